@@ -1,0 +1,38 @@
+// The path of a request, top to bottom. Never listens, reads no environment.
+import Koa from 'koa'
+import { createRouter, unmatched } from './contract/router.ts'
+import { answerErrors } from './errors.ts'
+import { guard } from './guard.ts'
+import { login } from './login.ts'
+import { rawPath } from './raw-path.ts'
+import type { UserStore } from './store/user-store.ts'
+import type { Tokens } from './tokens.ts'
+import { users } from './users.ts'
+
+interface Parts {
+  store: UserStore
+  tokens: Tokens
+  /** The largest request body, in bytes. */
+  bodyLimit: number
+}
+
+/** A Koa application that emits `error` for every failure of its own (5xx), and answers all of them. */
+export function createApp({ store, tokens, bodyLimit }: Parts): Koa {
+  const app = new Koa()
+  answerErrors(app)
+  readRawPaths(app)
+
+  app.use(guard(tokens))
+  app.use(createRouter({ ...users(store), ...login(store, tokens) }, bodyLimit).routes())
+  app.use(unmatched)
+  return app
+}
+
+/** Guard and router both read `ctx.path`: here it becomes what the client sent, for both. */
+function readRawPaths(app: Koa): void {
+  Object.defineProperty(app.request, 'path', {
+    get(this: Koa.Request) {
+      return rawPath(this.req.url ?? '')
+    },
+  })
+}

@@ -1,0 +1,103 @@
+// The environment as one Config, or one error that names all that is wrong with it.
+import bytes from 'bytes'
+import { cleanEnv, makeValidator, str } from 'envalid'
+import ms, { type StringValue } from 'ms'
+import { MIN_SECRET_BYTES } from './tokens.ts'
+
+/** Everything that can be configured; README.md has the table. */
+export interface Config {
+  host: string
+  port: number
+  mongodbUri: string | undefined
+  dataDir: string
+  /** Undefined if none is set: the embedded store then keeps one in `dataDir`. */
+  signingSecret: string | undefined
+  /** In seconds. */
+  tokenTtl: number
+  /** In bytes. */
+  bodyLimit: number
+  /** In milliseconds. */
+  stopTimeout: number
+  logLevel: string
+}
+
+/** The message has a line for each variable that is wrong. */
+export class InvalidConfig extends Error {}
+
+/** @throws InvalidConfig */
+export function readConfig(environment: NodeJS.ProcessEnv): Config {
+  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const env = cleanEnv(set, VARIABLES, {
+    reporter({ errors }) {
+      const lines = Object.entries(errors).map(([name, error]) => `${name} ${error.message}`)
+      if (lines.length > 0) throw new InvalidConfig(lines.join('\n'))
+    },
+  })
+  return {
+    host: env.HOST,
+    port: env.PORT,
+    mongodbUri: env.MONGODB_URI,
+    dataDir: env.DATA_DIR,
+    signingSecret: env.SIGNING_SECRET,
+    tokenTtl: Math.floor(env.TOKEN_TTL / 1000),
+    bodyLimit: env.BODY_LIMIT,
+    stopTimeout: env.STOP_TIMEOUT,
+    logLevel: env.LOG_LEVEL,
+  }
+}
+
+const port = makeValidator((text) => {
+  const value = /^\d+$/.test(text) ? Number(text) : NaN
+  return within(0, 65_535, value, 'between 0 and 65535')
+})
+
+/** A duration such as `90s`, `15m` or `1d`, a bare number being seconds; in milliseconds. */
+const duration = (least: StringValue, most: StringValue) =>
+  makeValidator((text) => {
+    const value = /^\d+$/.test(text) ? Number(text) * 1000 : ms(text as StringValue)
+    return within(ms(least), ms(most), value, `a duration between ${least} and ${most}`)
+  })
+
+/** A size such as `512kb` or `1mb`, a bare number being bytes; in bytes. */
+const size = (most: string) =>
+  makeValidator((text) => {
+    const value = /^\d+(\.\d+)?([km]?b)?$/i.test(text) ? bytes.parse(text) : null
+    return within(1, bytes.parse(most)!, value ?? NaN, `a size between 1b and ${most}`)
+  })
+
+const secret = makeValidator((text) => {
+  if (Buffer.byteLength(text) >= MIN_SECRET_BYTES) return text
+  throw new Error(`must have at least ${MIN_SECRET_BYTES} bytes (RFC 7518 §3.2)`)
+})
+
+const mongodbUri = makeValidator((text) => {
+  if (/^mongodb(\+srv)?:\/\/./.test(text)) return text
+  throw new Error('must start with mongodb:// or mongodb+srv://')
+})
+
+const level = makeValidator((text) => {
+  if (LEVELS.includes(text)) return text
+  throw new Error(`must be one of ${LEVELS.join(', ')}`)
+})
+const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+
+const VARIABLES = {
+  HOST: str({ default: '127.0.0.1' }),
+  PORT: port({ default: 3000 }),
+  MONGODB_URI: mongodbUri({ default: undefined }),
+  DATA_DIR: str({ default: './data' }),
+  SIGNING_SECRET: secret({
+    default: undefined,
+    requiredWhen: ({ MONGODB_URI }) => MONGODB_URI !== undefined,
+    desc: 'must be set with MONGODB_URI; make one with: openssl rand -hex 32',
+  }),
+  TOKEN_TTL: duration('1s', '10y')({ default: ms('1d') }),
+  BODY_LIMIT: size('8mb')({ default: bytes.parse('1mb')! }),
+  STOP_TIMEOUT: duration('0s', '1h')({ default: ms('10s') }),
+  LOG_LEVEL: level({ default: 'info' }),
+}
+
+function within(least: number, most: number, value: number, range: string): number {
+  if (value >= least && value <= most) return value
+  throw new Error(`must be ${range}`)
+}

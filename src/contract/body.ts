@@ -1,0 +1,97 @@
+// Reads a request body and holds it against the schema that the contract gives it.
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
+import type Koa from 'koa'
+import bodyParser from 'koa-bodyparser'
+import { bodyTooLarge, invalidBody, unsupportedMediaType, type Failure } from '../errors.ts'
+import { contract, type Operation } from './contract.ts'
+
+/**
+ * Middleware that leaves the validated JSON body of `operation` in `ctx.request.body`.
+ *
+ * @param limit the largest body in bytes, after decompression
+ * @throws Failure 400, 413 or 415: the body is invalid, too large, or not JSON
+ */
+export function readBody(operation: Operation, limit: number): Koa.Middleware {
+  const receive = receiver(operation.mediaTypes, limit)
+  const validate = validator(operation)
+  return async (ctx, next) => {
+    const bytes = await receive(ctx)
+    ctx.request.body = validate(bytes.length > 0 ? parseJson(bytes) : undefined)
+    await next()
+  }
+}
+
+/**
+ * koa-bodyparser minds length, limit and content coding. It is kept from parsing: it would turn
+ * broken UTF-8 into U+FFFD, refuse a field named `__proto__` and take an empty body for `{}`.
+ */
+function receiver(mediaTypes: string[], limit: number) {
+  const options = { enableTypes: ['text'], extendTypes: { text: mediaTypes }, encoding: null }
+  const parser = bodyParser({ ...options, textLimit: `${limit}b` })
+  return async (ctx: Koa.Context): Promise<Buffer> => {
+    const type = ctx.request.length === 0 ? null : ctx.is(mediaTypes)
+    if (type === null) return Buffer.alloc(0)
+    if (type === false) throw unsupportedMediaType(`the body must be ${mediaTypes.join(' or ')}`)
+    try {
+      await parser(ctx, async () => {})
+      return ctx.request.body as Buffer
+    } catch (error) {
+      ctx.req.unpipe().resume() // lets the rest in and drops it, so that the client gets to its answer
+      throw unreadable(error as Error & { status?: number })
+    }
+  }
+}
+
+function unreadable(error: Error & { status?: number }): Failure {
+  if (error.status === 413) return bodyTooLarge()
+  if (error.status === 415) return unsupportedMediaType('the content coding of the body is unknown')
+  return invalidBody('the body cannot be read', { cause: error })
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(utf8.decode(bytes))
+  } catch (error) {
+    throw invalidBody(`the body is not valid ${error instanceof SyntaxError ? 'JSON' : 'UTF-8'}`)
+  }
+}
+
+const ajv = new Ajv2020({
+  strict: false,
+  verbose: true, // messages look at the schema and the value
+  formats: { 'well-formed-unicode': (text: string) => text.isWellFormed() },
+}).addSchema(contract, 'openapi.yaml')
+
+/** Checks a body; an absent one (`undefined`) lacks every field, and is no object if none is required. */
+function validator({ path, method, mediaTypes }: Operation) {
+  const media = [path, method, 'requestBody', 'content', mediaTypes[0] as string, 'schema']
+  const pointer = ['paths', ...media].map(escapePointer).join('/')
+  const valid = ajv.compile({ $ref: `openapi.yaml#/${pointer}` })
+  return (body: unknown): unknown => {
+    if (valid(body ?? {}) && body !== undefined) return body
+    throw invalidBody(sentence(valid.errors?.[0]))
+  }
+}
+
+/** RFC 6901 §3, within a URI fragment. */
+const escapePointer = (key: string) =>
+  encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))
+
+/** What is wrong, for people. */
+function sentence(error?: ErrorObject): string {
+  const field = error?.instancePath.slice(1) || error?.params['missingProperty']
+  if (!error || !field) return 'the body must be a JSON object'
+  return `field \`${field}\` ${complaint(error)}`
+}
+
+function complaint({ keyword, data, parentSchema, message = 'is invalid' }: ErrorObject): string {
+  if (keyword === 'required' || data === null) return 'is required'
+  if (keyword === 'minLength') {
+    return parentSchema?.['x-empty-is-absent'] ? 'is required' : 'must not be empty'
+  }
+  if (keyword === 'type') return 'must be a string'
+  if (keyword === 'format') return 'must not hold a lone surrogate'
+  return message
+}

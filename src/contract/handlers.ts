@@ -1,0 +1,48 @@
+// The contract's operations as types of functions. Compiles to nothing.
+import type { components, operations } from './openapi.ts'
+
+export type User = components['schemas']['User']
+
+/**
+ * One function for each operation, by its `operationId`. A missing operation, an undocumented
+ * status, a missing header or a body of another shape does not compile.
+ */
+export type Handlers = { [K in keyof operations]: Handler<K> }
+
+export type Handler<K extends keyof operations> = (
+  input: Input<operations[K]>,
+) => Reply<operations[K]['responses']> | Promise<Reply<operations[K]['responses']>>
+
+/** What the request brings: its path parameters as they were sent, and its validated body. */
+type Input<O extends { parameters: object; requestBody?: unknown }> = Pick<
+  PathOf<O>,
+  keyof PathOf<O>
+> &
+  (O extends { requestBody: { content: Json<infer Body> } } ? { body: Body } : unknown)
+
+type PathOf<O extends { parameters: object }> = O['parameters'] extends { path: object }
+  ? Pick<O['parameters'], 'path'>
+  : unknown
+
+/** One of the documented responses. A JSON array may be given as an async iterable of its items. */
+type Reply<Responses> = {
+  [Status in keyof Responses]: { status: Status } & HeadersOf<Responses[Status]> &
+    BodyOf<Responses[Status]>
+}[keyof Responses]
+
+type HeadersOf<R> = R extends { headers: infer H }
+  ? keyof Declared<H> extends never
+    ? { headers?: never }
+    : { headers: Declared<H> }
+  : never
+
+type BodyOf<R> = R extends { content: Json<infer Body> }
+  ? { body: Body extends readonly (infer Item)[] ? Body | AsyncIterable<Item> : Body }
+  : { body?: never }
+
+interface Json<Body> {
+  'application/json': Body
+}
+
+/** The named headers, without the index signature that openapi-typescript adds. */
+type Declared<H> = { [Name in keyof H as string extends Name ? never : Name]: H[Name] }

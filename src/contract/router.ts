@@ -1,0 +1,74 @@
+// The contract's paths as routes. No path, method or status is written here.
+import { Router, type Layer } from '@koa/router'
+import { Readable } from 'node:stream'
+import type Koa from 'koa'
+import { methodNotAllowed, noSuchPath } from '../errors.ts'
+import { readBody } from './body.ts'
+import { contractOperations, type Operation } from './contract.ts'
+import type { Handlers } from './handlers.ts'
+import { jsonArray } from './json-array.ts'
+
+type Handler = (input: { path: Record<string, string>; body: unknown }) => Reply | Promise<Reply>
+
+interface Reply {
+  status: number
+  headers?: Record<string, string>
+  body?: unknown
+}
+
+/**
+ * Routes every operation of the contract to its handler.
+ *
+ * @param bodyLimit the largest request body in bytes
+ */
+export function createRouter(handlers: Handlers, bodyLimit: number): Router {
+  const router = new Router({ sensitive: true, strict: true })
+  for (const operation of contractOperations) {
+    const route = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
+    const body = operation.mediaTypes.length > 0 ? [readBody(operation, bodyLimit)] : []
+    const stack = [...body, respond(operation, handlers)]
+    router.register(route, [operation.method], stack, { name: operation.id })
+  }
+  return router
+}
+
+/** The last stop: 405 when the path is one of the contract's, else 404. */
+export const unmatched: Koa.Middleware = (ctx) => {
+  const allowed = new Set(ctx['matched']?.flatMap((route: Layer) => route.methods))
+  if (allowed.size === 0) throw noSuchPath()
+  throw methodNotAllowed(ctx.method, [...allowed].join(', '))
+}
+
+function respond(operation: Operation, handlers: Handlers): Koa.Middleware {
+  const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1])
+  const handler = handlers[operation.id] as Handler
+  return async (ctx) => {
+    // The captures are as the client sent them; `ctx.params` are percent-decoded.
+    const path = Object.fromEntries(names.map((name, i) => [name, ctx.captures[i]]))
+    await send(ctx, await handler({ path, body: ctx.request.body }))
+  }
+}
+
+async function send(ctx: Koa.Context, { status, headers = {}, body }: Reply): Promise<void> {
+  const content = isAsyncIterable(body) ? await stream(body) : body
+  ctx.status = status
+  ctx.set(headers)
+  if (content === undefined) return // an assignment would make it a 204
+  ctx.type = 'application/json'
+  ctx.body = content
+}
+
+/** Waits for the first chunk, so that a failure until then is still a 500. */
+async function stream(items: AsyncIterable<unknown>): Promise<Readable> {
+  const chunks = jsonArray(items)
+  const first = await chunks.next()
+  const rest = async function* () {
+    yield first.value
+    yield* chunks
+  }
+  return Readable.from(rest(), { objectMode: false })
+}
+
+function isAsyncIterable(body: unknown): body is AsyncIterable<unknown> {
+  return typeof body === 'object' && body !== null && Symbol.asyncIterator in body
+}

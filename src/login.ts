@@ -1,0 +1,18 @@
+// The operation under /login: a token for whoever names an existing user's email.
+import type { Handlers } from './contract/handlers.ts'
+import { unknownEmail } from './errors.ts'
+import type { UserStore } from './store/user-store.ts'
+import type { Tokens } from './tokens.ts'
+
+export function login(
+  store: Pick<UserStore, 'findByEmail'>,
+  tokens: Pick<Tokens, 'issue'>,
+): Pick<Handlers, 'login'> {
+  return {
+    async login({ body: { email } }) {
+      const user = await store.findByEmail(email)
+      if (!user) throw unknownEmail()
+      return { status: 200, body: { token: tokens.issue(user.id) } }
+    },
+  }
+}

@@ -1,0 +1,53 @@
+// The process: configuration, store, server; then a signal, and they close in reverse order.
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createApp } from './app.ts'
+import { readConfig, type Config } from './config.ts'
+import { explain } from './explain.ts'
+import { createLogger } from './log.ts'
+import { closeServer, createServer } from './server.ts'
+import { openSecret } from './signing-secret.ts'
+import { openStore } from './store/open.ts'
+import { createTokens } from './tokens.ts'
+
+try {
+  await run(readConfig(process.env))
+} catch (error) {
+  console.error(explain(error))
+  process.exit(1)
+}
+
+async function run(config: Config): Promise<void> {
+  const log = await createLogger(config.logLevel)
+  const store = await openStore(config)
+  const tokens = createTokens(openSecret(config), config.tokenTtl)
+  const server = createServer(createApp({ store, tokens, bodyLimit: config.bodyLimit }), log)
+  const empty = await store.isEmpty()
+  await once(server.listen(config.port, config.host), 'listening')
+
+  const { address, family, port } = server.address() as AddressInfo
+  log.info(`listening on http://${family === 'IPv6' ? `[${address}]` : address}:${port}`)
+  log.info(`users are kept in ${store.description}`)
+  if (empty) {
+    log.info('no users yet; npm run create-user -- --name Ada --email ada@example.com')
+  }
+
+  log.info(`${await stopSignal()}: finishing what is in flight`)
+  await closeServer(server, config.stopTimeout)
+  await store.close()
+  log.info('stopped')
+}
+
+/** Resolves to the first SIGTERM or SIGINT. A second one ends the process at once. */
+function stopSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let first: number | undefined
+    const onSignal = (signal: NodeJS.Signals) => {
+      first ??= performance.now()
+      // Under `npm start` one Ctrl-C arrives twice: from the terminal, and passed on by npm.
+      if (performance.now() - first > 50) process.exit(1)
+      resolve(signal)
+    }
+    process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
+  })
+}

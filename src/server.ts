@@ -1,0 +1,122 @@
+// Node's HTTP server around the app: time-outs, a log line a request, and the requests that never
+// get to the app. Does not know what the app does.
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import http, { STATUS_CODES, ServerResponse, type IncomingMessage, type Server } from 'node:http'
+import type { Socket } from 'node:net'
+import type Koa from 'koa'
+import { malformedRequest, parserFailure, type Failure } from './errors.ts'
+import type { Logger } from './log.ts'
+import { rawPath } from './raw-path.ts'
+
+declare module 'node:http' {
+  interface IncomingMessage {
+    /** Names the request in the log. */
+    id?: string
+  }
+}
+
+const OPTIONS = {
+  headersTimeout: 10_000, // for the headers, in milliseconds
+  requestTimeout: 30_000, // for headers and body
+  connectionsCheckingInterval: 1_000, // how promptly the two are noticed
+  keepAliveTimeout: 65_000, // longer than a load balancer keeps an idle connection, usually 60 s
+  requireHostHeader: false, // checked below, for Node's own answer has no body
+}
+
+/** An HTTP server for `app`. It does not listen yet. */
+export function createServer(app: Koa, log: Logger): Server {
+  const handle = app.callback()
+  const newest = new WeakMap<Socket, ServerResponse>()
+
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
+    request.id = randomUUID()
+    newest.set(request.socket, response)
+    logResponse(request, response, log)
+    if (lacksHost(request)) refuse(response, malformedRequest())
+    else void handle(request, response)
+  }
+  app.on('error', (failure: Failure, ctx?: Koa.Context) => {
+    log.error({ id: ctx?.req.id, err: failure.cause }, failure.message)
+  })
+  return http
+    .createServer(OPTIONS, serve)
+    .on('checkExpectation', serve) // else Node answers 417 by itself
+    .on('connect', (request: IncomingMessage, socket: Socket) => {
+      serve(request, responseOver(socket, request)) // else Node hangs up
+    })
+    .on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+      const failure = parserFailure(error)
+      log.info({ status: failure.status, code: error.code }, 'no request')
+      refuseConnection(socket, failure, newest.get(socket))
+    })
+}
+
+/** Stops listening, lets what is in flight finish for `patience` ms, then cuts what is left. */
+export async function closeServer(server: Server, patience: number): Promise<void> {
+  const closed = once(server.close(), 'close')
+  const idle = setInterval(() => server.closeIdleConnections(), 50)
+  const bound = setTimeout(() => server.closeAllConnections(), patience)
+  await closed
+  clearInterval(idle)
+  clearTimeout(bound)
+}
+
+function logResponse(request: IncomingMessage, response: ServerResponse, log: Logger): void {
+  const start = performance.now()
+  response.once('close', () => {
+    const line = {
+      id: request.id,
+      method: request.method,
+      path: rawPath(request.url ?? ''),
+      status: response.statusCode,
+      ms: Math.round((performance.now() - start) * 1000) / 1000,
+    }
+    if (response.writableFinished) log.info(line, 'request')
+    else log.warn(line, 'request broken off')
+  })
+}
+
+/** RFC 9112 §3.2. */
+const lacksHost = ({ httpVersion, headers }: IncomingMessage) =>
+  httpVersion === '1.1' && headers.host === undefined
+
+function refuse(response: ServerResponse, failure: Failure): void {
+  response.writeHead(failure.status, headersOf(failure)).end(failure.body)
+}
+
+const headersOf = ({ headers, body }: Failure) => ({
+  ...headers,
+  'Content-Type': 'application/json; charset=utf-8',
+  'Content-Length': Buffer.byteLength(body),
+  Connection: 'close',
+})
+
+function responseOver(socket: Socket, request: IncomingMessage): ServerResponse {
+  const response = new ServerResponse(request)
+  response.shouldKeepAlive = false
+  response.assignSocket(socket)
+  return response.once('finish', () => socket.end())
+}
+
+/**
+ * Answers, over the bare socket, what Node's parser could make no request of.
+ *
+ * @param newest the latest response that was begun on this connection
+ */
+function refuseConnection(socket: Socket, failure: Failure, newest?: ServerResponse): void {
+  if (!socket.writable) return
+  const partial = newest && !newest.req.complete // it is the body of a request that went wrong
+  if (partial && newest.headersSent) return void socket.destroy()
+  if (partial) return refuse(newest, failure)
+  if (newest && !newest.writableFinished) newest.once('finish', () => farewell(socket, failure))
+  else farewell(socket, failure)
+}
+
+function farewell(socket: Socket, failure: Failure): void {
+  const { status, body } = failure
+  const headers = Object.entries(headersOf(failure)).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers.join('')}\r\n${body}`)
+  // Not at once: a reset would take the answer from a client that is still sending.
+  setTimeout(() => socket.destroy(), 1_000).unref()
+}

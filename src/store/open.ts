@@ -1,0 +1,16 @@
+// Picks the store. The only file that knows both; loads only the one that is used.
+import { join } from 'node:path'
+import type { UserStore } from './user-store.ts'
+
+/** Opens the MongoDB store if there is a URI, else the embedded one in `dataDir`. @throws StoreFailure */
+export async function openStore(config: {
+  mongodbUri: string | undefined
+  dataDir: string
+}): Promise<UserStore> {
+  if (config.mongodbUri) {
+    const { openMongoStore } = await import('./mongo.ts')
+    return openMongoStore(config.mongodbUri)
+  }
+  const { openSqliteStore } = await import('./sqlite.ts')
+  return openSqliteStore(join(config.dataDir, 'users.db'))
+}

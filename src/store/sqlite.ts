@@ -1,0 +1,101 @@
+// Users in a SQLite file, durable at every write. The only file that knows the SQLite library,
+// which has the interface of node:sqlite (https://nodejs.org/api/sqlite.html).
+import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { isUserId, newUserId } from './user-id.ts'
+import { EmailTaken, StoreFailure, type User, type UserStore } from './user-store.ts'
+
+// No email is NULL, which a unique index does not compare.
+const SCHEMA = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL;
+  CREATE TABLE IF NOT EXISTS users (
+    id TEXT NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL,
+    email TEXT UNIQUE
+  ) STRICT;`
+
+// The library ends a text at its first NUL, on the way in and on the way out. So texts go in as
+// bytes, and users come out as JSON, in which NUL is escaped.
+const TEXT = 'CAST(? AS TEXT)'
+const USER = `json_object('id', id, 'name', name, 'email', ifnull(email, '')) AS user`
+
+/** How long a write waits for another process's, in milliseconds. */
+const BUSY_TIMEOUT = 2_000
+
+const PAGE = 500
+
+/**
+ * Opens the SQLite database `file`, making it and its folder if need be.
+ *
+ * @throws StoreFailure the file cannot be opened, or is no database
+ */
+export function openSqliteStore(file: string): UserStore {
+  const db = open(file)
+  const insert = db.prepare(`INSERT INTO users VALUES (?, ${TEXT}, ${TEXT})`)
+  const byId = db.prepare(`SELECT ${USER} FROM users WHERE id = ?`)
+  const byEmail = db.prepare(`SELECT ${USER} FROM users WHERE email = ${TEXT}`)
+  const page = db.prepare(`SELECT id, ${USER} FROM users WHERE id > ? ORDER BY id LIMIT ${PAGE}`)
+  const rename = db.prepare(`UPDATE users SET name = ${TEXT} WHERE id = ?`)
+  const remove = db.prepare('DELETE FROM users WHERE id = ?')
+  const any = db.prepare('SELECT 1 FROM users LIMIT 1')
+
+  return {
+    description: `SQLite in ${file}`,
+    async create({ name, email }) {
+      const user = { id: newUserId(), name, email }
+      attempt(() => insert.run(user.id, bytes(name), email === '' ? null : bytes(email)), email)
+      return user
+    },
+    find: async (id) => (isUserId(id) ? attempt(() => parse(byId.get(id))) : undefined),
+    findByEmail: async (email) => attempt(() => parse(byEmail.get(bytes(email)))),
+    async *list() {
+      for (let after = ''; ;) {
+        const rows = attempt(() => page.all(after)) as Row[]
+        for (const row of rows) yield JSON.parse(row.user) as User
+        const last = rows[PAGE - 1]
+        if (!last) return
+        after = last.id
+      }
+    },
+    rename: async (id, name) =>
+      isUserId(id) && attempt(() => rename.run(bytes(name), id).changes > 0),
+    remove: async (id) => isUserId(id) && attempt(() => remove.run(id).changes > 0),
+    isEmpty: async () => attempt(() => any.get() === undefined),
+    close: async () => attempt(() => db.close()),
+  }
+}
+
+function open(file: string): DatabaseSyncInstance {
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    const db = new DatabaseSync(file, { timeout: BUSY_TIMEOUT })
+    db.exec(SCHEMA)
+    return db
+  } catch (error) {
+    throw new StoreFailure(error, `cannot open SQLite in ${file}`)
+  }
+}
+
+interface Row {
+  id: string
+  user: string
+}
+
+const bytes = (text: string): Buffer => Buffer.from(text)
+
+const parse = (row: unknown): User | undefined => row && JSON.parse((row as Row).user)
+
+const UNIQUE_VIOLATION = 2067 // SQLITE_CONSTRAINT_UNIQUE, https://www.sqlite.org/rescode.html
+
+/** Runs a call of the driver, and translates what it throws. */
+function attempt<T>(call: () => T, email?: string): T {
+  try {
+    return call()
+  } catch (error) {
+    const taken = (error as { errcode?: number }).errcode === UNIQUE_VIOLATION
+    if (taken && email !== undefined) throw new EmailTaken(email, { cause: error })
+    throw new StoreFailure(error)
+  }
+}

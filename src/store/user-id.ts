@@ -1,0 +1,25 @@
+// Makes user ids, and knows one when it sees it.
+import { randomBytes } from 'node:crypto'
+
+const PATTERN = /^[0-9a-f]{24}$/
+
+/** Whether `text` has the form of a user id. */
+export const isUserId = (text: string): boolean => PATTERN.test(text)
+
+const TICKS = 65.536 // in a millisecond: 48 bits hold seconds and a 16-bit fraction of one
+const maker = randomBytes(6).toString('hex')
+let last = 0
+
+/**
+ * A new id: 24 lower-case hexadecimal digits, an ObjectId to MongoDB, later than all that this
+ * process has made.
+ *
+ * An ObjectId starts with the second it was made in; within that second it sorts by the process
+ * that made it. Here the two bytes after it are the fraction of the second and the other six are
+ * the process's own, so that the ids of several processes sort by creation, too.
+ * https://www.mongodb.com/docs/manual/reference/bson-types/#objectid
+ */
+export function newUserId(): string {
+  last = Math.max(Math.floor(Date.now() * TICKS), last + 1)
+  return last.toString(16).padStart(12, '0') + maker
+}

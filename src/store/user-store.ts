@@ -1,0 +1,53 @@
+// The port between the operations and whatever keeps the users. Speaks the domain only: no driver's
+// error, id type or query leaves a store.
+import type { User } from '../contract/handlers.ts'
+
+export type { User }
+
+/**
+ * Keeps users. Ids are 24 lower-case hexadecimal digits and sort by creation; any other text is an
+ * id that no user has. Text is well-formed Unicode and comes back exactly as it went in. Emails are
+ * unique and compared exactly; the empty one is no email. Once a promise of a write has resolved,
+ * the write is durable and every later read sees it.
+ *
+ * Every method rejects with `StoreFailure` when the store fails.
+ */
+export interface UserStore {
+  /** Where the users are, for people; without credentials. */
+  description: string
+
+  /** Stores a new user under a new id. @throws EmailTaken */
+  create(user: Omit<User, 'id'>): Promise<User>
+
+  find(id: string): Promise<User | undefined>
+
+  /** The user with exactly this email; none for the empty one. */
+  findByEmail(email: string): Promise<User | undefined>
+
+  /** All users in order of creation, fetched as they are consumed. */
+  list(): AsyncIterable<User>
+
+  /** Replaces the name. False when no user has this id. */
+  rename(id: string, name: string): Promise<boolean>
+
+  /** Deletes the user. False when no user has this id. */
+  remove(id: string): Promise<boolean>
+
+  isEmpty(): Promise<boolean>
+
+  close(): Promise<void>
+}
+
+/** Another user has this email. */
+export class EmailTaken extends Error {
+  constructor(email: string, options?: ErrorOptions) {
+    super(`a user with email \`${email}\` already exists`, options)
+  }
+}
+
+/** The store could not do what it was asked; `cause` is the driver's error. */
+export class StoreFailure extends Error {
+  constructor(cause: unknown, message = 'the data store failed') {
+    super(message, { cause })
+  }
+}

@@ -1,0 +1,48 @@
+// Issues and verifies bearer tokens. Pure: knows no HTTP server, asks no store.
+import { createSecretKey } from 'node:crypto'
+import jwt from 'jsonwebtoken'
+
+export interface Tokens {
+  /** A signed token (JWT, HS256) with the claims `id`, `iat` and `exp`. */
+  issue(userId: string): string
+
+  /** Judges the value of an `Authorization` header. Never throws. */
+  verify(authorization: string | undefined): Verdict
+}
+
+export type Verdict =
+  { valid: true } | { valid: false; reason: 'missing' | 'expired' | 'premature' | 'invalid' }
+
+/** The fewest bytes that a key for HS256 may have (RFC 7518 §3.2). */
+export const MIN_SECRET_BYTES = 32
+
+const BEARER = /^bearer\s+(.+)$/i // specification, section 5
+
+/**
+ * @param secret the signing secret, of at least MIN_SECRET_BYTES
+ * @param ttl how long a token is valid, in seconds
+ */
+export function createTokens(secret: string, ttl: number): Tokens {
+  // Made once: given a string, jsonwebtoken would build a key at every call.
+  const key = createSecretKey(secret, 'utf8')
+
+  return {
+    issue: (userId) => jwt.sign({ id: userId }, key, { algorithm: 'HS256', expiresIn: ttl }),
+    verify(authorization) {
+      const token = authorization?.match(BEARER)?.[1]
+      if (!token) return { valid: false, reason: 'missing' }
+      try {
+        jwt.verify(token, key, { algorithms: ['HS256'] })
+        return { valid: true }
+      } catch (error) {
+        return { valid: false, reason: reasonOf(error) }
+      }
+    },
+  }
+}
+
+function reasonOf(error: unknown): 'expired' | 'premature' | 'invalid' {
+  if (error instanceof jwt.TokenExpiredError) return 'expired'
+  if (error instanceof jwt.NotBeforeError) return 'premature'
+  return 'invalid'
+}

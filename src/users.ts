@@ -1,0 +1,39 @@
+// The operations under /users, each by its operationId.
+import type { Handlers } from './contract/handlers.ts'
+import { noSuchUser } from './errors.ts'
+import type { UserStore } from './store/user-store.ts'
+
+type UserHandlers = Pick<
+  Handlers,
+  'listUsers' | 'createUser' | 'readUser' | 'renameUser' | 'deleteUser'
+>
+
+export function users(store: UserStore): UserHandlers {
+  return {
+    listUsers: () => ({ status: 200, body: store.list() }),
+
+    async createUser({ body: { name, email } }) {
+      const user = await store.create({ name: text(name), email: text(email) })
+      return { status: 201, headers: { Location: `/users/${user.id}` }, body: user }
+    },
+
+    async readUser({ path: { id } }) {
+      const user = await store.find(id)
+      if (!user) throw noSuchUser()
+      return { status: 200, body: user }
+    },
+
+    async renameUser({ path: { id }, body: { name } }) {
+      if (!(await store.rename(id, name))) throw noSuchUser()
+      return { status: 204 }
+    },
+
+    async deleteUser({ path: { id } }) {
+      if (!(await store.remove(id))) throw noSuchUser()
+      return { status: 204 }
+    },
+  }
+}
+
+/** A field of a new user as text; what isn't there is the empty one. */
+const text = (value: string | number | boolean | null | undefined): string => String(value ?? '')
