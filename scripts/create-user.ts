@@ -13,7 +13,8 @@ try {
   const config = readConfig(process.env)
   const store = await openStore(config)
   const tokens = createTokens(openSecret(config), config.tokenTtl)
-  const user = await store.create({ name, email }).finally(() => store.close())
+  const user = await store.create({ name, email })
+  await store.close()
   console.log(`${JSON.stringify(user)}\n\nAuthorization: Bearer ${tokens.issue(user.id)}`)
 } catch (error) {
   console.error(explain(error))

@@ -69,8 +69,10 @@ export function answer(ctx: Koa.Context, failure: Failure): void {
 
 /** Has `app` answer whatever is thrown in it. It emits `error` for those that are the service's fault. */
 export function answerErrors(app: Koa): void {
+  const seen = new WeakSet<Error>() // what breaks a stream comes from the stream and from the response
   app.context.onerror = function (this: Koa.Context, error: NodeJS.ErrnoException | null) {
-    if (!error || CLIENT_GONE.has(error.code ?? '')) return
+    if (!error || CLIENT_GONE.has(error.code ?? '') || seen.has(error)) return
+    seen.add(error)
     const failure = toFailure(error)
     if (failure.status >= 500) app.emit('error', failure, this)
     if (this.headerSent || !this.writable) return

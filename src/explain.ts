@@ -1,5 +1,7 @@
 // Why a program of this package cannot do its work: a line for people, without a stack.
 
+import { StoreFailure } from './store/user-store.ts'
+
 export function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { code, address, port } = error as NodeJS.ErrnoException & {
@@ -7,6 +9,6 @@ export function explain(error: unknown): string {
     port?: number
   }
   if (code === 'EADDRINUSE') return `port ${port} of ${address} is in use`
-  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : ''
-  return error.message + cause
+  if (error instanceof StoreFailure) return `${error.message}: ${explain(error.cause)}`
+  return error.message
 }

@@ -3,12 +3,21 @@ import { pino, type Logger } from 'pino'
 
 export type { Logger }
 
-/** A logger of `level` and above to standard output. */
-export async function createLogger(level: string): Promise<Logger> {
+/** What lines are written to: a stream, a terminal perhaps. */
+interface Destination {
+  write(line: string): void
+  isTTY?: boolean
+}
+
+/** A logger of `level` and above. */
+export async function createLogger(
+  level: string,
+  to: Destination = process.stdout,
+): Promise<Logger> {
   const options = { level, base: null, serializers: { err: describe } }
-  if (!process.stdout.isTTY) return pino(options)
+  if (!to.isTTY) return pino(options, to)
   const { default: pretty } = await import('pino-pretty')
-  return pino(options, pretty({ colorize: true, translateTime: 'HH:MM:ss.l', sync: true }))
+  return pino(options, pretty({ translateTime: 'HH:MM:ss.l', destination: to, sync: true }))
 }
 
 /**

@@ -26,6 +26,9 @@ const OPTIONS = {
 
 /** An HTTP server for `app`. It does not listen yet. */
 export function createServer(app: Koa, log: Logger): Server {
+  app.on('error', (failure: Failure, ctx?: Koa.Context) => {
+    log.error({ id: ctx?.req.id, err: failure.cause }, failure.message)
+  })
   const handle = app.callback()
   const newest = new WeakMap<Socket, ServerResponse>()
 
@@ -36,9 +39,6 @@ export function createServer(app: Koa, log: Logger): Server {
     if (lacksHost(request)) refuse(response, malformedRequest())
     else void handle(request, response)
   }
-  app.on('error', (failure: Failure, ctx?: Koa.Context) => {
-    log.error({ id: ctx?.req.id, err: failure.cause }, failure.message)
-  })
   return http
     .createServer(OPTIONS, serve)
     .on('checkExpectation', serve) // else Node answers 417 by itself
@@ -46,11 +46,15 @@ export function createServer(app: Koa, log: Logger): Server {
       serve(request, responseOver(socket, request)) // else Node hangs up
     })
     .on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+      if (!isParserError(error)) return void socket.destroy()
       const failure = parserFailure(error)
       log.info({ status: failure.status, code: error.code }, 'no request')
       refuseConnection(socket, failure, newest.get(socket))
     })
 }
+
+/** Else the connection broke, or was broken off. */
+const isParserError = ({ code = '' }: NodeJS.ErrnoException) => /^(HPE|ERR_HTTP)_/.test(code)
 
 /** Stops listening, lets what is in flight finish for `patience` ms, then cuts what is left. */
 export async function closeServer(server: Server, patience: number): Promise<void> {

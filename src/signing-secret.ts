@@ -2,14 +2,18 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { MIN_SECRET_BYTES } from './tokens.ts'
 
 /**
  * The configured secret, else the one kept in `dataDir`, which is made, of 256 bits, if there is
  * none. Only its owner may read the file. Processes that come first at once get the same one.
  */
 export function openSecret(config: { signingSecret: string | undefined; dataDir: string }): string {
+  if (config.signingSecret) return config.signingSecret
   const file = join(config.dataDir, 'signing-secret')
-  return config.signingSecret ?? read(file) ?? make(file)
+  const secret = read(file) ?? make(file)
+  if (Buffer.byteLength(secret) >= MIN_SECRET_BYTES) return secret
+  throw new Error(`${file} must have at least ${MIN_SECRET_BYTES} bytes (RFC 7518 §3.2)`)
 }
 
 function read(file: string): string | undefined {

@@ -1,5 +1,8 @@
 // Reads a request body and holds it against the schema that the contract gives it.
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type Koa from 'koa'
 import bodyParser from 'koa-bodyparser'
 import { bodyTooLarge, invalidBody, unsupportedMediaType, type Failure } from '../errors.ts'
@@ -36,10 +39,21 @@ function receiver(mediaTypes: string[], limit: number) {
       await parser(ctx, async () => {})
       return ctx.request.body as Buffer
     } catch (error) {
-      ctx.req.unpipe().resume() // lets the rest in and drops it, so that the client gets to its answer
+      await drop(ctx.req)
       throw unreadable(error as Error & { status?: number })
     }
   }
+}
+
+/** How long, in milliseconds, the rest of a refused body is let in. */
+const LINGER = 1_000
+
+/** Lets the rest of the body in and drops it: a client that is still sending would not read its answer. */
+async function drop(request: IncomingMessage): Promise<void> {
+  request.unpipe().resume()
+  if (request.complete || request.destroyed) return
+  const ended = once(request, 'end').catch(() => {})
+  await Promise.race([ended, sleep(LINGER, undefined, { ref: false })])
 }
 
 function unreadable(error: Error & { status?: number }): Failure {
@@ -70,7 +84,7 @@ function validator({ path, method, mediaTypes }: Operation) {
   const pointer = ['paths', ...media].map(escapePointer).join('/')
   const valid = ajv.compile({ $ref: `openapi.yaml#/${pointer}` })
   return (body: unknown): unknown => {
-    if (valid(body ?? {}) && body !== undefined) return body
+    if (valid(body === undefined ? {} : body) && body !== undefined) return body
     throw invalidBody(sentence(valid.errors?.[0]))
   }
 }

@@ -1,5 +1,6 @@
 // The contract's paths as routes. No path, method or status is written here.
 import { Router, type Layer } from '@koa/router'
+import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import type Koa from 'koa'
 import { methodNotAllowed, noSuchPath } from '../errors.ts'
@@ -60,13 +61,9 @@ async function send(ctx: Koa.Context, { status, headers = {}, body }: Reply): Pr
 
 /** Waits for the first chunk, so that a failure until then is still a 500. */
 async function stream(items: AsyncIterable<unknown>): Promise<Readable> {
-  const chunks = jsonArray(items)
-  const first = await chunks.next()
-  const rest = async function* () {
-    yield first.value
-    yield* chunks
-  }
-  return Readable.from(rest(), { objectMode: false })
+  const readable = Readable.from(jsonArray(items))
+  await once(readable, 'readable')
+  return readable
 }
 
 function isAsyncIterable(body: unknown): body is AsyncIterable<unknown> {

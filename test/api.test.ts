@@ -1,0 +1,403 @@
+// Every rule of the specification and every row of the decisions, over HTTP, on each store.
+import { describe, expect, test } from '@jest/globals'
+import { gzipSync } from 'node:zlib'
+import { BODY_LIMIT, useService, type Request } from './support/service.ts'
+import { describeStores, useStore } from './support/stores.ts'
+
+const ABSENT = '665f1c2e8b3f4a0012d4ffff'
+const JSON_TYPE = { 'content-type': 'application/json' }
+const NO_TOKEN = { authorization: undefined }
+const REQUIRED = 'field `email` is required'
+const NO_OBJECT = 'the body must be a JSON object'
+const SURROGATE = Buffer.from('{"name":"\\ud800","email":"\\udc00 lone"}')
+
+let made = 0
+const someEmail = () => `user-${(made += 1)}@example.com`
+
+describeStores((place) => {
+  const service = useService(useStore(place))
+  const send = (line: string, request?: Request) => service().send(line, request)
+  const create = async (user: object) => (await send('POST /users', { json: user })).json
+
+  describe('POST /users', () => {
+    test('answers 201 with the user and where it is', async () => {
+      const email = someEmail()
+      const { status, headers, json } = await send('POST /users', { json: { name: 'Ada', email } })
+      expect(status).toBe(201)
+      expect(json).toEqual({ id: expect.any(String), name: 'Ada', email })
+      expect(headers.location).toBe(`/users/${json.id}`)
+      expect((await send(`GET ${headers.location}`)).json).toEqual(json)
+    })
+
+    test('answers 400, naming the email, when another user has it, and changes nothing', async () => {
+      const user = await create({ name: 'Ada', email: someEmail() })
+      const { status, json } = await send('POST /users', { json: { ...user, name: 'Eve' } })
+      expect([status, json.message]).toEqual([
+        400,
+        `a user with email \`${user.email}\` already exists`,
+      ])
+      expect((await send(`GET /users/${user.id}`)).json).toEqual(user)
+    })
+
+    test.each([
+      ['nothing at all', {}, { name: '', email: '' }],
+      ['null', { name: null, email: null }, { name: '', email: '' }],
+      ['empty texts', { name: '', email: '' }, { name: '', email: '' }],
+      ['a number', { name: 7 }, { name: '7', email: '' }],
+      ['a fraction', { name: -1.5 }, { name: '-1.5', email: '' }],
+      ['zero and false', { name: 0, email: false }, { name: '0', email: 'false' }],
+      ['a boolean', { name: true }, { name: 'true', email: '' }],
+      ['other fields', { name: 'x', admin: true, constructor: 1 }, { name: 'x', email: '' }],
+      ['an id', { id: ABSENT, name: 'x' }, { name: 'x', email: '' }],
+    ])('takes %s', async (_, json, stored) => {
+      const answer = await send('POST /users', { json })
+      expect([answer.status, answer.json]).toEqual([201, { id: expect.any(String), ...stored }])
+      expect(answer.json.id).not.toBe(ABSENT)
+      expect((await send(`GET /users/${answer.json.id}`)).json).toEqual(answer.json)
+      await send(`DELETE /users/${answer.json.id}`)
+    })
+
+    test('ignores a field named __proto__', async () => {
+      const body = '{"name":"x","__proto__":{"email":"e"},"constructor":{"prototype":1}}'
+      const { status, json } = await send('POST /users', { body, headers: JSON_TYPE })
+      expect([status, json.name, json.email]).toEqual([201, 'x', ''])
+    })
+
+    test('takes gzip, and a body as large as the limit', async () => {
+      const body = `{"name":"${'x'.repeat(BODY_LIMIT - 11)}"}`
+      const whole = await send('POST /users', { body, headers: JSON_TYPE })
+      expect([whole.status, whole.json.name.length]).toEqual([201, BODY_LIMIT - 11])
+      const zipped = { body: gzipSync(body), headers: { ...JSON_TYPE, 'content-encoding': 'gzip' } }
+      expect((await send('POST /users', zipped)).status).toBe(201)
+    })
+
+    test('keeps emails apart that differ in case or spaces', async () => {
+      const email = someEmail()
+      for (const spelling of [email, email.toUpperCase(), ` ${email}`, `${email} `]) {
+        expect((await create({ email: spelling })).email).toBe(spelling)
+      }
+    })
+  })
+
+  describe('a body that is refused', () => {
+    const zip = { ...JSON_TYPE, 'content-encoding': 'gzip' }
+    const large = `{"name":"${'x'.repeat(BODY_LIMIT)}"}`
+    const refused: [string, string, Request, number, string][] = [
+      [
+        'a name that is an object',
+        'POST',
+        { json: { name: { $ne: 1 } } },
+        400,
+        'field `name` must be a string',
+      ],
+      [
+        'an email that is an object',
+        'POST',
+        { json: { email: { $gt: '' } } },
+        400,
+        'field `email` must be a string',
+      ],
+      [
+        'an email that is an array',
+        'POST',
+        { json: { email: ['a'] } },
+        400,
+        'field `email` must be a string',
+      ],
+      ['an array', 'POST', { json: [{}] }, 400, NO_OBJECT],
+      ['a text', 'POST', { json: 'x' }, 400, NO_OBJECT],
+      ['a number', 'POST', { json: 7 }, 400, NO_OBJECT],
+      ['null', 'POST', { json: null }, 400, NO_OBJECT],
+      ['no body', 'POST', {}, 400, NO_OBJECT],
+      ['an empty body', 'POST', { body: '', headers: JSON_TYPE }, 400, NO_OBJECT],
+      [
+        'broken JSON',
+        'POST',
+        { body: '{"name":', headers: JSON_TYPE },
+        400,
+        'the body is not valid JSON',
+      ],
+      [
+        'JSON and more',
+        'POST',
+        { body: '{}{}', headers: JSON_TYPE },
+        400,
+        'the body is not valid JSON',
+      ],
+      [
+        'broken UTF-8',
+        'POST',
+        { body: Buffer.from('{"name":"\xff"}', 'latin1'), headers: JSON_TYPE },
+        400,
+        'the body is not valid UTF-8',
+      ],
+      [
+        'half a character',
+        'POST',
+        { body: Buffer.from('{"name":"\xf0\x9f\x98"}', 'latin1'), headers: JSON_TYPE },
+        400,
+        'the body is not valid UTF-8',
+      ],
+      [
+        'a lone surrogate',
+        'POST',
+        { body: SURROGATE, headers: JSON_TYPE },
+        400,
+        'field `name` must not hold a lone surrogate',
+      ],
+      ['broken gzip', 'POST', { body: 'x', headers: zip }, 400, 'the body cannot be read'],
+      [
+        'half a gzip',
+        'POST',
+        { body: gzipSync('{}').subarray(0, 12), headers: zip },
+        400,
+        'the body cannot be read',
+      ],
+      [
+        'a form',
+        'POST',
+        { body: 'email[$ne]=1', headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+        415,
+        'the body must be application/json',
+      ],
+      [
+        'a text that is JSON',
+        'POST',
+        { body: '{}', headers: { 'content-type': 'text/plain' } },
+        415,
+        'the body must be application/json',
+      ],
+      [
+        'another JSON type',
+        'POST',
+        { body: '{}', headers: { 'content-type': 'application/vnd.api+json' } },
+        415,
+        'the body must be application/json',
+      ],
+      ['no media type', 'POST', { body: '{}' }, 415, 'the body must be application/json'],
+      [
+        'an unknown coding',
+        'POST',
+        { body: '{}', headers: { ...JSON_TYPE, 'content-encoding': 'x' } },
+        415,
+        'the content coding of the body is unknown',
+      ],
+      ['too large', 'POST', { body: large, headers: JSON_TYPE }, 413, 'the body is too large'],
+      [
+        'too large, of unknown length',
+        'POST',
+        { body: large, headers: { ...JSON_TYPE, 'transfer-encoding': 'chunked' } },
+        413,
+        'the body is too large',
+      ],
+      [
+        'too large when unpacked',
+        'POST',
+        { body: gzipSync(large), headers: zip },
+        413,
+        'the body is too large',
+      ],
+      ['no name', 'PUT', { json: {} }, 400, 'field `name` is required'],
+      ['a null name', 'PUT', { json: { name: null } }, 400, 'field `name` is required'],
+      ['an empty name', 'PUT', { json: { name: '' } }, 400, 'field `name` must not be empty'],
+      [
+        'a name that is a number',
+        'PUT',
+        { json: { name: 7 } },
+        400,
+        'field `name` must be a string',
+      ],
+      [
+        'a name that is a boolean',
+        'PUT',
+        { json: { name: true } },
+        400,
+        'field `name` must be a string',
+      ],
+      [
+        'a name that is an array',
+        'PUT',
+        { json: { name: ['x'] } },
+        400,
+        'field `name` must be a string',
+      ],
+      ['no body', 'PUT', {}, 400, 'field `name` is required'],
+      ['an array', 'PUT', { json: [] }, 400, NO_OBJECT],
+      ['broken JSON', 'PUT', { body: '{', headers: JSON_TYPE }, 400, 'the body is not valid JSON'],
+      [
+        'a lone surrogate',
+        'PUT',
+        { body: SURROGATE, headers: JSON_TYPE },
+        400,
+        'field `name` must not hold a lone surrogate',
+      ],
+      [
+        'a form',
+        'PUT',
+        { body: 'name=x', headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+        415,
+        'the body must be application/json',
+      ],
+      ['too large', 'PUT', { body: large, headers: JSON_TYPE }, 413, 'the body is too large'],
+    ]
+
+    test.each(refused.filter(([, method]) => method === 'POST'))(
+      'POST /users: %s',
+      async (_, __, request, status, message) => {
+        const before = (await send('GET /users')).text
+        const answer = await send('POST /users', request)
+        expect([answer.status, answer.json]).toEqual([status, { message }])
+        expect((await send('GET /users')).text).toBe(before)
+      },
+    )
+
+    test.each(refused.filter(([, method]) => method === 'PUT'))(
+      'PUT /users/{id}: %s, before the user is looked up',
+      async (_, __, request, status, message) => {
+        const user = await create({ name: 'Ada', email: someEmail() })
+        for (const id of [user.id, ABSENT]) {
+          const answer = await send(`PUT /users/${id}`, request)
+          expect([answer.status, answer.json]).toEqual([status, { message }])
+        }
+        expect((await send(`GET /users/${user.id}`)).json).toEqual(user)
+      },
+    )
+
+    test.each<[string, Request, number, string]>([
+      ['no email', { json: {} }, 400, REQUIRED],
+      ['a null email', { json: { email: null } }, 400, REQUIRED],
+      ['an empty email', { json: { email: '' } }, 400, REQUIRED],
+      ['no body', {}, 400, REQUIRED],
+      ['an empty body', { body: '', headers: JSON_TYPE }, 400, REQUIRED],
+      ['a number', { json: { email: 7 } }, 400, 'field `email` must be a string'],
+      ['an operator', { json: { email: { $ne: null } } }, 400, 'field `email` must be a string'],
+      ['an array', { json: { email: ['a'] } }, 400, 'field `email` must be a string'],
+      [
+        'a lone surrogate',
+        { body: SURROGATE, headers: JSON_TYPE },
+        400,
+        'field `email` must not hold a lone surrogate',
+      ],
+      ['no object', { json: 'x' }, 400, NO_OBJECT],
+      ['broken JSON', { body: '{', headers: JSON_TYPE }, 400, 'the body is not valid JSON'],
+      [
+        'a form',
+        { body: 'email[$ne]=1', headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+        415,
+        'the body must be application/json',
+      ],
+      ['too large', { body: large, headers: JSON_TYPE }, 413, 'the body is too large'],
+    ])('POST /login: %s', async (_, request, status, message) => {
+      const answer = await send('POST /login', { ...NO_TOKEN, ...request })
+      expect([answer.status, answer.json]).toEqual([status, { message }])
+    })
+  })
+
+  describe('GET /users', () => {
+    test('lists the users in order of creation', async () => {
+      const users = []
+      for (let i = 0; i < 5; i += 1) users.push(await create({ name: `${i}`, email: someEmail() }))
+      const { status, json } = await send('GET /users')
+      expect(status).toBe(200)
+      expect(json.slice(-5)).toEqual(users)
+    })
+
+    test('ignores a query', async () => {
+      expect((await send('GET /users?limit=x&$where=1')).status).toBe(200)
+    })
+  })
+
+  describe('GET, PUT and DELETE /users/{id}', () => {
+    test('read, rename and delete a user', async () => {
+      const user = await create({ name: 'Ada', email: someEmail() })
+      expect((await send(`GET /users/${user.id}`)).json).toEqual(user)
+      const fields = { name: 'Augusta', email: 'other@example.com', id: ABSENT, admin: true }
+      expect((await send(`PUT /users/${user.id}`, { json: fields })).status).toBe(204)
+      expect((await send(`GET /users/${user.id}`)).json).toEqual({ ...user, name: 'Augusta' })
+      expect((await send(`DELETE /users/${user.id}`)).status).toBe(204)
+      for (const line of ['GET', 'DELETE']) {
+        const gone = await send(`${line} /users/${user.id}`)
+        expect([gone.status, gone.json.message]).toEqual([404, 'no user has this id'])
+      }
+    })
+
+    test('take a name of spaces, which is not empty', async () => {
+      const user = await create({ email: someEmail() })
+      expect((await send(`PUT /users/${user.id}`, { json: { name: '  ' } })).status).toBe(204)
+      expect((await send(`GET /users/${user.id}`)).json.name).toBe('  ')
+    })
+
+    test.each([
+      ABSENT,
+      'abc',
+      '7',
+      '%00',
+      '%zz',
+      '..',
+      '$ne',
+      "'%20OR%201=1",
+      '665f1c2e8b3f4a0012d4c00',
+      '665F1C2E8B3F4A0012D4FFFF',
+    ])('know no user with the id %s', async (id) => {
+      for (const method of ['GET', 'PUT', 'DELETE']) {
+        const json = method === 'PUT' ? { name: 'x' } : undefined
+        const answer = await send(`${method} /users/${id}`, { json })
+        expect([answer.status, answer.json.message]).toEqual([404, 'no user has this id'])
+      }
+    })
+
+    test('know a user by its id exactly: not in upper case, not percent-encoded', async () => {
+      const { id } = await create({ name: 'x' })
+      const encoded = `%${id.charCodeAt(0).toString(16)}${id.slice(1)}`
+      for (const spelling of [`${id.slice(0, -1)}%`, encoded, `${id}%00`, `${id}%20`, `${id}a`]) {
+        expect((await send(`GET /users/${spelling}`)).status).toBe(404)
+      }
+      expect((await send(`GET /users/${id}?x`)).status).toBe(200)
+    })
+  })
+
+  describe('POST /login', () => {
+    test('issues a token of one day or as configured, with the claims id, iat and exp', async () => {
+      const user = await create({ name: 'Ada', email: someEmail() })
+      const { status, json } = await send('POST /login', {
+        ...NO_TOKEN,
+        json: { email: user.email },
+      })
+      expect([status, Object.keys(json)]).toEqual([200, ['token']])
+      const [header, claims] = json.token
+        .split('.')
+        .slice(0, 2)
+        .map((part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()))
+      expect(header).toEqual({ alg: 'HS256', typ: 'JWT' })
+      expect(claims).toEqual({ id: user.id, iat: expect.any(Number), exp: claims.iat + 60 })
+      const authorization = `Bearer ${json.token}`
+      expect((await send(`GET /users/${user.id}`, { authorization })).json).toEqual(user)
+    })
+
+    test('answers 401 to an email that no user has, exactly as it is written', async () => {
+      const { email } = await create({ email: someEmail() })
+      for (const other of ['nobody@example.com', email.toUpperCase(), ` ${email}`, `${email}\0`]) {
+        const { status, headers, json } = await send('POST /login', {
+          ...NO_TOKEN,
+          json: { email: other },
+        })
+        expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer'])
+        expect(json.message).toBe('no user has this email')
+      }
+    })
+
+    test('does not mind an invalid token', async () => {
+      const { email } = await create({ email: someEmail() })
+      const request = { authorization: 'Bearer x', json: { email } }
+      expect((await send('POST /login', request)).status).toBe(200)
+    })
+
+    test('issues tokens that outlive their user', async () => {
+      const user = await create({ email: someEmail() })
+      const { token } = (await send('POST /login', { json: { email: user.email } })).json
+      await send(`DELETE /users/${user.id}`)
+      expect((await send('GET /users', { authorization: `Bearer ${token}` })).status).toBe(200)
+      expect((await send('POST /login', { json: { email: user.email } })).status).toBe(401)
+    })
+  })
+})

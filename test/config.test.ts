@@ -1,0 +1,102 @@
+// The environment as configuration.
+import { describe, expect, test } from '@jest/globals'
+import { InvalidConfig, readConfig } from '../src/config.ts'
+import { SECRET } from './support/stores.ts'
+
+const MONGODB_URI = 'mongodb://localhost'
+
+test('needs nothing to be set', () => {
+  expect(readConfig({})).toEqual({
+    host: '127.0.0.1',
+    port: 3000,
+    mongodbUri: undefined,
+    dataDir: './data',
+    signingSecret: undefined,
+    tokenTtl: 86_400,
+    bodyLimit: 1_048_576,
+    stopTimeout: 10_000,
+    logLevel: 'info',
+  })
+})
+
+test('takes an empty variable for one that is not set', () => {
+  const empty = { PORT: '', MONGODB_URI: '', SIGNING_SECRET: '', TOKEN_TTL: '', LOG_LEVEL: '' }
+  expect(readConfig(empty)).toEqual(readConfig({}))
+})
+
+test.each([
+  ['PORT', '0', 'port', 0],
+  ['PORT', '65535', 'port', 65_535],
+  ['HOST', '::', 'host', '::'],
+  ['TOKEN_TTL', '90', 'tokenTtl', 90],
+  ['TOKEN_TTL', '15m', 'tokenTtl', 900],
+  ['TOKEN_TTL', '7d', 'tokenTtl', 604_800],
+  ['BODY_LIMIT', '2048', 'bodyLimit', 2_048],
+  ['BODY_LIMIT', '64kb', 'bodyLimit', 65_536],
+  ['STOP_TIMEOUT', '0', 'stopTimeout', 0],
+  ['LOG_LEVEL', 'silent', 'logLevel', 'silent'],
+  ['SIGNING_SECRET', SECRET, 'signingSecret', SECRET],
+])('reads %s=%s', (name, text, key, value) => {
+  expect(readConfig({ [name]: text })).toHaveProperty(key, value)
+})
+
+test('takes a MongoDB server and a secret', () => {
+  const config = readConfig({ MONGODB_URI, SIGNING_SECRET: SECRET })
+  expect(config).toMatchObject({ mongodbUri: MONGODB_URI, signingSecret: SECRET })
+})
+
+describe('refuses', () => {
+  test.each([
+    ['PORT', '65536', 'must be between 0 and 65535'],
+    ['PORT', '-1', 'must be between 0 and 65535'],
+    ['PORT', '80a', 'must be between 0 and 65535'],
+    ['PORT', '1e3', 'must be between 0 and 65535'],
+    ['TOKEN_TTL', '0', 'must be a duration between 1s and 10y'],
+    ['TOKEN_TTL', '100y', 'must be a duration between 1s and 10y'],
+    ['TOKEN_TTL', 'soon', 'must be a duration between 1s and 10y'],
+    ['TOKEN_TTL', '-1d', 'must be a duration between 1s and 10y'],
+    ['BODY_LIMIT', '0', 'must be a size between 1b and 8mb'],
+    ['BODY_LIMIT', '9mb', 'must be a size between 1b and 8mb'],
+    ['BODY_LIMIT', 'big', 'must be a size between 1b and 8mb'],
+    ['STOP_TIMEOUT', '2h', 'must be a duration between 0s and 1h'],
+    ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
+    ['MONGODB_URI', 'localhost', 'must start with mongodb:// or mongodb+srv://'],
+    ['SIGNING_SECRET', 'x'.repeat(31), 'must have at least 32 bytes (RFC 7518 §3.2)'],
+  ])('%s=%s', (name, text, reason) => {
+    const lines = problems({ SIGNING_SECRET: SECRET, [name]: text })
+    expect(lines).toEqual([`${name} ${reason}`])
+  })
+
+  test('MongoDB without a secret', () => {
+    expect(problems({ MONGODB_URI })).toEqual([
+      'SIGNING_SECRET must be set with MONGODB_URI; make one with: openssl rand -hex 32',
+    ])
+  })
+
+  test('all that is wrong at once, and tells no secret', () => {
+    const lines = problems({
+      PORT: 'x',
+      TOKEN_TTL: 'x',
+      SIGNING_SECRET: 'short',
+      LOG_LEVEL: 'x',
+      MONGODB_URI,
+    })
+    expect(lines.map((line) => line.split(' ')[0]).sort()).toEqual([
+      'LOG_LEVEL',
+      'PORT',
+      'SIGNING_SECRET',
+      'TOKEN_TTL',
+    ])
+    expect(lines.join()).not.toContain('short')
+  })
+})
+
+function problems(environment: Record<string, string>): string[] {
+  try {
+    readConfig(environment)
+  } catch (error) {
+    if (error instanceof InvalidConfig) return error.message.split('\n')
+    throw error
+  }
+  return []
+}

@@ -1,0 +1,213 @@
+// What happens below the app: the requests that Node's parser rejects, and the log line of each.
+import { describe, expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import net from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { UserStore } from '../src/store/user-store.ts'
+import { expectContract } from './support/contract.ts'
+import { tokens, useService } from './support/service.ts'
+import { sqlitePlace, useStore } from './support/stores.ts'
+
+const opened = useStore(sqlitePlace)
+
+/** The store; it takes its time for a user named `slow`. */
+const slow = (): UserStore => ({
+  ...opened(),
+  async create(user) {
+    if (user.name === 'slow') await sleep(300)
+    return opened().create(user)
+  },
+})
+const service = useService(slow)
+const AUTHORIZATION = `Authorization: Bearer ${tokens.issue('665f1c2e8b3f4a0012d4c001')}\r\n`
+const post = (body: string, headers = `Content-Length: ${Buffer.byteLength(body)}\r\n`) =>
+  `POST /users HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}Content-Type: application/json\r\n${headers}\r\n${body}`
+
+/** The answers in what came over a socket, each held against the contract. */
+function answersIn(text: string) {
+  return text
+    .split(/(?=HTTP\/1\.1 \d{3} [A-Z])/)
+    .filter((part) => !part.startsWith('HTTP/1.1 100'))
+    .map((part) => {
+      const [head = '', body = ''] = part.split('\r\n\r\n')
+      const [status, ...lines] = head.split('\r\n')
+      const headers = Object.fromEntries(
+        lines.map((line) => [
+          line.split(': ')[0]!.toLowerCase(),
+          line.slice(line.indexOf(': ') + 2),
+        ]),
+      )
+      const answer = { status: Number(status!.split(' ')[1]), headers, text: body }
+      return {
+        ...answer,
+        json: answer.status === 201 ? JSON.parse(body) : expectContract('', '', answer),
+      }
+    })
+}
+const statusesOf = (text: string) => answersIn(text).map(({ status }) => status)
+
+describe('what is no request', () => {
+  test.each<[string, string, number, string]>([
+    ['garbage', 'nonsense\r\n\r\n', 400, 'the request is not valid HTTP'],
+    [
+      'a method that HTTP libraries do not know',
+      'FOO /users HTTP/1.1\r\nHost: x\r\n\r\n',
+      400,
+      'the request is not valid HTTP',
+    ],
+    [
+      'an unknown version',
+      'GET / HTTP/9.9\r\nHost: x\r\n\r\n',
+      400,
+      'the request is not valid HTTP',
+    ],
+    [
+      'a space in the path',
+      'GET /a b HTTP/1.1\r\nHost: x\r\n\r\n',
+      400,
+      'the request is not valid HTTP',
+    ],
+    [
+      'a space before a colon',
+      'GET / HTTP/1.1\r\nHost : x\r\n\r\n',
+      400,
+      'the request is not valid HTTP',
+    ],
+    ['no host', 'GET /users HTTP/1.1\r\n\r\n', 400, 'the request is not valid HTTP'],
+    [
+      'two lengths',
+      'POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx',
+      400,
+      'the request is not valid HTTP',
+    ],
+    [
+      'a length and chunks',
+      'POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+      'the request is not valid HTTP',
+    ],
+    [
+      'large headers',
+      `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'the headers are too large',
+    ],
+    [
+      'a long path',
+      `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+      431,
+      'the headers are too large',
+    ],
+    [
+      'long chunk extensions',
+      post(`1;${'x'.repeat(20_000)}\r\n`, 'Transfer-Encoding: chunked\r\n'),
+      413,
+      'the body is too large',
+    ],
+    [
+      'a broken chunk',
+      post('zz\r\n', 'Transfer-Encoding: chunked\r\n'),
+      400,
+      'the request is not valid HTTP',
+    ],
+  ])(
+    '%s gets its answer in the one shape, and the connection ends',
+    async (_, bytes, status, message) => {
+      const text = await service().exchange(bytes)
+      expect(answersIn(text)).toMatchObject([
+        { status, headers: { connection: 'close' }, json: { message } },
+      ])
+    },
+  )
+
+  test('too slow headers get 408', async () => {
+    expect(statusesOf(await service().exchange('GET / HTTP/1.1\r\nHost: x\r\n'))).toEqual([408])
+  }, 20_000)
+
+  test('garbage behind a request does not take the answer from the request', async () => {
+    const text = await service().exchange(`${post('{"name":"slow"}')}nonsense\r\n\r\n`)
+    expect(statusesOf(text)).toEqual([201, 400])
+  })
+
+  test('a broken body of a refused request does not get a second answer', async () => {
+    const head = 'POST /users HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
+    const socket = net.connect(service().port, '127.0.0.1')
+    let text = ''
+    socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+    socket.write(head)
+    await once(socket, 'data')
+    socket.write('zz\r\n')
+    await once(socket, 'close')
+    expect(statusesOf(text)).toEqual([401])
+  })
+})
+
+test('HTTP/1.0 needs no host', async () => {
+  expect(statusesOf(await service().exchange('GET /nothing HTTP/1.0\r\n\r\n'))).toEqual([404])
+})
+
+test('an expectation other than 100-continue is no matter', async () => {
+  const bytes = 'GET /nothing HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\nConnection: close\r\n\r\n'
+  expect(statusesOf(await service().exchange(bytes))).toEqual([404])
+})
+
+test('100-continue is answered before the body', async () => {
+  const headers = 'Expect: 100-continue\r\nConnection: close\r\nContent-Length: 2\r\n'
+  const text = await service().exchange(post('{}', headers))
+  expect(text).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /)
+})
+
+test('pipelined requests are answered in their order', async () => {
+  const last = post('{"name":"b"}', 'Content-Length: 12\r\nConnection: close\r\n')
+  const answers = answersIn(await service().exchange(post('{"name":"slow"}') + last))
+  expect(answers.map(({ json }) => json.name)).toEqual(['slow', 'b'])
+})
+
+test('a client that is still sending too large a body gets to read its 413', async () => {
+  const body = Buffer.alloc(5 * 1024 * 1024, 'x')
+  const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' }
+  expect((await service().send('POST /users', { body, headers })).status).toBe(413)
+})
+
+describe('the log', () => {
+  const logged = async (line: string, request?: object) => {
+    service().lines.length = 0
+    await service().send(line, request)
+    while (service().lines.length === 0) await sleep(5)
+    return service().lines
+  }
+
+  test('has a line for each request, with its id, method, path, status and time', async () => {
+    const answered = { id: expect.any(String), ms: expect.any(Number), level: 30 }
+    expect(await logged('GET /users?token=x')).toMatchObject([
+      { ...answered, method: 'GET', path: '/users', status: 200 },
+    ])
+    expect(await logged('GET /users', { authorization: 'Bearer x' })).toMatchObject([
+      { ...answered, method: 'GET', path: '/users', status: 401 },
+    ])
+    expect(await logged('PATCH /nothing')).toMatchObject([
+      { ...answered, method: 'PATCH', path: '/nothing', status: 404 },
+    ])
+  })
+
+  test('has a line for what is no request', async () => {
+    service().lines.length = 0
+    await service().exchange('nonsense\r\n\r\n')
+    expect(service().lines).toMatchObject([{ status: 400, code: 'HPE_INVALID_METHOD' }])
+  })
+
+  test('never has a token or a body in it', async () => {
+    const lines = [
+      ...(await logged('POST /users', { json: { name: 'secret-name', email: 'secret-email' } })),
+      ...(await logged('POST /users', { json: { name: 'secret-name', email: 'secret-email' } })),
+      ...(await logged('POST /login', { json: { email: 'secret-email' } })),
+      ...(await logged('POST /login', {
+        body: '{"secret',
+        headers: { 'content-type': 'application/json' },
+      })),
+      ...(await logged('GET /users', { authorization: 'Bearer secret-token' })),
+    ]
+    expect(lines).toHaveLength(5)
+    expect(JSON.stringify(lines)).not.toMatch(/secret|eyJ/)
+  })
+})

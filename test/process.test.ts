@@ -1,0 +1,270 @@
+// The programs as people run them: built, with an environment, signals and a terminal's worth of output.
+import { afterEach, describe, expect, test } from '@jest/globals'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import net from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { describeStores, SECRET, sqlitePlace, type Place } from './support/stores.ts'
+
+interface Program {
+  process: ChildProcess
+  output: { stdout: string; stderr: string }
+  /** Resolves to the exit code, or the signal that ended it. */
+  ended: Promise<number | string>
+  /** Resolves to the address when it listens. */
+  listening(): Promise<string>
+}
+
+const running = new Set<Program>()
+const places = new Set<Place>()
+
+afterEach(async () => {
+  for (const { process, ended } of running) {
+    process.kill('SIGKILL')
+    await ended
+  }
+  running.clear()
+  for (const place of places) await place.remove()
+  places.clear()
+})
+
+const at = (make: () => Place): Place => {
+  const place = make()
+  places.add(place)
+  return place
+}
+
+function run(
+  script: string,
+  place: Place,
+  env: Record<string, string> = {},
+  args: string[] = [],
+): Program {
+  const file = fileURLToPath(new URL(`../dist/${script}.js`, import.meta.url))
+  const { PATH = '' } = process.env
+  const environment = { PATH, PORT: '0', ...place.environment, ...env }
+  const child = spawn(process.execPath, [file, ...args], { env: environment })
+  const output = { stdout: '', stderr: '' }
+  child.stdout.on('data', (text: Buffer) => (output.stdout += text))
+  child.stderr.on('data', (text: Buffer) => (output.stderr += text))
+  const ended = once(child, 'close').then(([code, signal]) => code ?? signal)
+  const program = { process: child, output, ended, listening: () => address(program) }
+  running.add(program)
+  return program
+}
+
+async function address({ process, output }: Program): Promise<string> {
+  for (;;) {
+    const [url] = /http:\/\/[^"\s]+/.exec(output.stdout) ?? []
+    if (url) return url
+    if (process.exitCode !== null) throw new Error(`it ended: ${output.stderr}`)
+    await sleep(10)
+  }
+}
+
+const serve = (place: Place, env?: Record<string, string>) => run('src/main', place, env)
+
+async function createUser(place: Place, ...args: string[]) {
+  const program = run('scripts/create-user', place, {}, args)
+  return { code: await program.ended, ...program.output }
+}
+const ADA = ['--name', 'Ada', '--email', 'ada@example.com']
+
+const get = (url: string, authorization: string) => fetch(url, { headers: { authorization } })
+
+describeStores((kind) => {
+  test('a newcomer makes the first user, logs in, and finds it again after a restart', async () => {
+    const place = at(kind)
+    const service = serve(place)
+    const url = await service.listening()
+    const [listening, kept, empty] = service.output.stdout.split('\n')
+    expect(listening).toContain(`listening on ${url}`)
+    expect(kept).toMatch(/users are kept in (SQLite in |MongoDB at )/)
+    expect(empty).toContain('npm run create-user -- --name Ada --email ada@example.com')
+
+    const { code, stdout } = await createUser(place, ...ADA)
+    expect(code).toBe(0)
+    const [user = '', , header = ''] = stdout.split('\n')
+    expect(JSON.parse(user)).toMatchObject({ name: 'Ada', email: 'ada@example.com' })
+    const authorization = header.replace('Authorization: ', '')
+    expect(await (await get(`${url}/users`, authorization)).json()).toEqual([JSON.parse(user)])
+
+    service.process.kill('SIGTERM')
+    expect(await service.ended).toBe(0)
+    const again = serve(place)
+    const users = await get(`${await again.listening()}/users`, authorization)
+    expect(await users.json()).toEqual([JSON.parse(user)])
+    expect(again.output.stdout).not.toContain('create-user')
+  })
+
+  test('create-user works while no service runs, and refuses an email that is taken', async () => {
+    const place = at(kind)
+    expect((await createUser(place, ...ADA)).code).toBe(0)
+    const { code, stdout, stderr } = await createUser(place, ...ADA)
+    expect([code, stdout, stderr]).toEqual([
+      1,
+      '',
+      'a user with email `ada@example.com` already exists\n',
+    ])
+  })
+})
+
+describe('create-user', () => {
+  test.each([
+    ['no email', ['--name', 'Ada']],
+    ['an empty email', ['--name', 'Ada', '--email', '']],
+    ['an unknown option', [...ADA, '--admin']],
+    ['a stray word', [...ADA, 'x']],
+  ])('refuses %s with its usage', async (_, args) => {
+    const { code, stdout, stderr } = await createUser(at(sqlitePlace), ...args)
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toMatch(/\nusage: npm run create-user -- --name NAME --email EMAIL\n$/)
+  })
+})
+
+describe('the signing secret of the embedded store', () => {
+  test('is made once, readable by its owner alone', async () => {
+    const place = at(sqlitePlace)
+    const file = join(place.dataDir, 'signing-secret')
+    await Promise.all([
+      serve(place).listening(),
+      serve(place).listening(),
+      createUser(place, ...ADA),
+    ])
+    const secret = readFileSync(file, 'utf8')
+    expect(secret).toMatch(/^[0-9a-f]{64}\n$/)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    await serve(place).listening()
+    expect(readFileSync(file, 'utf8')).toBe(secret)
+  })
+
+  test('is refused when it was cut short', async () => {
+    const place = at(sqlitePlace)
+    writeFileSync(join(place.dataDir, 'signing-secret'), 'short\n')
+    const service = serve(place)
+    expect(await service.ended).toBe(1)
+    expect(service.output.stderr).toMatch(/^\S*signing-secret must have at least 32 bytes.*\n$/)
+  })
+})
+
+describe('one clear line, and exit 1', () => {
+  const refused = async (place: Place, env: Record<string, string>) => {
+    const service = serve(place, env)
+    expect(await service.ended).toBe(1)
+    return service.output.stderr
+  }
+
+  test('for each variable that is wrong', async () => {
+    const lines = await refused(at(sqlitePlace), { PORT: 'x', LOG_LEVEL: 'x' })
+    expect(lines.split('\n').sort()).toEqual([
+      '',
+      expect.stringMatching(/^LOG_LEVEL must/),
+      expect.stringMatching(/^PORT must/),
+    ])
+  })
+
+  test('for a port in use', async () => {
+    const { port } = new URL(await serve(at(sqlitePlace)).listening())
+    expect(await refused(at(sqlitePlace), { PORT: port })).toBe(
+      `port ${port} of 127.0.0.1 is in use\n`,
+    )
+  })
+
+  test('for a host that is not this machine', async () => {
+    expect(await refused(at(sqlitePlace), { HOST: '192.0.2.1' })).toMatch(/^.*192\.0\.2\.1.*\n$/)
+  })
+
+  test('for a data folder that cannot be written', async () => {
+    const place = at(sqlitePlace)
+    const file = join(place.dataDir, 'file')
+    writeFileSync(file, '')
+    expect(await refused(place, { DATA_DIR: join(file, 'data') })).toMatch(
+      /^cannot open SQLite in .*: .+\n$/,
+    )
+  })
+
+  test('for a database that is none', async () => {
+    const place = at(sqlitePlace)
+    writeFileSync(join(place.dataDir, 'users.db'), 'x'.repeat(10_000))
+    expect(await refused(place, {})).toMatch(/^cannot open SQLite in .*: file is not a database\n$/)
+  })
+
+  test('for a secret file that cannot be read', async () => {
+    const place = at(sqlitePlace)
+    mkdirSync(join(place.dataDir, 'signing-secret'))
+    expect(await refused(place, {})).toMatch(/^.*EISDIR.*\n$/)
+  })
+
+  test('for a MongoDB that cannot be reached, without its password', async () => {
+    const env = { MONGODB_URI: 'mongodb://ada:password@127.0.0.1:1/users', SIGNING_SECRET: SECRET }
+    const line = await refused(at(sqlitePlace), env)
+    expect(line).toMatch(/^cannot open MongoDB at 127\.0\.0\.1:1\/users: .*ECONNREFUSED.*\n$/)
+    expect(line).not.toContain('password')
+  })
+
+  test('for a MongoDB address that is none', async () => {
+    const env = { MONGODB_URI: 'mongodb://x:password@:port/', SIGNING_SECRET: SECRET }
+    expect(await refused(at(sqlitePlace), env)).toMatch(
+      /^cannot use MONGODB_URI: (?!.*password).*\n$/,
+    )
+  })
+})
+
+describe('a stop', () => {
+  /** A service with a request in flight: its body has yet to come. */
+  async function busy(env: Record<string, string> = {}) {
+    const service = serve(at(sqlitePlace), env)
+    const { port } = new URL(await service.listening())
+    const socket = net.connect(Number(port), '127.0.0.1')
+    socket.on('error', () => {})
+    let answer = ''
+    socket.setEncoding('utf8').on('data', (text: string) => (answer += text))
+    socket.write(
+      'POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 15\r\nExpect: 100-continue\r\n\r\n',
+    )
+    while (!answer.includes('100 Continue')) await sleep(5)
+    return { service, socket, answer: () => answer }
+  }
+
+  test.each(['SIGTERM', 'SIGINT'] as const)(
+    'by %s finishes what is in flight, then exits 0',
+    async (signal) => {
+      const { service, socket, answer } = await busy()
+      service.process.kill(signal)
+      while (!service.output.stdout.includes('finishing')) await sleep(5)
+      socket.write('{"email":"ada"}')
+      expect(await service.ended).toBe(0)
+      expect(answer()).toContain('HTTP/1.1 401')
+      expect(service.output.stdout).toMatch(/"msg":"stopped"\}\n$/)
+    },
+  )
+
+  test('waits no longer than STOP_TIMEOUT', async () => {
+    const { service, answer } = await busy({ STOP_TIMEOUT: '1s' })
+    service.process.kill('SIGTERM')
+    expect(await service.ended).toBe(0)
+    expect(answer()).not.toContain('HTTP/1.1 401')
+  })
+
+  test('does not wait for idle connections', async () => {
+    const service = serve(at(sqlitePlace), { STOP_TIMEOUT: '1h' })
+    const url = await service.listening()
+    await (await fetch(`${url}/nothing`)).text()
+    service.process.kill('SIGTERM')
+    expect(await service.ended).toBe(0)
+  })
+
+  test('is at once on a second signal, though not on the echo that npm makes of Ctrl-C', async () => {
+    const { service } = await busy({ STOP_TIMEOUT: '1h' })
+    service.process.kill('SIGINT')
+    service.process.kill('SIGTERM')
+    while (!service.output.stdout.includes('finishing')) await sleep(5)
+    await sleep(200)
+    expect(service.process.exitCode).toBeNull()
+    service.process.kill('SIGINT')
+    expect(await service.ended).toBe(1)
+  })
+})

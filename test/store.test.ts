@@ -1,0 +1,212 @@
+// What every store must do: one suite, run on each.
+import { describe, expect, test } from '@jest/globals'
+import { EmailTaken, StoreFailure, type User, type UserStore } from '../src/store/user-store.ts'
+import { openStore } from '../src/store/open.ts'
+import { describeStores, useStore } from './support/stores.ts'
+
+let made = 0
+const someEmail = () => `user-${(made += 1)}@example.com`
+const ABSENT = '665f1c2e8b3f4a0012d4ffff'
+
+const TEXTS = {
+  'an accent, composed': 'é',
+  'an accent, decomposed': 'e\u0301',
+  'every plane': '\u{1F600}\u{20000}\u{E0001}\u{10FFFF}',
+  'a NUL': 'a\0b',
+  'only a NUL': '\0',
+  'a byte order mark': '\uFEFFx',
+  'the replacement character': '\uFFFD',
+  'line separators': '\u2028\u2029\r\n\t',
+  'quotes and backslashes': `'"\\\``,
+  SQL: `'); DROP TABLE users; --`,
+  'a query operator': '{"$ne":null}',
+  'an operator name': '$where',
+  'a prototype': '__proto__',
+  'spaces around': '  x  ',
+  'upper case': 'É',
+  'a long text': 'long '.repeat(100_000),
+}
+
+describeStores((place) => {
+  const open = useStore(place)
+  const create = (email = someEmail(), name = 'Ada') => open().create({ name, email })
+
+  test('gives a new user an id of 24 lower-case hexadecimal digits', async () => {
+    const email = someEmail()
+    expect(await open().create({ name: 'Ada', email })).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{24}$/),
+      name: 'Ada',
+      email,
+    })
+  })
+
+  test('finds a user by its id', async () => {
+    const user = await create()
+    expect(await open().find(user.id)).toEqual(user)
+  })
+
+  test('finds a user by its email', async () => {
+    const user = await create()
+    expect(await open().findByEmail(user.email)).toEqual(user)
+  })
+
+  test.each([
+    ['of no user', ABSENT],
+    ['empty', ''],
+    ['short', 'abc'],
+    ['not hexadecimal', 'z'.repeat(24)],
+    ['of 12 characters, which are an ObjectId too', 'abcdefghijkl'],
+    ['an operator', '{"$gt":""}'],
+  ])('knows no user with an id that is %s', async (_, id) => {
+    expect(await open().find(id)).toBeUndefined()
+    expect(await open().rename(id, 'x')).toBe(false)
+    expect(await open().remove(id)).toBe(false)
+  })
+
+  test.each([
+    ['in upper case', (id: string) => id.toUpperCase()],
+    ['with a NUL behind it', (id: string) => `${id}\0`],
+    ['with a line feed behind it', (id: string) => `${id}\n`],
+  ])('knows no user by an id %s', async (_, spell) => {
+    const { id } = await create()
+    expect(await open().find(spell(id))).toBeUndefined()
+    expect(await open().remove(spell(id))).toBe(false)
+  })
+
+  test('refuses a second user with the same email, naming it', async () => {
+    const { email } = await create()
+    const second = create(email, 'Eve')
+    await expect(second).rejects.toThrow(EmailTaken)
+    await expect(second).rejects.toThrow(`\`${email}\``)
+    expect(await open().findByEmail(email)).toMatchObject({ name: 'Ada' })
+  })
+
+  test('lets one of many simultaneous users have an email', async () => {
+    const email = someEmail()
+    const attempts = await Promise.allSettled(Array.from({ length: 20 }, () => create(email)))
+    expect(attempts.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    for (const attempt of attempts) {
+      if (attempt.status === 'rejected') expect(attempt.reason).toBeInstanceOf(EmailTaken)
+    }
+  })
+
+  test('lets any number of users have no email, and finds none of them by it', async () => {
+    const users = [await create(''), await create('')]
+    expect(users.map(({ email }) => email)).toEqual(['', ''])
+    expect(await open().find(users[0]!.id)).toEqual(users[0])
+    expect(await open().findByEmail('')).toBeUndefined()
+  })
+
+  test.each(Object.entries(TEXTS))('gives back %s as it went in', async (_, text) => {
+    const user = await create(text, text)
+    expect(user).toMatchObject({ name: text, email: text })
+    expect(await open().find(user.id)).toEqual(user)
+    expect(await open().findByEmail(text)).toEqual(user)
+    expect(await open().rename(user.id, `${text}!`)).toBe(true)
+    expect(await open().find(user.id)).toEqual({ ...user, name: `${text}!` })
+    await expect(create(text)).rejects.toThrow(EmailTaken)
+  })
+
+  test('compares emails exactly: no trimming, no case folding, no normalisation', async () => {
+    const spellings = [
+      'ada@x.org',
+      'Ada@x.org',
+      ' ada@x.org',
+      'ada@x.org ',
+      'ad\u00e1@x.org',
+      'ada\u0301@x.org',
+    ]
+    const users = []
+    for (const email of spellings) users.push(await create(email))
+    for (const user of users) expect(await open().findByEmail(user.email)).toEqual(user)
+  })
+
+  test('renames one user, and nothing else of it', async () => {
+    const [user, other] = [await create(), await create()]
+    expect(await open().rename(user.id, 'Augusta')).toBe(true)
+    expect(await open().find(user.id)).toEqual({ ...user, name: 'Augusta' })
+    expect(await open().find(other.id)).toEqual(other)
+  })
+
+  test('renames a user to the name that it has', async () => {
+    const user = await create()
+    expect(await open().rename(user.id, user.name)).toBe(true)
+  })
+
+  test('removes a user once, and frees its email', async () => {
+    const user = await create()
+    expect(await open().remove(user.id)).toBe(true)
+    expect(await open().remove(user.id)).toBe(false)
+    expect(await open().find(user.id)).toBeUndefined()
+    expect(await open().findByEmail(user.email)).toBeUndefined()
+    expect(await open().rename(user.id, 'x')).toBe(false)
+    expect((await create(user.email)).id).not.toBe(user.id)
+  })
+
+  test('sees at once what another opening of the same store wrote', async () => {
+    const where = place()
+    const [one, two] = [await openStore(where), await openStore(where)]
+    const user = await one.create({ name: 'Ada', email: someEmail() })
+    expect(await two.find(user.id)).toEqual(user)
+    await expect(two.create(user)).rejects.toThrow(EmailTaken)
+    await Promise.all([one.close(), two.close()])
+    await where.remove()
+  })
+
+  describe('of a store of its own', () => {
+    const own = useStore(place)
+
+    test('is empty until it has a user, then lists all of them in order of creation', async () => {
+      expect(await own().isEmpty()).toBe(true)
+      expect(await all(own())).toEqual([])
+      const users: User[] = []
+      for (let i = 0; i < 1_100; i += 1) {
+        users.push(await own().create({ name: `${i}`, email: i % 3 ? `${i}@example.com` : '' }))
+      }
+      expect(await own().isEmpty()).toBe(false)
+      expect(await all(own())).toEqual(users)
+    })
+
+    test('lets go of a list that is not read to its end', async () => {
+      for await (const user of own().list()) {
+        expect(user.name).toBe('0')
+        break
+      }
+      expect(await own().create({ name: 'later', email: '' })).toMatchObject({ name: 'later' })
+    })
+  })
+
+  test('keeps its users when it is closed and opened again', async () => {
+    const where = place()
+    const before = await openStore(where)
+    const user = await before.create({ name: 'Ada', email: someEmail() })
+    await before.close()
+    const after = await openStore(where)
+    expect(await all(after)).toEqual([user])
+    await after.close()
+    await where.remove()
+  })
+
+  test('fails with nothing but StoreFailure', async () => {
+    const where = place()
+    const store = await openStore(where)
+    await store.close()
+    const calls: (() => Promise<unknown>)[] = [
+      () => store.create({ name: 'Ada', email: 'ada@example.com' }),
+      () => store.find(ABSENT),
+      () => store.findByEmail('ada@example.com'),
+      () => all(store),
+      () => store.rename(ABSENT, 'x'),
+      () => store.remove(ABSENT),
+      () => store.isEmpty(),
+    ]
+    for (const call of calls) await expect(call()).rejects.toThrow(StoreFailure)
+    await where.remove()
+  })
+})
+
+async function all(store: UserStore): Promise<User[]> {
+  const users = []
+  for await (const user of store.list()) users.push(user)
+  return users
+}

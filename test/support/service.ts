@@ -1,0 +1,99 @@
+// The service as it is, on a real socket of this machine.
+import { afterAll, beforeAll } from '@jest/globals'
+import { once } from 'node:events'
+import http from 'node:http'
+import net, { type AddressInfo } from 'node:net'
+import { createApp } from '../../src/app.ts'
+import { createLogger } from '../../src/log.ts'
+import { closeServer, createServer } from '../../src/server.ts'
+import type { UserStore } from '../../src/store/user-store.ts'
+import { createTokens } from '../../src/tokens.ts'
+import { expectContract } from './contract.ts'
+import { SECRET } from './stores.ts'
+
+export const tokens = createTokens(SECRET, 60)
+export const BODY_LIMIT = 1024 * 1024
+
+export interface Request {
+  /** The `Authorization` header; a valid token unless told otherwise. */
+  authorization?: string | undefined
+  headers?: http.OutgoingHttpHeaders
+  /** Sent as JSON. */
+  json?: unknown
+  /** Sent as it is. */
+  body?: string | Buffer
+}
+
+export interface Response {
+  status: number
+  headers: http.IncomingHttpHeaders
+  text: string
+  json: any // eslint-disable-line -- whatever the service says; expectContract looks at it
+}
+
+/** A running service and the lines that it logged. */
+export interface Service {
+  port: number
+  lines: Record<string, unknown>[]
+  /** Sends a request such as `GET /users` and holds the answer against the contract. */
+  send(line: string, request?: Request): Promise<Response>
+  /** Sends bytes over a socket of their own; all that comes back, until the service closes it. */
+  exchange(bytes: string | Buffer): Promise<string>
+  close(): Promise<void>
+}
+
+export async function startService(store: UserStore): Promise<Service> {
+  const lines: Record<string, unknown>[] = []
+  const log = await createLogger('debug', { write: (line) => void lines.push(JSON.parse(line)) })
+  const server = createServer(createApp({ store, tokens, bodyLimit: BODY_LIMIT }), log)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    lines,
+    send: (line, request) => send(port, line, request),
+    exchange: (bytes) => exchange(port, bytes),
+    close: () => closeServer(server, 1_000),
+  }
+}
+
+/** Starts one service for the tests of a suite. */
+export function useService(store: () => UserStore): () => Service {
+  let service: Service
+  beforeAll(async () => {
+    service = await startService(store())
+  })
+  afterAll(() => service.close())
+  return () => service
+}
+
+const USER = `Bearer ${tokens.issue('665f1c2e8b3f4a0012d4c001')}`
+
+async function send(port: number, line: string, request: Request = {}): Promise<Response> {
+  const [method = '', path = ''] = line.split(' ')
+  const { json, body = json === undefined ? undefined : JSON.stringify(json) } = request
+  const authorization = 'authorization' in request ? request.authorization : USER
+  const headers = {
+    ...(authorization !== undefined && { authorization }),
+    ...(json !== undefined && { 'content-type': 'application/json' }),
+    ...request.headers,
+  }
+  const outgoing = http.request({ port, host: '127.0.0.1', method, path, headers, agent: false })
+  outgoing.end(body)
+  const [incoming] = (await once(outgoing, 'response')) as [http.IncomingMessage]
+  const chunks: Buffer[] = []
+  for await (const chunk of incoming) chunks.push(chunk as Buffer)
+  const text = Buffer.concat(chunks).toString()
+  const response = { status: incoming.statusCode!, headers: incoming.headers, text }
+  return { ...response, json: expectContract(method, path, response) }
+}
+
+async function exchange(port: number, bytes: string | Buffer): Promise<string> {
+  const socket = net.connect(port, '127.0.0.1')
+  socket.on('error', () => {}) // a reset after the answer
+  socket.write(bytes)
+  let answer = ''
+  socket.setEncoding('utf8').on('data', (text: string) => (answer += text))
+  await once(socket, 'close')
+  return answer
+}

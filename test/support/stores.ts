@@ -1,0 +1,74 @@
+// The stores under test, and a suite of tests for each of them.
+import { afterAll, beforeAll, describe } from '@jest/globals'
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { MongoClient } from 'mongodb'
+import { openStore } from '../../src/store/open.ts'
+import type { UserStore } from '../../src/store/user-store.ts'
+
+/** Where a store keeps its users: what `openStore` takes, and the environment that says the same. */
+export interface Place {
+  mongodbUri: string | undefined
+  dataDir: string
+  environment: Record<string, string>
+  remove(): Promise<void>
+}
+
+export const SECRET = 'a-secret-for-tests-of-more-than-32-bytes'
+
+export function sqlitePlace(): Place {
+  const dataDir = mkdtempSync(join(tmpdir(), 'users-service-'))
+  return {
+    mongodbUri: undefined,
+    dataDir,
+    environment: { DATA_DIR: dataDir },
+    remove: async () => rmSync(dataDir, { recursive: true, force: true }),
+  }
+}
+
+/** A database of its own on the server that the tests were given. */
+export function mongodbPlace(): Place {
+  const mongodbUri = withDatabase(process.env['MONGODB_URI']!, `test-${randomUUID()}`)
+  return {
+    mongodbUri,
+    dataDir: '/nowhere',
+    environment: { MONGODB_URI: mongodbUri, SIGNING_SECRET: SECRET },
+    async remove() {
+      const client = new MongoClient(mongodbUri)
+      await client.db().dropDatabase()
+      await client.close()
+    },
+  }
+}
+
+/** The connection string with another database, authenticating where it did. */
+function withDatabase(uri: string, database: string): string {
+  const [, server, former, options] = /^(mongodb(?:\+srv)?:\/\/[^/?]+)\/?([^?]*)\??(.*)$/.exec(uri)!
+  const query = new URLSearchParams(options)
+  if (server!.includes('@') && !query.has('authSource')) query.set('authSource', former || 'admin')
+  return `${server}/${database}?${query.toString()}`
+}
+
+/** Describes `suite` for each store; without a MongoDB server that half is skipped by name. */
+export function describeStores(suite: (place: () => Place) => void): void {
+  describe('on SQLite', () => suite(sqlitePlace))
+  const describeMongodb = process.env['MONGODB_URI'] ? describe : describe.skip
+  describeMongodb('on MongoDB', () => suite(mongodbPlace))
+}
+
+/** Opens one store for the tests of a suite. */
+export function useStore(place: () => Place): () => UserStore {
+  let store: UserStore
+  let where: Place
+  beforeAll(async () => {
+    where = place()
+    store = await openStore(where)
+  })
+  afterAll(async () => {
+    await store.close()
+    await where.remove()
+  })
+  return () => store
+}

@@ -1,0 +1,62 @@
+// Tokens, without any HTTP.
+import { expect, test } from '@jest/globals'
+import jwt, { type SignOptions } from 'jsonwebtoken'
+import { createHmac, generateKeyPairSync } from 'node:crypto'
+import { createTokens } from '../src/tokens.ts'
+import { SECRET } from './support/stores.ts'
+
+const ID = '665f1c2e8b3f4a0012d4c001'
+const tokens = createTokens(SECRET, 3_600)
+const sign = (claims: object, options?: SignOptions) => jwt.sign(claims, SECRET, options)
+const verify = (token: string) => tokens.verify(`Bearer ${token}`)
+
+test('issues a token signed with HS256 whose claims are id, iat and exp', () => {
+  const [header, claims, signature] = tokens.issue(ID).split('.') as [string, string, string]
+  const decode = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString())
+  expect(decode(header)).toEqual({ alg: 'HS256', typ: 'JWT' })
+  const { iat } = decode(claims)
+  expect(Math.abs(iat - Date.now() / 1000)).toBeLessThan(5)
+  expect(decode(claims)).toEqual({ id: ID, iat, exp: iat + 3_600 })
+  const hmac = createHmac('sha256', SECRET).update(`${header}.${claims}`).digest('base64url')
+  expect(signature).toBe(hmac)
+})
+
+test.each([
+  ['its own', tokens.issue(ID)],
+  ['one without exp', sign({ id: ID })],
+  ['one without an id', sign({})],
+  ['one whose nbf has come', sign({ id: ID }, { notBefore: -1 })],
+])('takes %s', (_, token) => {
+  expect(verify(token)).toEqual({ valid: true })
+})
+
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+test.each([
+  ['expired', 'one that has expired', sign({ id: ID }, { expiresIn: -1 })],
+  ['premature', 'one whose nbf is to come', sign({ id: ID }, { notBefore: 60 })],
+  [
+    'invalid',
+    'one whose exp is no number',
+    sign({ id: ID }).replace(/\..*\./, `.${base64({ exp: 'x' })}.`),
+  ],
+  ['invalid', 'one of another secret', jwt.sign({ id: ID }, `${SECRET}x`)],
+  ['invalid', 'HS384', sign({ id: ID }, { algorithm: 'HS384' })],
+  ['invalid', 'HS512', sign({ id: ID }, { algorithm: 'HS512' })],
+  ['invalid', 'RS256', jwt.sign({ id: ID }, privateKey, { algorithm: 'RS256' })],
+  ['invalid', 'no algorithm', jwt.sign({ id: ID }, '', { algorithm: 'none' })],
+  ['invalid', 'no signature', sign({ id: ID }).replace(/[^.]*$/, '')],
+  ['invalid', 'other claims', sign({ id: ID }).replace(/\..*\./, `.${base64({ id: 'other' })}.`)],
+  ['invalid', 'three dots', '...'],
+  ['invalid', 'no token', 'x'],
+])('refuses as %s %s', (reason, _, token) => {
+  expect(verify(token)).toEqual({ valid: false, reason })
+})
+
+test.each([undefined, '', 'Bearer', 'Bearer ', 'Basic x', tokens.issue(ID)])(
+  'finds no bearer token in %p',
+  (authorization) => {
+    expect(tokens.verify(authorization)).toEqual({ valid: false, reason: 'missing' })
+  },
+)
