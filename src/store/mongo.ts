@@ -101,13 +101,19 @@ function toUser(document: UserDocument | null): User | undefined {
 
 const DUPLICATE_KEY = 11000 // https://www.mongodb.com/docs/manual/reference/error-codes/
 
-/** Awaits a call of the driver, and translates what it throws. */
+/** Awaits a call of the driver, no longer than PATIENCE, and translates what it throws. */
 async function attempt<T>(call: () => Promise<T>, email?: string): Promise<T> {
+  let timer
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${PATIENCE} ms`)), PATIENCE)
+  })
   try {
-    return await call()
+    return await Promise.race([call(), late]) // the driver retries, and each try has its own time
   } catch (error) {
     const taken = error instanceof MongoServerError && error.code === DUPLICATE_KEY
     if (taken && email) throw new EmailTaken(email, { cause: error })
     throw new StoreFailure(error)
+  } finally {
+    clearTimeout(timer)
   }
 }
