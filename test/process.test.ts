@@ -137,6 +137,7 @@ describe('the signing secret of the embedded store', () => {
     const secret = readFileSync(file, 'utf8')
     expect(secret).toMatch(/^[0-9a-f]{64}\n$/)
     expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(statSync(join(place.dataDir, 'users.db')).mode & 0o777).toBe(0o600)
     await serve(place).listening()
     expect(readFileSync(file, 'utf8')).toBe(secret)
   })
@@ -241,6 +242,18 @@ describe('a stop', () => {
       expect(service.output.stdout).toMatch(/"msg":"stopped"\}\n$/)
     },
   )
+
+  test('reaches the service through npm start', async () => {
+    const { PATH = '' } = process.env
+    const { environment } = at(sqlitePlace)
+    const npm = spawn('npm', ['start'], { env: { PATH, PORT: '0', ...environment } })
+    let stdout = ''
+    npm.stdout.on('data', (text: Buffer) => (stdout += text))
+    while (!stdout.includes('listening')) await sleep(20)
+    npm.kill('SIGTERM')
+    await once(npm, 'close')
+    expect(stdout).toMatch(/"msg":"stopped"\}\n$/)
+  })
 
   test('waits no longer than STOP_TIMEOUT', async () => {
     const { service, answer } = await busy({ STOP_TIMEOUT: '1s' })

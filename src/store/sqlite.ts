@@ -1,7 +1,7 @@
 // Users in a SQLite file, durable at every write. The only file that knows the SQLite library,
 // which has the interface of node:sqlite (https://nodejs.org/api/sqlite.html).
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
-import { mkdirSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isUserId, newUserId } from './user-id.ts'
 import { EmailTaken, StoreFailure, type User, type UserStore } from './user-store.ts'
@@ -70,6 +70,7 @@ export function openSqliteStore(file: string): UserStore {
 function open(file: string): DatabaseSyncInstance {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    closeSync(openSync(file, 'a', 0o600)) // its owner's alone, from the first byte on
     const db = new DatabaseSync(file, { timeout: BUSY_TIMEOUT })
     db.exec(SCHEMA)
     return db
