@@ -1,7 +1,6 @@
 // Creates a user in the configured store and prints it with a token: how the first user comes to be.
 import { parseArgs } from 'node:util'
 import { readConfig } from '../src/config.ts'
-import { explain } from '../src/explain.ts'
 import { openSecret } from '../src/signing-secret.ts'
 import { openStore } from '../src/store/open.ts'
 import { createTokens } from '../src/tokens.ts'
@@ -17,7 +16,7 @@ try {
   await store.close()
   console.log(`${JSON.stringify(user)}\n\nAuthorization: Bearer ${tokens.issue(user.id)}`)
 } catch (error) {
-  console.error(explain(error))
+  console.error((error as Error).message)
   process.exit(1)
 }
 

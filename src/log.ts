@@ -1,23 +1,15 @@
 // The log: JSON lines, or readable ones in a terminal. Never has a token or a body in it.
-import { pino, type Logger } from 'pino'
+import { pino, type DestinationStream, type Logger } from 'pino'
 
 export type { Logger }
 
-/** What lines are written to: a stream, a terminal perhaps. */
-interface Destination {
-  write(line: string): void
-  isTTY?: boolean
-}
-
-/** A logger of `level` and above. */
-export async function createLogger(
-  level: string,
-  to: Destination = process.stdout,
-): Promise<Logger> {
+/** A logger of `level` and above, to standard output unless told otherwise. */
+export async function createLogger(level: string, to?: DestinationStream): Promise<Logger> {
   const options = { level, base: null, serializers: { err: describe } }
-  if (!to.isTTY) return pino(options, to)
+  if (to) return pino(options, to)
+  if (!process.stdout.isTTY) return pino(options)
   const { default: pretty } = await import('pino-pretty')
-  return pino(options, pretty({ translateTime: 'HH:MM:ss.l', destination: to, sync: true }))
+  return pino(options, pretty({ translateTime: 'HH:MM:ss.l', singleLine: true, sync: true }))
 }
 
 /**

@@ -1,9 +1,9 @@
 // The process: configuration, store, server; then a signal, and they close in reverse order.
 import { once } from 'node:events'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createApp } from './app.ts'
 import { readConfig, type Config } from './config.ts'
-import { explain } from './explain.ts'
 import { createLogger } from './log.ts'
 import { closeServer, createServer } from './server.ts'
 import { openSecret } from './signing-secret.ts'
@@ -13,7 +13,7 @@ import { createTokens } from './tokens.ts'
 try {
   await run(readConfig(process.env))
 } catch (error) {
-  console.error(explain(error))
+  console.error((error as Error).message)
   process.exit(1)
 }
 
@@ -23,7 +23,7 @@ async function run(config: Config): Promise<void> {
   const tokens = createTokens(openSecret(config), config.tokenTtl)
   const server = createServer(createApp({ store, tokens, bodyLimit: config.bodyLimit }), log)
   const empty = await store.isEmpty()
-  await once(server.listen(config.port, config.host), 'listening')
+  await listen(server, config)
 
   const { address, family, port } = server.address() as AddressInfo
   log.info(`listening on http://${family === 'IPv6' ? `[${address}]` : address}:${port}`)
@@ -34,8 +34,18 @@ async function run(config: Config): Promise<void> {
 
   log.info(`${await stopSignal()}: finishing what is in flight`)
   await closeServer(server, config.stopTimeout)
-  await store.close()
+  await store.close().catch((error: unknown) => log.warn({ err: error }, 'the store did not close'))
   log.info('stopped')
+  process.exit()
+}
+
+async function listen(server: Server, { host, port }: Config): Promise<void> {
+  try {
+    await once(server.listen(port, host), 'listening')
+  } catch (error) {
+    const { message } = error as Error
+    throw new Error(`cannot listen on ${host}, port ${port}: ${message}`, { cause: error })
+  }
 }
 
 /** Resolves to the first SIGTERM or SIGINT. A second one ends the process at once. */

@@ -73,7 +73,7 @@ function logResponse(request: IncomingMessage, response: ServerResponse, log: Lo
       id: request.id,
       method: request.method,
       path: rawPath(request.url ?? ''),
-      status: response.statusCode,
+      status: response.headersSent ? response.statusCode : undefined,
       ms: Math.round((performance.now() - start) * 1000) / 1000,
     }
     if (response.writableFinished) log.info(line, 'request')

@@ -1,6 +1,6 @@
 // The signing secret: from the configuration, or made at the first start and kept beside the data.
-import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MIN_SECRET_BYTES } from './tokens.ts'
 
@@ -11,33 +11,25 @@ import { MIN_SECRET_BYTES } from './tokens.ts'
 export function openSecret(config: { signingSecret: string | undefined; dataDir: string }): string {
   if (config.signingSecret) return config.signingSecret
   const file = join(config.dataDir, 'signing-secret')
-  const secret = read(file) ?? make(file)
-  if (Buffer.byteLength(secret) >= MIN_SECRET_BYTES) return secret
-  throw new Error(`${file} must have at least ${MIN_SECRET_BYTES} bytes (RFC 7518 §3.2)`)
-}
-
-function read(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8').trim()
+    if (!existsSync(file)) make(file)
+    const secret = readFileSync(file, 'utf8').trim()
+    if (Buffer.byteLength(secret) >= MIN_SECRET_BYTES) return secret
+    throw new Error(`it must have at least ${MIN_SECRET_BYTES} bytes (RFC 7518 §3.2)`)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
+    throw new Error(`cannot use ${file}: ${(error as Error).message}`, { cause: error })
   }
 }
 
 /** Written whole, then linked into place: whoever links first wins, and no half of it is ever seen. */
-function make(file: string): string {
-  const draft = `${file}.${process.pid}`
-  const descriptor = openSync(draft, 'wx', 0o600)
+function make(file: string): void {
+  const draft = `${file}.${randomUUID()}`
   try {
-    writeSync(descriptor, `${randomBytes(32).toString('hex')}\n`)
-    fsyncSync(descriptor)
+    writeFileSync(draft, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flush: true })
     linkSync(draft, file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {
-    closeSync(descriptor)
-    rmSync(draft)
+    rmSync(draft, { force: true })
   }
-  return readFileSync(file, 'utf8').trim()
 }

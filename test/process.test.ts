@@ -147,8 +147,19 @@ describe('the signing secret of the embedded store', () => {
     writeFileSync(join(place.dataDir, 'signing-secret'), 'short\n')
     const service = serve(place)
     expect(await service.ended).toBe(1)
-    expect(service.output.stderr).toMatch(/^\S*signing-secret must have at least 32 bytes.*\n$/)
+    expect(service.output.stderr).toMatch(
+      /^cannot use \S*signing-secret: it must have at least 32 bytes.*\n$/,
+    )
   })
+})
+
+test('a reader of the log that goes away does not end the service', async () => {
+  const service = serve(at(sqlitePlace))
+  const url = await service.listening()
+  service.process.stdout!.destroy()
+  for (let i = 0; i < 3; i += 1) expect((await fetch(`${url}/nothing`)).status).toBe(404)
+  service.process.kill('SIGTERM')
+  expect(await service.ended).toBe(0)
 })
 
 describe('one clear line, and exit 1', () => {
@@ -169,13 +180,14 @@ describe('one clear line, and exit 1', () => {
 
   test('for a port in use', async () => {
     const { port } = new URL(await serve(at(sqlitePlace)).listening())
-    expect(await refused(at(sqlitePlace), { PORT: port })).toBe(
-      `port ${port} of 127.0.0.1 is in use\n`,
-    )
+    const line = await refused(at(sqlitePlace), { PORT: port })
+    expect(line).toMatch(/^cannot listen on 127\.0\.0\.1, port \d+: .*address already in use.*\n$/)
   })
 
   test('for a host that is not this machine', async () => {
-    expect(await refused(at(sqlitePlace), { HOST: '192.0.2.1' })).toMatch(/^.*192\.0\.2\.1.*\n$/)
+    expect(await refused(at(sqlitePlace), { HOST: '192.0.2.1' })).toMatch(
+      /^cannot listen on 192\.0\.2\.1, port 0: .*\n$/,
+    )
   })
 
   test('for a data folder that cannot be written', async () => {
@@ -196,7 +208,7 @@ describe('one clear line, and exit 1', () => {
   test('for a secret file that cannot be read', async () => {
     const place = at(sqlitePlace)
     mkdirSync(join(place.dataDir, 'signing-secret'))
-    expect(await refused(place, {})).toMatch(/^.*EISDIR.*\n$/)
+    expect(await refused(place, {})).toMatch(/^cannot use \S*signing-secret: EISDIR.*\n$/)
   })
 
   test('for a MongoDB that cannot be reached, without its password', async () => {

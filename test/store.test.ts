@@ -167,6 +167,19 @@ describeStores((place) => {
       expect(await all(own())).toEqual(users)
     })
 
+    test('leaves other work its turn while it lists', async () => {
+      let turns = 0
+      let listing = true
+      const count = () => {
+        turns += 1
+        if (listing) setImmediate(count)
+      }
+      count()
+      await all(own())
+      listing = false
+      expect(turns).toBeGreaterThan(2)
+    })
+
     test('lets go of a list that is not read to its end', async () => {
       for await (const user of own().list()) {
         expect(user.name).toBe('0')

@@ -13,6 +13,9 @@ interface UserDocument {
 /** How long, in milliseconds, until a server that does not answer counts as unreachable. */
 const PATIENCE = 2_000
 
+/** How many users of a list are fetched at once. */
+const BATCH = 500
+
 const OPTIONS = {
   serverSelectionTimeoutMS: PATIENCE,
   connectTimeoutMS: PATIENCE,
@@ -29,9 +32,7 @@ const OPTIONS = {
  * @throws StoreFailure the server cannot be reached, or refuses
  */
 export async function openMongoStore(uri: string): Promise<UserStore> {
-  const client = connect(uri)
-  const description = `MongoDB at ${client.options.hosts.join(',')}/${client.options.dbName}`
-  const users = client.db().collection<UserDocument>('users')
+  const { client, users, description } = connect(uri)
   try {
     await users.createIndex(
       { email: 1 },
@@ -39,7 +40,7 @@ export async function openMongoStore(uri: string): Promise<UserStore> {
     )
   } catch (error) {
     await client.close()
-    throw new StoreFailure(error, `cannot open ${description}`)
+    throw new StoreFailure(error, `open ${description}`)
   }
 
   return {
@@ -59,7 +60,7 @@ export async function openMongoStore(uri: string): Promise<UserStore> {
       return toUser(await attempt(() => users.findOne({ email })))
     },
     async *list() {
-      const cursor = users.find().sort({ _id: 1 })
+      const cursor = users.find().sort({ _id: 1 }).batchSize(BATCH)
       try {
         for (;;) {
           const user = toUser(await attempt(() => cursor.next()))
@@ -67,7 +68,7 @@ export async function openMongoStore(uri: string): Promise<UserStore> {
           yield user
         }
       } finally {
-        await attempt(() => cursor.close())
+        cursor.close().catch(() => {}) // a server that is gone has forgotten it, too
       }
     },
     async rename(id, name) {
@@ -84,11 +85,15 @@ export async function openMongoStore(uri: string): Promise<UserStore> {
   }
 }
 
-function connect(uri: string): MongoClient {
+/** Connects at the first use, not yet here. */
+function connect(uri: string) {
   try {
-    return new MongoClient(uri, OPTIONS)
+    const client = new MongoClient(uri, OPTIONS)
+    const users = client.db().collection<UserDocument>('users')
+    const { srvHost, hosts, dbName } = client.options
+    return { client, users, description: `MongoDB at ${srvHost ?? hosts.join(',')}/${dbName}` }
   } catch (error) {
-    throw new StoreFailure(error, 'cannot use MONGODB_URI')
+    throw new StoreFailure(error, 'use MONGODB_URI')
   }
 }
 

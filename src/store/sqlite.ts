@@ -3,6 +3,7 @@
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import { isUserId, newUserId } from './user-id.ts'
 import { EmailTaken, StoreFailure, type User, type UserStore } from './user-store.ts'
 
@@ -24,15 +25,31 @@ const USER = `json_object('id', id, 'name', name, 'email', ifnull(email, '')) AS
 /** How long a write waits for another process's, in milliseconds. */
 const BUSY_TIMEOUT = 2_000
 
+/** How many users of a list are fetched at once. */
 const PAGE = 500
 
 /**
  * Opens the SQLite database `file`, making it and its folder if need be.
  *
- * @throws StoreFailure the file cannot be opened, or is no database
+ * @throws StoreFailure the file cannot be opened, or is no database of users
  */
 export function openSqliteStore(file: string): UserStore {
-  const db = open(file)
+  try {
+    return storeIn(open(file), `SQLite in ${file}`)
+  } catch (error) {
+    throw new StoreFailure(error, `open SQLite in ${file}`)
+  }
+}
+
+function open(file: string): DatabaseSyncInstance {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  closeSync(openSync(file, 'a', 0o600)) // its owner's alone, from the first byte on
+  const db = new DatabaseSync(file, { timeout: BUSY_TIMEOUT })
+  db.exec(SCHEMA)
+  return db
+}
+
+function storeIn(db: DatabaseSyncInstance, description: string): UserStore {
   const insert = db.prepare(`INSERT INTO users VALUES (?, ${TEXT}, ${TEXT})`)
   const byId = db.prepare(`SELECT ${USER} FROM users WHERE id = ?`)
   const byEmail = db.prepare(`SELECT ${USER} FROM users WHERE email = ${TEXT}`)
@@ -42,7 +59,7 @@ export function openSqliteStore(file: string): UserStore {
   const any = db.prepare('SELECT 1 FROM users LIMIT 1')
 
   return {
-    description: `SQLite in ${file}`,
+    description,
     async create({ name, email }) {
       const user = { id: newUserId(), name, email }
       attempt(() => insert.run(user.id, bytes(name), email === '' ? null : bytes(email)), email)
@@ -57,6 +74,7 @@ export function openSqliteStore(file: string): UserStore {
         const last = rows[PAGE - 1]
         if (!last) return
         after = last.id
+        await turn() // lets other requests in
       }
     },
     rename: async (id, name) =>
@@ -64,18 +82,6 @@ export function openSqliteStore(file: string): UserStore {
     remove: async (id) => isUserId(id) && attempt(() => remove.run(id).changes > 0),
     isEmpty: async () => attempt(() => any.get() === undefined),
     close: async () => attempt(() => db.close()),
-  }
-}
-
-function open(file: string): DatabaseSyncInstance {
-  try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-    closeSync(openSync(file, 'a', 0o600)) // its owner's alone, from the first byte on
-    const db = new DatabaseSync(file, { timeout: BUSY_TIMEOUT })
-    db.exec(SCHEMA)
-    return db
-  } catch (error) {
-    throw new StoreFailure(error, `cannot open SQLite in ${file}`)
   }
 }
 

@@ -47,7 +47,7 @@ export class EmailTaken extends Error {
 
 /** The store could not do what it was asked; `cause` is the driver's error. */
 export class StoreFailure extends Error {
-  constructor(cause: unknown, message = 'the data store failed') {
-    super(message, { cause })
+  constructor(cause: unknown, task = 'use the data store') {
+    super(`cannot ${task}: ${(cause as Error).message}`, { cause })
   }
 }
