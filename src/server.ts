@@ -36,7 +36,9 @@ export function createServer(app: Koa, log: Logger): Server {
     request.id = randomUUID()
     newest.set(request.socket, response)
     logResponse(request, response, log)
-    if (lacksHost(request)) refuse(response, malformedRequest())
+    // Node drops what comes behind an offer to upgrade, so nothing may
+    if (request.headers.upgrade) response.shouldKeepAlive = false
+    if (!hasValidHost(request)) refuse(response, malformedRequest())
     else void handle(request, response)
   }
   return http
@@ -81,9 +83,13 @@ function logResponse(request: IncomingMessage, response: ServerResponse, log: Lo
   })
 }
 
-/** RFC 9112 §3.2. */
-const lacksHost = ({ httpVersion, headers }: IncomingMessage) =>
-  httpVersion === '1.1' && headers.host === undefined
+const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/ // the characters of uri-host and port, RFC 9110 §7.2
+
+/** One host and a valid one, RFC 9112 §3.2; HTTP/1.0 may do without. */
+function hasValidHost({ httpVersion, headersDistinct: { host = [] } }: IncomingMessage): boolean {
+  const [only = ''] = host
+  return host.length === 0 ? httpVersion === '1.0' : host.length === 1 && HOST.test(only)
+}
 
 function refuse(response: ServerResponse, failure: Failure): void {
   response.writeHead(failure.status, headersOf(failure)).end(failure.body)

@@ -32,14 +32,22 @@ export function createTokens(secret: string, ttl: number): Tokens {
       const token = authorization?.match(BEARER)?.[1]
       if (!token) return { valid: false, reason: 'missing' }
       try {
-        jwt.verify(token, key, { algorithms: ['HS256'] })
-        return { valid: true }
+        const { header, payload } = jwt.verify(token, key, {
+          algorithms: ['HS256'],
+          complete: true,
+        })
+        const understood = !('crit' in header) && isClaimsSet(payload)
+        return understood ? { valid: true } : { valid: false, reason: 'invalid' }
       } catch (error) {
         return { valid: false, reason: reasonOf(error) }
       }
     },
   }
 }
+
+/** RFC 7519 §7.2, step 10. (And of `crit`, RFC 7515 §4.1.11, no extension is understood here.) */
+const isClaimsSet = (payload: unknown): boolean =>
+  typeof payload === 'object' && payload !== null && !Array.isArray(payload)
 
 function reasonOf(error: unknown): 'expired' | 'premature' | 'invalid' {
   if (error instanceof jwt.TokenExpiredError) return 'expired'

@@ -71,6 +71,17 @@ describeStores((place) => {
       expect((await send('POST /users', zipped)).status).toBe(201)
     })
 
+    test('takes a content coding in any letter case', async () => {
+      const headers = { ...JSON_TYPE, 'content-encoding': 'GZip' }
+      const { status } = await send('POST /users', { body: gzipSync('{"name":"x"}'), headers })
+      expect(status).toBe(201)
+    })
+
+    test('takes a media type in any letter case, with parameters', async () => {
+      const headers = { 'content-type': 'Application/JSON; Charset="utf-8"' }
+      expect((await send('POST /users', { body: '{"name":"x"}', headers })).status).toBe(201)
+    })
+
     test('keeps emails apart that differ in case or spaces', async () => {
       const email = someEmail()
       for (const spelling of [email, email.toUpperCase(), ` ${email}`, `${email} `]) {
@@ -103,6 +114,13 @@ describeStores((place) => {
         { json: { email: ['a'] } },
         400,
         'field `email` must be a string',
+      ],
+      [
+        'a number that is none',
+        'POST',
+        { body: '{"name":1e400}', headers: JSON_TYPE },
+        400,
+        'field `name` must be a string',
       ],
       ['an array', 'POST', { json: [{}] }, 400, NO_OBJECT],
       ['a text', 'POST', { json: 'x' }, 400, NO_OBJECT],

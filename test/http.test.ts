@@ -142,6 +142,45 @@ describe('what is no request', () => {
   })
 })
 
+test.each([
+  ['two hosts', 'Host: a\r\nHost: b\r\n'],
+  ['a space in the host', 'Host: a b\r\n'],
+  ['a path in the host', 'Host: a/users\r\n'],
+  ['a user in the host', 'Host: a@b\r\n'],
+])('%s get 400', async (_, host) => {
+  const bytes = `GET /nothing HTTP/1.1\r\n${host}\r\n`
+  expect(statusesOf(await service().exchange(bytes))).toEqual([400])
+})
+
+test.each(['example.com', 'example.com:80', '[::1]:3000', ''])(
+  'the host may be "%s"',
+  async (host) => {
+    const bytes = `GET /nothing HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
+    expect(statusesOf(await service().exchange(bytes))).toEqual([404])
+  },
+)
+
+test('an offer to upgrade is ignored, and nothing behind it is taken for a request', async () => {
+  const upgrade = 'Host: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n'
+  const socket = net.connect(service().port, '127.0.0.1')
+  let text = ''
+  socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+  socket.write(
+    `GET /nothing HTTP/1.1\r\n${upgrade}POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 36\r\n\r\n`,
+  )
+  socket.write('DELETE /users/x HTTP/1.1\r\nHost: x\r\n\r\n')
+  await once(socket, 'close')
+  expect(answersIn(text)).toMatchObject([{ status: 404, headers: { connection: 'close' } }])
+})
+
+test.each(['2000000', '2147483648', '4294967296', '999999999999999'])(
+  'a body of %s bytes is refused before it comes',
+  async (length) => {
+    const headers = `Content-Length: ${length}\r\nConnection: close\r\n`
+    expect(statusesOf(await service().exchange(post('{}', headers)))).toEqual([413])
+  },
+)
+
 test('HTTP/1.0 needs no host', async () => {
   expect(statusesOf(await service().exchange('GET /nothing HTTP/1.0\r\n\r\n'))).toEqual([404])
 })

@@ -1,8 +1,10 @@
 // What every store must do: one suite, run on each.
 import { describe, expect, test } from '@jest/globals'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { join } from 'node:path'
 import { EmailTaken, StoreFailure, type User, type UserStore } from '../src/store/user-store.ts'
 import { openStore } from '../src/store/open.ts'
-import { describeStores, useStore } from './support/stores.ts'
+import { describeStores, sqlitePlace, useStore } from './support/stores.ts'
 
 let made = 0
 const someEmail = () => `user-${(made += 1)}@example.com`
@@ -216,6 +218,25 @@ describeStores((place) => {
     for (const call of calls) await expect(call()).rejects.toThrow(StoreFailure)
     await where.remove()
   })
+})
+
+test('on SQLite a write waits for one of another process without holding up the service', async () => {
+  const place = sqlitePlace()
+  const store = await openStore(place)
+  const other = new DatabaseSync(join(place.dataDir, 'users.db'))
+  other.exec('BEGIN IMMEDIATE')
+  const writes = [store.create({ name: 'a', email: '' }), store.create({ name: 'b', email: '' })]
+  expect(await store.isEmpty()).toBe(true)
+  other.exec('COMMIT')
+  expect(await Promise.all(writes)).toMatchObject([{ name: 'a' }, { name: 'b' }])
+
+  other.exec('BEGIN IMMEDIATE')
+  await expect(store.create({ name: 'c', email: '' })).rejects.toThrow(StoreFailure)
+  other.exec('ROLLBACK')
+  expect(await store.create({ name: 'd', email: '' })).toMatchObject({ name: 'd' })
+  other.close()
+  await store.close()
+  await place.remove()
 })
 
 async function all(store: UserStore): Promise<User[]> {

@@ -30,8 +30,15 @@ test.each([
   expect(verify(token)).toEqual({ valid: true })
 })
 
-const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+/** A well signed token whose payload is whatever is given. */
+function signRaw(payload: string): string {
+  const parts = `${base64({ alg: 'HS256', typ: 'JWT' })}.${Buffer.from(payload).toString('base64url')}`
+  return `${parts}.${createHmac('sha256', SECRET).update(parts).digest('base64url')}`
+}
+
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 
 test.each([
   ['expired', 'one that has expired', sign({ id: ID }, { expiresIn: -1 })],
@@ -48,6 +55,16 @@ test.each([
   ['invalid', 'no algorithm', jwt.sign({ id: ID }, '', { algorithm: 'none' })],
   ['invalid', 'no signature', sign({ id: ID }).replace(/[^.]*$/, '')],
   ['invalid', 'other claims', sign({ id: ID }).replace(/\..*\./, `.${base64({ id: 'other' })}.`)],
+  [
+    'invalid',
+    'a header that must be understood',
+    sign({ id: ID }, { header: { alg: 'HS256', crit: ['x'] } }),
+  ],
+  ['invalid', 'a payload that is a text', jwt.sign('text', SECRET)],
+  ['invalid', 'a payload that is a number', signRaw('5')],
+  ['invalid', 'a payload that is an array', signRaw('[]')],
+  ['invalid', 'a payload that is null', signRaw('null')],
+  ['invalid', 'a payload behind a byte order mark', signRaw('\uFEFF{"exp":1}')],
   ['invalid', 'three dots', '...'],
   ['invalid', 'no token', 'x'],
 ])('refuses as %s %s', (reason, _, token) => {

@@ -32,10 +32,14 @@ function receiver(mediaTypes: string[], limit: number) {
   const options = { enableTypes: ['text'], extendTypes: { text: mediaTypes }, encoding: null }
   const parser = bodyParser({ ...options, textLimit: `${limit}b` })
   return async (ctx: Koa.Context): Promise<Buffer> => {
-    const type = ctx.request.length === 0 ? null : ctx.is(mediaTypes)
+    const { headers } = ctx.req
+    const length = Number(headers['content-length']) // Koa and co-body take it for a 32-bit integer
+    const type = length === 0 ? null : ctx.is(mediaTypes)
     if (type === null) return Buffer.alloc(0)
     if (type === false) throw unsupportedMediaType(`the body must be ${mediaTypes.join(' or ')}`)
+    headers['content-encoding'] = headers['content-encoding']?.toLowerCase() // RFC 9110 §8.4.1
     try {
+      if (length > limit) throw bodyTooLarge()
       await parser(ctx, async () => {})
       return ctx.request.body as Buffer
     } catch (error) {
@@ -74,6 +78,7 @@ function parseJson(bytes: Buffer): unknown {
 
 const ajv = new Ajv2020({
   strict: false,
+  strictNumbers: true, // 1e400 is none
   verbose: true, // messages look at the schema and the value
   formats: { 'well-formed-unicode': (text: string) => text.isWellFormed() },
 }).addSchema(contract, 'openapi.yaml')

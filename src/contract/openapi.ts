@@ -23,7 +23,7 @@ export interface paths {
          * @description Stores a user and assigns its id. No two users have the same email; emails are compared
          *     exactly, without trimming or case folding. Apart from that nothing is validated: a name or
          *     an email that is absent or null is the empty string, a number or a boolean is stored as its
-         *     text, and any other field, `id` included, is ignored. An empty email is no email: any
+         *     text as JavaScript writes it, and any other field, `id` included, is ignored. An empty email is no email: any
          *     number of users may have none, and none of them can log in.
          */
         post: operations["createUser"];

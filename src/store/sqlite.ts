@@ -3,7 +3,7 @@
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { isUserId, newUserId } from './user-id.ts'
 import { EmailTaken, StoreFailure, type User, type UserStore } from './user-store.ts'
 
@@ -22,8 +22,9 @@ const SCHEMA = `
 const TEXT = 'CAST(? AS TEXT)'
 const USER = `json_object('id', id, 'name', name, 'email', ifnull(email, '')) AS user`
 
-/** How long a write waits for another process's, in milliseconds. */
-const BUSY_TIMEOUT = 2_000
+/** How long a write waits for one of another process, and how often it looks, in milliseconds. */
+const PATIENCE = 2_000
+const PAUSE = 5
 
 /** How many users of a list are fetched at once. */
 const PAGE = 500
@@ -44,8 +45,9 @@ export function openSqliteStore(file: string): UserStore {
 function open(file: string): DatabaseSyncInstance {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   closeSync(openSync(file, 'a', 0o600)) // its owner's alone, from the first byte on
-  const db = new DatabaseSync(file, { timeout: BUSY_TIMEOUT })
+  const db = new DatabaseSync(file, { timeout: PATIENCE })
   db.exec(SCHEMA)
+  db.exec('PRAGMA busy_timeout = 0') // SQLite would wait by blocking the process; attempt() does not
   return db
 }
 
@@ -62,14 +64,17 @@ function storeIn(db: DatabaseSyncInstance, description: string): UserStore {
     description,
     async create({ name, email }) {
       const user = { id: newUserId(), name, email }
-      attempt(() => insert.run(user.id, bytes(name), email === '' ? null : bytes(email)), email)
+      await attempt(
+        () => insert.run(user.id, bytes(name), email === '' ? null : bytes(email)),
+        email,
+      )
       return user
     },
     find: async (id) => (isUserId(id) ? attempt(() => parse(byId.get(id))) : undefined),
     findByEmail: async (email) => attempt(() => parse(byEmail.get(bytes(email)))),
     async *list() {
       for (let after = ''; ;) {
-        const rows = attempt(() => page.all(after)) as Row[]
+        const rows = (await attempt(() => page.all(after))) as Row[]
         for (const row of rows) yield JSON.parse(row.user) as User
         const last = rows[PAGE - 1]
         if (!last) return
@@ -78,8 +83,8 @@ function storeIn(db: DatabaseSyncInstance, description: string): UserStore {
       }
     },
     rename: async (id, name) =>
-      isUserId(id) && attempt(() => rename.run(bytes(name), id).changes > 0),
-    remove: async (id) => isUserId(id) && attempt(() => remove.run(id).changes > 0),
+      isUserId(id) && (await attempt(() => rename.run(bytes(name), id).changes > 0)),
+    remove: async (id) => isUserId(id) && (await attempt(() => remove.run(id).changes > 0)),
     isEmpty: async () => attempt(() => any.get() === undefined),
     close: async () => attempt(() => db.close()),
   }
@@ -94,15 +99,20 @@ const bytes = (text: string): Buffer => Buffer.from(text)
 
 const parse = (row: unknown): User | undefined => row && JSON.parse((row as Row).user)
 
-const UNIQUE_VIOLATION = 2067 // SQLITE_CONSTRAINT_UNIQUE, https://www.sqlite.org/rescode.html
+// Result codes, https://www.sqlite.org/rescode.html; the low byte is the primary one.
+const BUSY = 5
+const UNIQUE_VIOLATION = 2067
 
-/** Runs a call of the driver, and translates what it throws. */
-function attempt<T>(call: () => T, email?: string): T {
-  try {
-    return call()
-  } catch (error) {
-    const taken = (error as { errcode?: number }).errcode === UNIQUE_VIOLATION
-    if (taken && email !== undefined) throw new EmailTaken(email, { cause: error })
-    throw new StoreFailure(error)
+/** Runs a call of the driver, again while another process is writing, and translates what it throws. */
+async function attempt<T>(call: () => T, email?: string): Promise<T> {
+  for (const deadline = performance.now() + PATIENCE; ; await sleep(PAUSE)) {
+    try {
+      return call()
+    } catch (error) {
+      const { errcode = 0 } = error as { errcode?: number }
+      if ((errcode & 0xff) === BUSY && performance.now() < deadline) continue
+      const taken = errcode === UNIQUE_VIOLATION && email !== undefined
+      throw taken ? new EmailTaken(email, { cause: error }) : new StoreFailure(error)
+    }
   }
 }
