@@ -1,5 +1,11 @@
 // Users in MongoDB. The only file that knows the driver.
-import { MongoClient, MongoServerError, ObjectId } from 'mongodb'
+import {
+  MongoClient,
+  MongoServerError,
+  MongoServerSelectionError,
+  ObjectId,
+  type Collection,
+} from 'mongodb'
 import { isUserId, newUserId } from './user-id.ts'
 import { EmailTaken, StoreFailure, type User, type UserStore } from './user-store.ts'
 
@@ -17,7 +23,7 @@ const PATIENCE = 2_000
 const BATCH = 500
 
 const OPTIONS = {
-  serverSelectionTimeoutMS: PATIENCE,
+  serverSelectionTimeoutMS: PATIENCE - 100, // so that it is known why PATIENCE ends
   connectTimeoutMS: PATIENCE,
   socketTimeoutMS: PATIENCE,
   waitQueueTimeoutMS: PATIENCE,
@@ -32,15 +38,33 @@ const OPTIONS = {
  * @throws StoreFailure the server cannot be reached, or refuses
  */
 export async function openMongoStore(uri: string): Promise<UserStore> {
-  const { client, users, description } = connect(uri)
+  let current = connect(uri)
+  const { client, users, description } = current
   try {
-    await users.createIndex(
-      { email: 1 },
-      { name: 'users_email_unique', unique: true, sparse: true },
-    )
+    const index = { name: 'users_email_unique', unique: true, sparse: true }
+    await users.createIndex({ email: 1 }, index)
   } catch (error) {
     await client.close()
     throw new StoreFailure(error, `open ${description}`)
+  }
+
+  /** Awaits a call of the driver, no longer than PATIENCE, and translates what it throws. */
+  async function attempt<T>(
+    call: (users: Collection<UserDocument>) => Promise<T>,
+    email?: string,
+  ): Promise<T> {
+    const { client, users } = current
+    try {
+      return await inTime(call(users)) // the driver retries, and each try has its own time
+    } catch (error) {
+      if (error instanceof MongoServerSelectionError && client === current.client) {
+        // The driver's monitor can wait for ever on a connection that broke: driver 7.9 awaits the
+        // `drain` of a destroyed socket. A new client always finds the server when it is back.
+        current = connect(uri)
+        close(client)
+      }
+      throw translate(error, email)
+    }
   }
 
   return {
@@ -48,19 +72,19 @@ export async function openMongoStore(uri: string): Promise<UserStore> {
     async create({ name, email }) {
       const id = newUserId()
       const document = { _id: new ObjectId(id), name, ...(email !== '' && { email }) }
-      await attempt(() => users.insertOne(document), email)
+      await attempt((users) => users.insertOne(document), email)
       return { id, name, email }
     },
     async find(id) {
       if (!isUserId(id)) return undefined
-      return toUser(await attempt(() => users.findOne(byId(id))))
+      return toUser(await attempt((users) => users.findOne(byId(id))))
     },
     async findByEmail(email) {
       if (email === '') return undefined
-      return toUser(await attempt(() => users.findOne({ email })))
+      return toUser(await attempt((users) => users.findOne({ email })))
     },
     async *list() {
-      const cursor = users.find().sort({ _id: 1 }).batchSize(BATCH)
+      const cursor = current.users.find().sort({ _id: 1 }).batchSize(BATCH)
       try {
         for (;;) {
           const user = toUser(await attempt(() => cursor.next()))
@@ -68,24 +92,26 @@ export async function openMongoStore(uri: string): Promise<UserStore> {
           yield user
         }
       } finally {
-        cursor.close().catch(() => {}) // a server that is gone has forgotten it, too
+        close(cursor)
       }
     },
     async rename(id, name) {
       if (!isUserId(id)) return false
-      const { matchedCount } = await attempt(() => users.updateOne(byId(id), { $set: { name } }))
+      const update = { $set: { name } }
+      const { matchedCount } = await attempt((users) => users.updateOne(byId(id), update))
       return matchedCount > 0
     },
     async remove(id) {
       if (!isUserId(id)) return false
-      return (await attempt(() => users.deleteOne(byId(id)))).deletedCount > 0
+      const { deletedCount } = await attempt((users) => users.deleteOne(byId(id)))
+      return deletedCount > 0
     },
-    isEmpty: async () => (await attempt(() => users.findOne())) === null,
-    close: () => attempt(() => client.close()),
+    isEmpty: async () => (await attempt((users) => users.findOne())) === null,
+    close: () => attempt(() => current.client.close()),
   }
 }
 
-/** Connects at the first use, not yet here. */
+/** A client of the server at `uri`; it connects at the first use. */
 function connect(uri: string) {
   try {
     const client = new MongoClient(uri, OPTIONS)
@@ -97,28 +123,29 @@ function connect(uri: string) {
   }
 }
 
+/** Closes what a server that may be gone has no part in any more. Waits for nothing. */
+function close(it: { close(): Promise<void> }): void {
+  it.close().catch(() => {})
+}
+
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${PATIENCE} ms`)), PATIENCE)
+  })
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer))
+}
+
+const DUPLICATE_KEY = 11000 // https://www.mongodb.com/docs/manual/reference/error-codes/
+
+function translate(error: unknown, email?: string): EmailTaken | StoreFailure {
+  const taken = error instanceof MongoServerError && error.code === DUPLICATE_KEY
+  return taken && email ? new EmailTaken(email, { cause: error }) : new StoreFailure(error)
+}
+
 const byId = (id: string) => ({ _id: new ObjectId(id) })
 
 function toUser(document: UserDocument | null): User | undefined {
   if (!document) return undefined
   return { id: document._id.toHexString(), name: document.name, email: document.email ?? '' }
-}
-
-const DUPLICATE_KEY = 11000 // https://www.mongodb.com/docs/manual/reference/error-codes/
-
-/** Awaits a call of the driver, no longer than PATIENCE, and translates what it throws. */
-async function attempt<T>(call: () => Promise<T>, email?: string): Promise<T> {
-  let timer
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${PATIENCE} ms`)), PATIENCE)
-  })
-  try {
-    return await Promise.race([call(), late]) // the driver retries, and each try has its own time
-  } catch (error) {
-    const taken = error instanceof MongoServerError && error.code === DUPLICATE_KEY
-    if (taken && email) throw new EmailTaken(email, { cause: error })
-    throw new StoreFailure(error)
-  } finally {
-    clearTimeout(timer)
-  }
 }
