@@ -29,8 +29,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   const env = cleanEnv(set, VARIABLES, {
     reporter({ errors }) {
-      const lines = Object.entries(errors).map(([name, error]) => `${name} ${error.message}`)
-      if (lines.length > 0) throw new InvalidConfig(lines.join('\n'))
+      const wrong = Object.entries(errors).map(([name, error]) => `${name} ${error.message}`)
+      if (set['MONGODB_URI'] && !set['SIGNING_SECRET']) wrong.push(SECRET_MISSING)
+      if (wrong.length > 0) throw new InvalidConfig(wrong.join('\n'))
     },
   })
   return {
@@ -81,16 +82,15 @@ const level = makeValidator((text) => {
 })
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
+const SECRET_MISSING =
+  'SIGNING_SECRET must be set with MONGODB_URI; make one with: openssl rand -hex 32'
+
 const VARIABLES = {
   HOST: str({ default: '127.0.0.1' }),
   PORT: port({ default: 3000 }),
   MONGODB_URI: mongodbUri({ default: undefined }),
   DATA_DIR: str({ default: './data' }),
-  SIGNING_SECRET: secret({
-    default: undefined,
-    requiredWhen: ({ MONGODB_URI }) => MONGODB_URI !== undefined,
-    desc: 'must be set with MONGODB_URI; make one with: openssl rand -hex 32',
-  }),
+  SIGNING_SECRET: secret({ default: undefined }),
   TOKEN_TTL: duration('1s', '10y')({ default: ms('1d') }),
   BODY_LIMIT: size('8mb')({ default: bytes.parse('1mb')! }),
   STOP_TIMEOUT: duration('0s', '1h')({ default: ms('10s') }),

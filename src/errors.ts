@@ -69,14 +69,15 @@ export function answer(ctx: Koa.Context, failure: Failure): void {
 
 /** Has `app` answer whatever is thrown in it. It emits `error` for those that are the service's fault. */
 export function answerErrors(app: Koa): void {
-  const seen = new WeakSet<Error>() // what breaks a stream comes from the stream and from the response
   app.context.onerror = function (this: Koa.Context, error: NodeJS.ErrnoException | null) {
-    if (!error || CLIENT_GONE.has(error.code ?? '') || seen.has(error)) return
-    seen.add(error)
+    if (!error) return
+    const late = this.headerSent || !this.writable
+    if (late && CLIENT_GONE.has(error.code ?? '')) return
+    const again = this.state['error'] === error // what breaks a stream comes from the response, too
+    this.state['error'] = error
     const failure = toFailure(error)
-    if (failure.status >= 500) app.emit('error', failure, this)
-    if (this.headerSent || !this.writable) return
-    for (const name of this.res.getHeaderNames()) this.res.removeHeader(name)
+    if (failure.status >= 500 && !again) app.emit('error', failure, this)
+    if (late) return
     answer(this, failure)
     this.res.end(failure.body)
   }

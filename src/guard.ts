@@ -4,7 +4,7 @@ import { answer, unauthorized } from './errors.ts'
 import type { Tokens } from './tokens.ts'
 
 /** Paths that match are protected: tested as they were sent, not anchored (specification, section 5). */
-const PROTECTED = /\/users/
+export const PROTECTED = /\/users/
 
 export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
   return async (ctx, next) => {

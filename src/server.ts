@@ -45,7 +45,9 @@ export function createServer(app: Koa, log: Logger): Server {
     .createServer(OPTIONS, serve)
     .on('checkExpectation', serve) // else Node answers 417 by itself
     .on('connect', (request: IncomingMessage, socket: Socket) => {
-      serve(request, responseOver(socket, request)) // else Node hangs up
+      // Else Node hangs up. It has let go of the socket: from here on nobody else minds it.
+      socket.on('error', () => {})
+      afterwards(newest.get(socket), () => serve(request, responseOver(socket, request)))
     })
     .on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
       if (!isParserError(error)) return void socket.destroy()
@@ -106,7 +108,13 @@ function responseOver(socket: Socket, request: IncomingMessage): ServerResponse 
   const response = new ServerResponse(request)
   response.shouldKeepAlive = false
   response.assignSocket(socket)
-  return response.once('finish', () => socket.end())
+  return response.once('finish', () => socket.destroySoon())
+}
+
+/** Does `next` once the response before it on a connection, if there is one, is through. */
+function afterwards(before: ServerResponse | undefined, next: () => void): void {
+  if (before && !before.writableFinished) before.once('finish', next)
+  else next()
 }
 
 /**
@@ -119,8 +127,7 @@ function refuseConnection(socket: Socket, failure: Failure, newest?: ServerRespo
   const partial = newest && !newest.req.complete // it is the body of a request that went wrong
   if (partial && newest.headersSent) return void socket.destroy()
   if (partial) return refuse(newest, failure)
-  if (newest && !newest.writableFinished) newest.once('finish', () => farewell(socket, failure))
-  else farewell(socket, failure)
+  afterwards(newest, () => farewell(socket, failure))
 }
 
 function farewell(socket: Socket, failure: Failure): void {

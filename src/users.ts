@@ -1,4 +1,5 @@
 // The operations under /users, each by its operationId.
+import { pathOf } from './contract/contract.ts'
 import type { Handlers } from './contract/handlers.ts'
 import { noSuchUser } from './errors.ts'
 import type { UserStore } from './store/user-store.ts'
@@ -14,7 +15,7 @@ export function users(store: UserStore): UserHandlers {
 
     async createUser({ body: { name, email } }) {
       const user = await store.create({ name: text(name), email: text(email) })
-      return { status: 201, headers: { Location: `/users/${user.id}` }, body: user }
+      return { status: 201, headers: { Location: pathOf('readUser', { id: user.id }) }, body: user }
     },
 
     async readUser({ path: { id } }) {

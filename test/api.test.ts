@@ -77,6 +77,11 @@ describeStores((place) => {
       expect(status).toBe(201)
     })
 
+    test('takes JSON behind a byte order mark', async () => {
+      const request = { body: '\uFEFF{"name":"x"}', headers: JSON_TYPE }
+      expect((await send('POST /users', request)).json.name).toBe('x')
+    })
+
     test('takes a media type in any letter case, with parameters', async () => {
       const headers = { 'content-type': 'Application/JSON; Charset="utf-8"' }
       expect((await send('POST /users', { body: '{"name":"x"}', headers })).status).toBe(201)

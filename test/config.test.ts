@@ -73,6 +73,10 @@ describe('refuses', () => {
     ])
   })
 
+  test('a MongoDB address that is none and a missing secret at once', () => {
+    expect(problems({ MONGODB_URI: 'localhost' })).toHaveLength(2)
+  })
+
   test('all that is wrong at once, and tells no secret', () => {
     const lines = problems({
       PORT: 'x',

@@ -5,7 +5,7 @@ import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { UserStore } from '../src/store/user-store.ts'
 import { expectContract } from './support/contract.ts'
-import { tokens, useService } from './support/service.ts'
+import { parseAnswers, tokens, useService } from './support/service.ts'
 import { sqlitePlace, useStore } from './support/stores.ts'
 
 const opened = useStore(sqlitePlace)
@@ -23,27 +23,12 @@ const AUTHORIZATION = `Authorization: Bearer ${tokens.issue('665f1c2e8b3f4a0012d
 const post = (body: string, headers = `Content-Length: ${Buffer.byteLength(body)}\r\n`) =>
   `POST /users HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}Content-Type: application/json\r\n${headers}\r\n${body}`
 
-/** The answers in what came over a socket, each held against the contract. */
-function answersIn(text: string) {
-  return text
-    .split(/(?=HTTP\/1\.1 \d{3} [A-Z])/)
-    .filter((part) => !part.startsWith('HTTP/1.1 100'))
-    .map((part) => {
-      const [head = '', body = ''] = part.split('\r\n\r\n')
-      const [status, ...lines] = head.split('\r\n')
-      const headers = Object.fromEntries(
-        lines.map((line) => [
-          line.split(': ')[0]!.toLowerCase(),
-          line.slice(line.indexOf(': ') + 2),
-        ]),
-      )
-      const answer = { status: Number(status!.split(' ')[1]), headers, text: body }
-      return {
-        ...answer,
-        json: answer.status === 201 ? JSON.parse(body) : expectContract('', '', answer),
-      }
-    })
-}
+/** The answers, each held against the contract: of requests that reached no operation, or of POST /users. */
+const answersIn = (text: string) =>
+  parseAnswers(text).map((answer) => {
+    const [method, path] = answer.status === 201 ? ['POST', '/users'] : ['', '']
+    return { ...answer, json: expectContract(method, path, answer) as { name?: string } }
+  })
 const statusesOf = (text: string) => answersIn(text).map(({ status }) => status)
 
 describe('what is no request', () => {
@@ -180,6 +165,47 @@ test.each(['2000000', '2147483648', '4294967296', '999999999999999'])(
     expect(statusesOf(await service().exchange(post('{}', headers)))).toEqual([413])
   },
 )
+
+describe('CONNECT', () => {
+  const CONNECT = 'CONNECT /login HTTP/1.1\r\nHost: x\r\n\r\n'
+
+  test('does no harm when its client resets the connection', async () => {
+    for (let i = 0; i < 5; i += 1) {
+      const socket = net.connect(service().port, '127.0.0.1')
+      socket.write(CONNECT)
+      await once(socket, 'connect')
+      socket.resetAndDestroy()
+      await once(socket, 'close')
+    }
+    expect((await service().send('GET /nothing')).status).toBe(404)
+  })
+
+  test('waits for the request before it on its connection', async () => {
+    expect(statusesOf(await service().exchange(post('{"name":"slow"}') + CONNECT))).toEqual([
+      201, 405,
+    ])
+  })
+
+  test('ends the connection, even of a client that does not', async () => {
+    await expect(letGo(CONNECT)).resolves.toBeUndefined()
+  })
+})
+
+test('garbage ends the connection, even of a client that does not', async () => {
+  await expect(letGo('nonsense\r\n\r\n')).resolves.toBeUndefined()
+})
+
+/** Resolves once the service gives the connection up, though the client keeps its half open. */
+async function letGo(bytes: string): Promise<void> {
+  const socket = net.connect({ port: service().port, host: '127.0.0.1', allowHalfOpen: true })
+  const reset = once(socket, 'error')
+  socket.resume()
+  socket.write(bytes)
+  await once(socket, 'end')
+  const poke = setInterval(() => socket.write('x'), 100)
+  await reset
+  clearInterval(poke)
+}
 
 test('HTTP/1.0 needs no host', async () => {
   expect(statusesOf(await service().exchange('GET /nothing HTTP/1.0\r\n\r\n'))).toEqual([404])

@@ -7,6 +7,7 @@ import net from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { send } from './support/service.ts'
 import { describeStores, SECRET, sqlitePlace, type Place } from './support/stores.ts'
 
 interface Program {
@@ -73,13 +74,15 @@ async function createUser(place: Place, ...args: string[]) {
 }
 const ADA = ['--name', 'Ada', '--email', 'ada@example.com']
 
-const get = (url: string, authorization: string) => fetch(url, { headers: { authorization } })
+const get = (url: string, path: string, authorization?: string) =>
+  send(Number(new URL(url).port), `GET ${path}`, { authorization })
 
 describeStores((kind) => {
   test('a newcomer makes the first user, logs in, and finds it again after a restart', async () => {
     const place = at(kind)
     const service = serve(place)
     const url = await service.listening()
+    while (service.output.stdout.split('\n').length < 4) await sleep(5)
     const [listening, kept, empty] = service.output.stdout.split('\n')
     expect(listening).toContain(`listening on ${url}`)
     expect(kept).toMatch(/users are kept in (SQLite in |MongoDB at )/)
@@ -90,13 +93,13 @@ describeStores((kind) => {
     const [user = '', , header = ''] = stdout.split('\n')
     expect(JSON.parse(user)).toMatchObject({ name: 'Ada', email: 'ada@example.com' })
     const authorization = header.replace('Authorization: ', '')
-    expect(await (await get(`${url}/users`, authorization)).json()).toEqual([JSON.parse(user)])
+    expect((await get(url, '/users', authorization)).json).toEqual([JSON.parse(user)])
 
     service.process.kill('SIGTERM')
     expect(await service.ended).toBe(0)
     const again = serve(place)
-    const users = await get(`${await again.listening()}/users`, authorization)
-    expect(await users.json()).toEqual([JSON.parse(user)])
+    const users = await get(await again.listening(), '/users', authorization)
+    expect(users.json).toEqual([JSON.parse(user)])
     expect(again.output.stdout).not.toContain('create-user')
   })
 
@@ -129,11 +132,15 @@ describe('the signing secret of the embedded store', () => {
   test('is made once, readable by its owner alone', async () => {
     const place = at(sqlitePlace)
     const file = join(place.dataDir, 'signing-secret')
-    await Promise.all([
+    const [one, two, { stdout }] = await Promise.all([
       serve(place).listening(),
       serve(place).listening(),
       createUser(place, ...ADA),
     ])
+    const authorization = /Bearer .*/.exec(stdout)![0]
+    for (const url of [one, two]) {
+      expect((await get(url, '/users', authorization)).status).toBe(200)
+    }
     const secret = readFileSync(file, 'utf8')
     expect(secret).toMatch(/^[0-9a-f]{64}\n$/)
     expect(statSync(file).mode & 0o777).toBe(0o600)
@@ -157,7 +164,7 @@ test('a reader of the log that goes away does not end the service', async () => 
   const service = serve(at(sqlitePlace))
   const url = await service.listening()
   service.process.stdout!.destroy()
-  for (let i = 0; i < 3; i += 1) expect((await fetch(`${url}/nothing`)).status).toBe(404)
+  for (let i = 0; i < 3; i += 1) expect((await get(url, '/nothing')).status).toBe(404)
   service.process.kill('SIGTERM')
   expect(await service.ended).toBe(0)
 })
@@ -245,7 +252,7 @@ describe('a stop', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
     'by %s finishes what is in flight, then exits 0',
     async (signal) => {
-      const { service, socket, answer } = await busy()
+      const { service, socket, answer } = await busy({ STOP_TIMEOUT: '1h' })
       service.process.kill(signal)
       while (!service.output.stdout.includes('finishing')) await sleep(5)
       socket.write('{"email":"ada"}')
@@ -261,9 +268,10 @@ describe('a stop', () => {
     const npm = spawn('npm', ['start'], { env: { PATH, PORT: '0', ...environment } })
     let stdout = ''
     npm.stdout.on('data', (text: Buffer) => (stdout += text))
-    while (!stdout.includes('listening')) await sleep(20)
+    const closed = once(npm, 'close')
+    while (!stdout.includes('listening') && npm.exitCode === null) await sleep(20)
     npm.kill('SIGTERM')
-    await once(npm, 'close')
+    await closed
     expect(stdout).toMatch(/"msg":"stopped"\}\n$/)
   })
 

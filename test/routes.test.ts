@@ -52,6 +52,7 @@ test.each`
   ${'GET /?/users'}                   | ${404}        | ${404}
   ${'GET /users?x=/login'}            | ${401}        | ${200}
   ${'GET http://example.com/users'}   | ${401}        | ${200}
+  ${'GET https://example.com/users'}  | ${401}        | ${200}
   ${'GET HTTP://example.com/users?x'} | ${401}        | ${200}
   ${'GET http://example.com/USERS'}   | ${404}        | ${404}
   ${'GET http://example.com'}         | ${404}        | ${404}

@@ -1,10 +1,11 @@
 // What every store must do: one suite, run on each.
 import { describe, expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
+import { MongoClient, ObjectId } from 'mongodb'
 import { join } from 'node:path'
 import { EmailTaken, StoreFailure, type User, type UserStore } from '../src/store/user-store.ts'
 import { openStore } from '../src/store/open.ts'
-import { describeStores, sqlitePlace, useStore } from './support/stores.ts'
+import { describeStores, mongodbPlace, sqlitePlace, useStore } from './support/stores.ts'
 
 let made = 0
 const someEmail = () => `user-${(made += 1)}@example.com`
@@ -72,6 +73,7 @@ describeStores((place) => {
   ])('knows no user by an id %s', async (_, spell) => {
     const { id } = await create()
     expect(await open().find(spell(id))).toBeUndefined()
+    expect(await open().rename(spell(id), 'x')).toBe(false)
     expect(await open().remove(spell(id))).toBe(false)
   })
 
@@ -218,6 +220,45 @@ describeStores((place) => {
     for (const call of calls) await expect(call()).rejects.toThrow(StoreFailure)
     await where.remove()
   })
+})
+
+test('on SQLite the file is in WAL mode and its table strict', async () => {
+  const place = sqlitePlace()
+  await (await openStore(place)).close()
+  const db = new DatabaseSync(join(place.dataDir, 'users.db'))
+  expect(db.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
+  expect(db.prepare("SELECT sql FROM sqlite_schema WHERE name = 'users'").get()).toEqual({
+    sql: expect.stringMatching(/STRICT$/),
+  })
+  db.close()
+  await place.remove()
+})
+
+const testMongodb = process.env['MONGODB_URI'] ? test : test.skip
+
+testMongodb('on MongoDB email has a unique index, and the order is that of the ids', async () => {
+  const place = mongodbPlace()
+  const store = await openStore(place)
+  const client = new MongoClient(place.mongodbUri!)
+  const collection = client.db().collection('users')
+  const index = { name: 'users_email_unique', key: { email: 1 }, unique: true }
+  expect(await collection.indexes()).toContainEqual(expect.objectContaining(index))
+  const ids = ['665f1c2e8b3f4a0012d4c003', '665f1c2e8b3f4a0012d4c001', '665f1c2e8b3f4a0012d4c002']
+  for (const id of ids) await collection.insertOne({ _id: new ObjectId(id), name: 'x' })
+  expect((await all(store)).map(({ id }) => id)).toEqual(ids.toSorted())
+  await client.close()
+  await store.close()
+  await place.remove()
+})
+
+testMongodb('on MongoDB no option of the URI weakens a write', async () => {
+  const place = mongodbPlace()
+  const store = await openStore({ ...place, mongodbUri: `${place.mongodbUri}&w=0&journal=false` })
+  await store.create({ name: 'Ada', email: 'ada@example.com' })
+  const second = store.create({ name: 'Eve', email: 'ada@example.com' })
+  await expect(second).rejects.toThrow(EmailTaken)
+  await store.close()
+  await place.remove()
 })
 
 test('on SQLite a write waits for one of another process without holding up the service', async () => {

@@ -33,6 +33,12 @@ const file = fileURLToPath(import.meta.resolve('#openapi.yaml'))
 
 export const contract = parse(readFileSync(file, 'utf8')) as OpenApi
 
+/** The path of an operation with its parameters filled in, e.g. `/users/665f…`. */
+export function pathOf(id: OperationId, parameters: Record<string, string>): string {
+  const { path } = contractOperations.find((operation) => operation.id === id)!
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => parameters[name] ?? '')
+}
+
 export const contractOperations: Operation[] = Object.entries(contract.paths).flatMap(
   ([path, item]) =>
     METHODS.flatMap((method) => {

@@ -111,13 +111,13 @@ export interface components {
              * @description Any text.
              * @default
              */
-            name: string | number | boolean | null;
+            name?: string | number | boolean | null;
             /**
              * Format: well-formed-unicode
              * @description Any text that is no other user's email.
              * @default
              */
-            email: string | number | boolean | null;
+            email?: string | number | boolean | null;
         };
         /** @description The new name of a user. */
         NewName: {

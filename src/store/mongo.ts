@@ -26,7 +26,6 @@ const OPTIONS = {
   serverSelectionTimeoutMS: PATIENCE - 100, // so that it is known why PATIENCE ends
   connectTimeoutMS: PATIENCE,
   socketTimeoutMS: PATIENCE,
-  waitQueueTimeoutMS: PATIENCE,
   writeConcern: { w: 'majority', journal: true },
   readPreference: 'primary', // a read sees every acknowledged write
 } as const
@@ -77,19 +76,18 @@ export async function openMongoStore(uri: string): Promise<UserStore> {
     },
     async find(id) {
       if (!isUserId(id)) return undefined
-      return toUser(await attempt((users) => users.findOne(byId(id))))
+      const document = await attempt((users) => users.findOne(byId(id)))
+      return document ? toUser(document) : undefined
     },
     async findByEmail(email) {
-      if (email === '') return undefined
-      return toUser(await attempt((users) => users.findOne({ email })))
+      const document = await attempt((users) => users.findOne({ email }))
+      return document ? toUser(document) : undefined
     },
     async *list() {
       const cursor = current.users.find().sort({ _id: 1 }).batchSize(BATCH)
       try {
-        for (;;) {
-          const user = toUser(await attempt(() => cursor.next()))
-          if (!user) return
-          yield user
+        while (await attempt(() => cursor.hasNext())) {
+          yield* cursor.readBufferedDocuments().map(toUser)
         }
       } finally {
         close(cursor)
@@ -145,7 +143,8 @@ function translate(error: unknown, email?: string): EmailTaken | StoreFailure {
 
 const byId = (id: string) => ({ _id: new ObjectId(id) })
 
-function toUser(document: UserDocument | null): User | undefined {
-  if (!document) return undefined
-  return { id: document._id.toHexString(), name: document.name, email: document.email ?? '' }
-}
+const toUser = ({ _id, name, email = '' }: UserDocument): User => ({
+  id: _id.toHexString(),
+  name,
+  email,
+})

@@ -1,6 +1,6 @@
 // Holds an answer against openapi.yaml: its status, its headers and its body.
 import { expect } from '@jest/globals'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { IncomingHttpHeaders } from 'node:http'
 import { contract } from '../../src/contract/contract.ts'
 
@@ -59,10 +59,16 @@ function responsesOf(method: string, path: string): Responses {
   return operation?.responses ?? outside['x-responses-outside-operations']
 }
 
+const compiled = new Map<object, ValidateFunction>()
+
 function expectValid(schema: object, value: unknown, name: string): void {
-  const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi.yaml#/')) as object
-  if (!ajv.validate(absolute, value)) throw new Error(`${name}: ${ajv.errorsText()}`)
+  const valid = compiled.get(schema) ?? ajv.compile(absolute(schema))
+  compiled.set(schema, valid)
+  if (!valid(value)) throw new Error(`${name}: ${ajv.errorsText(valid.errors)}`)
 }
+
+const absolute = (schema: object) =>
+  JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi.yaml#/')) as object
 
 function resolve<T extends Ref>(object: T): T {
   if (!object.$ref) return object

@@ -69,7 +69,8 @@ export function useService(store: () => UserStore): () => Service {
 
 const USER = `Bearer ${tokens.issue('665f1c2e8b3f4a0012d4c001')}`
 
-async function send(port: number, line: string, request: Request = {}): Promise<Response> {
+/** Sends a request such as `GET /users` and holds the answer against the contract. */
+export async function send(port: number, line: string, request: Request = {}): Promise<Response> {
   const [method = '', path = ''] = line.split(' ')
   const { json, body = json === undefined ? undefined : JSON.stringify(json) } = request
   const authorization = 'authorization' in request ? request.authorization : USER
@@ -86,6 +87,24 @@ async function send(port: number, line: string, request: Request = {}): Promise<
   const text = Buffer.concat(chunks).toString()
   const response = { status: incoming.statusCode!, headers: incoming.headers, text }
   return { ...response, json: expectContract(method, path, response) }
+}
+
+/** The answers in what came over a socket. */
+export function parseAnswers(text: string) {
+  return text
+    .split(/(?=HTTP\/1\.1 \d{3} [A-Z])/)
+    .filter((part) => !part.startsWith('HTTP/1.1 100'))
+    .map((part) => {
+      const [head = '', body = ''] = part.split('\r\n\r\n')
+      const [status = '', ...lines] = head.split('\r\n')
+      const headers = Object.fromEntries(
+        lines.map((line) => [
+          line.split(': ')[0]!.toLowerCase(),
+          line.slice(line.indexOf(': ') + 2),
+        ]),
+      ) as http.IncomingHttpHeaders
+      return { status: Number(status.split(' ')[1]), headers, text: body }
+    })
 }
 
 async function exchange(port: number, bytes: string | Buffer): Promise<string> {
