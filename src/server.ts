@@ -8,6 +8,7 @@ import type Koa from 'koa'
 import { malformedRequest, parserFailure, type Failure } from './errors.ts'
 import type { Logger } from './log.ts'
 import { rawPath } from './raw-path.ts'
+import { requestOfUnknownMethod } from './unknown-method.ts'
 
 declare module 'node:http' {
   interface IncomingMessage {
@@ -49,16 +50,23 @@ export function createServer(app: Koa, log: Logger): Server {
       socket.on('error', () => {})
       afterwards(newest.get(socket), () => serve(request, responseOver(socket, request)))
     })
-    .on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    .on('clientError', (error: ParserError, socket: Socket) => {
       if (!isParserError(error)) return void socket.destroy()
+      const request = error.rawPacket && requestOfUnknownMethod(error.rawPacket, socket)
+      const idle = socket.writable && newest.get(socket)?.writableFinished !== false
+      if (request && idle) return serve(request, responseOver(socket, request))
       const failure = parserFailure(error)
       log.info({ status: failure.status, code: error.code }, 'no request')
       refuseConnection(socket, failure, newest.get(socket))
     })
 }
 
+interface ParserError extends NodeJS.ErrnoException {
+  rawPacket?: Buffer
+}
+
 /** Else the connection broke, or was broken off. */
-const isParserError = ({ code = '' }: NodeJS.ErrnoException) => /^(HPE|ERR_HTTP)_/.test(code)
+const isParserError = ({ code = '' }: ParserError) => /^(HPE|ERR_HTTP)_/.test(code)
 
 /** Stops listening, lets what is in flight finish for `patience` ms, then cuts what is left. */
 export async function closeServer(server: Server, patience: number): Promise<void> {

@@ -35,12 +35,6 @@ describe('what is no request', () => {
   test.each<[string, string, number, string]>([
     ['garbage', 'nonsense\r\n\r\n', 400, 'the request is not valid HTTP'],
     [
-      'a method that HTTP libraries do not know',
-      'FOO /users HTTP/1.1\r\nHost: x\r\n\r\n',
-      400,
-      'the request is not valid HTTP',
-    ],
-    [
       'an unknown version',
       'GET / HTTP/9.9\r\nHost: x\r\n\r\n',
       400,
@@ -165,6 +159,57 @@ test.each(['2000000', '2147483648', '4294967296', '999999999999999'])(
     expect(statusesOf(await service().exchange(post('{}', headers)))).toEqual([413])
   },
 )
+
+describe('a method that Node does not know', () => {
+  const brew = (line: string, headers = '') =>
+    service().exchange(`${line} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`)
+
+  test.each(['BREW', 'brew', 'M-SEARCH-2', 'PRI'])(
+    '%s is 405, behind the guard',
+    async (method) => {
+      expect(await brew(`${method} /login`)).toMatch(
+        /^HTTP\/1.1 405 [^]*Allow: POST\r\n[^]*"message":"/,
+      )
+      expect(statusesOf(await brew(`${method} /users`))).toEqual([401])
+      const allowed = answersIn(await brew(`${method} /users`, AUTHORIZATION))
+      expect(allowed).toMatchObject([{ status: 405, headers: { allow: 'HEAD, GET, POST' } }])
+      expect(statusesOf(await brew(`${method} /nothing`))).toEqual([404])
+    },
+  )
+
+  test('has no body, and nothing behind it is taken for a request', async () => {
+    const login = 'POST /login HTTP/1.1\r\nHost: x\r\n\r\n'
+    expect(statusesOf(await brew('BREW /nothing', `Content-Length: 40\r\n\r\n${login}`))).toEqual([
+      404,
+    ])
+  })
+
+  test('does not take the answer from the request before it', async () => {
+    const text = await service().exchange(
+      `${post('{"name":"slow"}')}BREW /login HTTP/1.1\r\nHost: x\r\n\r\n`,
+    )
+    expect(statusesOf(text)).toEqual([201, 400])
+  })
+
+  test.each([
+    'BREW /login HTTP/1.1\r\nHost\r\n\r\n',
+    'BREW /a b HTTP/1.1\r\nHost: x\r\n\r\n',
+    'BR@W /login HTTP/1.1\r\nHost: x\r\n\r\n',
+  ])('gets 400 when its head is not valid: %j', async (bytes) =>
+    expect(statusesOf(await service().exchange(bytes))).toEqual([400]),
+  )
+
+  test.each(['get', 'Get', 'pOST'])(
+    'is not one of Node in another letter case: %s',
+    async (method) => {
+      expect(statusesOf(await brew(`${method} /users`, AUTHORIZATION))).toEqual([400])
+    },
+  )
+
+  test('needs a valid host, too', async () => {
+    expect(statusesOf(await service().exchange('BREW /login HTTP/1.1\r\n\r\n'))).toEqual([400])
+  })
+})
 
 describe('CONNECT', () => {
   const CONNECT = 'CONNECT /login HTTP/1.1\r\nHost: x\r\n\r\n'
