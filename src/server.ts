@@ -31,13 +31,14 @@ export function createServer(app: Koa, log: Logger): Server {
     log.error({ id: ctx?.req.id, err: failure.cause }, failure.message)
   })
   const handle = app.callback()
-  const newest = new WeakMap<Socket, ServerResponse>()
+  const newest = new WeakMap<Socket, ServerResponse>() // the last answer begun on a connection
+  const refused = new WeakSet<Socket>()
 
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     request.id = randomUUID()
     newest.set(request.socket, response)
     logResponse(request, response, log)
-    // Node drops what comes behind an offer to upgrade, so nothing may
+    // Node drops what comes behind an offer to upgrade, so nothing may.
     if (request.headers.upgrade) response.shouldKeepAlive = false
     if (!hasValidHost(request)) refuse(response, malformedRequest())
     else void handle(request, response)
@@ -46,18 +47,21 @@ export function createServer(app: Koa, log: Logger): Server {
     .createServer(OPTIONS, serve)
     .on('checkExpectation', serve) // else Node answers 417 by itself
     .on('connect', (request: IncomingMessage, socket: Socket) => {
-      // Else Node hangs up. It has let go of the socket: from here on nobody else minds it.
-      socket.on('error', () => {})
-      afterwards(newest.get(socket), () => serve(request, responseOver(socket, request)))
+      socket.on('error', () => {}) // Node has let go of the socket: nobody else minds it
+      if (!isThrough(newest.get(socket)))
+        socket.destroy() // and what is before it would never drain
+      else serve(request, responseOver(socket, request))
     })
     .on('clientError', (error: ParserError, socket: Socket) => {
       if (!isParserError(error)) return void socket.destroy()
+      if (refused.has(socket) || !socket.writable) return // it is what still comes behind
+      refused.add(socket)
       const request = error.rawPacket && requestOfUnknownMethod(error.rawPacket, socket)
-      const idle = socket.writable && newest.get(socket)?.writableFinished !== false
-      if (request && idle) return serve(request, responseOver(socket, request))
+      const before = newest.get(socket)
+      if (request && isThrough(before)) return serve(request, responseOver(socket, request))
       const failure = parserFailure(error)
       log.info({ status: failure.status, code: error.code }, 'no request')
-      refuseConnection(socket, failure, newest.get(socket))
+      refuseConnection(socket, failure, before)
     })
 }
 
@@ -119,26 +123,24 @@ function responseOver(socket: Socket, request: IncomingMessage): ServerResponse 
   return response.once('finish', () => socket.destroySoon())
 }
 
-/** Does `next` once the response before it on a connection, if there is one, is through. */
-function afterwards(before: ServerResponse | undefined, next: () => void): void {
-  if (before && !before.writableFinished) before.once('finish', next)
-  else next()
-}
+/** Whether the connection is free again. An answer that is finished may still hold it for a moment. */
+const isThrough = (response?: ServerResponse) => !response || response.closed
 
 /**
  * Answers, over the bare socket, what Node's parser could make no request of.
  *
- * @param newest the latest response that was begun on this connection
+ * @param before the last answer begun on this connection
  */
-function refuseConnection(socket: Socket, failure: Failure, newest?: ServerResponse): void {
-  if (!socket.writable) return
-  const partial = newest && !newest.req.complete // it is the body of a request that went wrong
-  if (partial && newest.headersSent) return void socket.destroy()
-  if (partial) return refuse(newest, failure)
-  afterwards(newest, () => farewell(socket, failure))
+function refuseConnection(socket: Socket, failure: Failure, before?: ServerResponse): void {
+  const partial = before && !before.req.complete // it is the body of a request that went wrong
+  if (partial && !before.headersSent) return refuse(before, failure)
+  const end = () => (partial ? void socket.destroy() : farewell(socket, failure))
+  if (!before || isThrough(before)) end()
+  else before.once('close', end)
 }
 
 function farewell(socket: Socket, failure: Failure): void {
+  if (!socket.writable) return
   const { status, body } = failure
   const headers = Object.entries(headersOf(failure)).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers.join('')}\r\n${body}`)

@@ -108,6 +108,18 @@ describe('what is no request', () => {
     expect(statusesOf(text)).toEqual([201, 400])
   })
 
+  test('what still comes behind it does not take the answer from a request', async () => {
+    const socket = net.connect(service().port, '127.0.0.1')
+    let text = ''
+    socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+    const broken = 'POST /login HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'
+    socket.write(post('{"name":"slow"}') + broken)
+    await sleep(50)
+    socket.write('more')
+    await once(socket, 'close')
+    expect(statusesOf(text)).toEqual([201, 400])
+  })
+
   test('a broken body of a refused request does not get a second answer', async () => {
     const head = 'POST /users HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
     const socket = net.connect(service().port, '127.0.0.1')
@@ -225,10 +237,21 @@ describe('CONNECT', () => {
     expect((await service().send('GET /nothing')).status).toBe(404)
   })
 
-  test('waits for the request before it on its connection', async () => {
-    expect(statusesOf(await service().exchange(post('{"name":"slow"}') + CONNECT))).toEqual([
-      201, 405,
-    ])
+  test('behind a request that is not through breaks the connection, as Node would by itself', async () => {
+    expect(await service().exchange(post('{"name":"slow"}') + CONNECT)).toBe('')
+    await service().exchange(`GET / HTTP/1.1\r\n\r\n${CONNECT}`)
+    expect((await service().send('GET /nothing')).status).toBe(404)
+  })
+
+  test('behind one that is through is answered', async () => {
+    const socket = net.connect(service().port, '127.0.0.1')
+    let text = ''
+    socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+    socket.write('GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n')
+    await once(socket, 'data')
+    socket.write(CONNECT)
+    await once(socket, 'close')
+    expect(statusesOf(text)).toEqual([404, 405])
   })
 
   test('ends the connection, even of a client that does not', async () => {
