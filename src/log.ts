@@ -7,7 +7,7 @@ export type { Logger }
 export async function createLogger(level: string, to?: DestinationStream): Promise<Logger> {
   const options = { level, base: null, serializers: { err: describe } }
   if (to) return pino(options, to)
-  if (!process.stdout.isTTY) return pino(options)
+  if (!process.stdout.isTTY) return pino(options, pino.destination({ sync: true })) // keeps the order
   const { default: pretty } = await import('pino-pretty')
   return pino(options, pretty({ translateTime: 'HH:MM:ss.l', singleLine: true, sync: true }))
 }

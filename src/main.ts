@@ -36,7 +36,7 @@ async function run(config: Config): Promise<void> {
   await closeServer(server, config.stopTimeout)
   await store.close().catch((error: unknown) => log.warn({ err: error }, 'the store did not close'))
   log.info('stopped')
-  log.flush(() => process.exit())
+  process.exit()
 }
 
 async function listen(server: Server, { host, port }: Config): Promise<void> {
