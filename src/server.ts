@@ -47,10 +47,10 @@ export function createServer(app: Koa, log: Logger): Server {
     .createServer(OPTIONS, serve)
     .on('checkExpectation', serve) // else Node answers 417 by itself
     .on('connect', (request: IncomingMessage, socket: Socket) => {
-      socket.on('error', () => {}) // Node has let go of the socket: nobody else minds it
-      if (!isThrough(newest.get(socket)))
-        socket.destroy() // and what is before it would never drain
-      else serve(request, responseOver(socket, request))
+      // Node has let go of the socket: nobody else minds its errors, nor would what is before it drain.
+      socket.on('error', () => {})
+      if (isThrough(newest.get(socket))) serve(request, responseOver(socket, request))
+      else socket.destroy()
     })
     .on('clientError', (error: ParserError, socket: Socket) => {
       if (!isParserError(error)) return void socket.destroy()
@@ -135,8 +135,8 @@ function refuseConnection(socket: Socket, failure: Failure, before?: ServerRespo
   const partial = before && !before.req.complete // it is the body of a request that went wrong
   if (partial && !before.headersSent) return refuse(before, failure)
   const end = () => (partial ? void socket.destroy() : farewell(socket, failure))
-  if (!before || isThrough(before)) end()
-  else before.once('close', end)
+  if (before && !isThrough(before)) before.once('close', end)
+  else end()
 }
 
 function farewell(socket: Socket, failure: Failure): void {

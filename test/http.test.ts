@@ -5,7 +5,7 @@ import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { UserStore } from '../src/store/user-store.ts'
 import { expectContract } from './support/contract.ts'
-import { parseAnswers, tokens, useService } from './support/service.ts'
+import { dial, parseAnswers, tokens, useService } from './support/service.ts'
 import { sqlitePlace, useStore } from './support/stores.ts'
 
 const opened = useStore(sqlitePlace)
@@ -109,27 +109,23 @@ describe('what is no request', () => {
   })
 
   test('what still comes behind it does not take the answer from a request', async () => {
-    const socket = net.connect(service().port, '127.0.0.1')
-    let text = ''
-    socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+    const { socket, text } = dial(service().port)
     const broken = 'POST /login HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'
     socket.write(post('{"name":"slow"}') + broken)
     await sleep(50)
     socket.write('more')
     await once(socket, 'close')
-    expect(statusesOf(text)).toEqual([201, 400])
+    expect(statusesOf(text())).toEqual([201, 400])
   })
 
   test('a broken body of a refused request does not get a second answer', async () => {
     const head = 'POST /users HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
-    const socket = net.connect(service().port, '127.0.0.1')
-    let text = ''
-    socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+    const { socket, text } = dial(service().port)
     socket.write(head)
     await once(socket, 'data')
     socket.write('zz\r\n')
     await once(socket, 'close')
-    expect(statusesOf(text)).toEqual([401])
+    expect(statusesOf(text())).toEqual([401])
   })
 })
 
@@ -153,15 +149,13 @@ test.each(['example.com', 'example.com:80', '[::1]:3000', ''])(
 
 test('an offer to upgrade is ignored, and nothing behind it is taken for a request', async () => {
   const upgrade = 'Host: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n'
-  const socket = net.connect(service().port, '127.0.0.1')
-  let text = ''
-  socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+  const { socket, text } = dial(service().port)
   socket.write(
     `GET /nothing HTTP/1.1\r\n${upgrade}POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 36\r\n\r\n`,
   )
   socket.write('DELETE /users/x HTTP/1.1\r\nHost: x\r\n\r\n')
   await once(socket, 'close')
-  expect(answersIn(text)).toMatchObject([{ status: 404, headers: { connection: 'close' } }])
+  expect(answersIn(text())).toMatchObject([{ status: 404, headers: { connection: 'close' } }])
 })
 
 test.each(['2000000', '2147483648', '4294967296', '999999999999999'])(
@@ -244,14 +238,12 @@ describe('CONNECT', () => {
   })
 
   test('behind one that is through is answered', async () => {
-    const socket = net.connect(service().port, '127.0.0.1')
-    let text = ''
-    socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+    const { socket, text } = dial(service().port)
     socket.write('GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n')
     await once(socket, 'data')
     socket.write(CONNECT)
     await once(socket, 'close')
-    expect(statusesOf(text)).toEqual([404, 405])
+    expect(statusesOf(text())).toEqual([404, 405])
   })
 
   test('ends the connection, even of a client that does not', async () => {

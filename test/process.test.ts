@@ -3,11 +3,10 @@ import { afterEach, describe, expect, test } from '@jest/globals'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import net from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { send } from './support/service.ts'
+import { dial, send } from './support/service.ts'
 import { describeStores, SECRET, sqlitePlace, type Place } from './support/stores.ts'
 
 interface Program {
@@ -238,15 +237,12 @@ describe('a stop', () => {
   async function busy(env: Record<string, string> = {}) {
     const service = serve(at(sqlitePlace), env)
     const { port } = new URL(await service.listening())
-    const socket = net.connect(Number(port), '127.0.0.1')
-    socket.on('error', () => {})
-    let answer = ''
-    socket.setEncoding('utf8').on('data', (text: string) => (answer += text))
+    const { socket, text: answer } = dial(Number(port))
     socket.write(
       'POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 15\r\nExpect: 100-continue\r\n\r\n',
     )
-    while (!answer.includes('100 Continue')) await sleep(5)
-    return { service, socket, answer: () => answer }
+    while (!answer().includes('100 Continue')) await sleep(5)
+    return { service, socket, answer }
   }
 
   test.each(['SIGTERM', 'SIGINT'] as const)(

@@ -107,12 +107,18 @@ export function parseAnswers(text: string) {
     })
 }
 
-async function exchange(port: number, bytes: string | Buffer): Promise<string> {
+/** A bare connection, and all that has come over it so far. */
+export function dial(port: number): { socket: net.Socket; text: () => string } {
   const socket = net.connect(port, '127.0.0.1')
+  let text = ''
   socket.on('error', () => {}) // a reset after the answer
+  socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+  return { socket, text: () => text }
+}
+
+async function exchange(port: number, bytes: string | Buffer): Promise<string> {
+  const { socket, text } = dial(port)
   socket.write(bytes)
-  let answer = ''
-  socket.setEncoding('utf8').on('data', (text: string) => (answer += text))
   await once(socket, 'close')
-  return answer
+  return text()
 }
