@@ -5,6 +5,7 @@ import { answerErrors } from './errors.ts'
 import { guard } from './guard.ts'
 import { login } from './login.ts'
 import { rawPath } from './raw-path.ts'
+import { reference } from './reference.ts'
 import type { UserStore } from './store/user-store.ts'
 import type { Tokens } from './tokens.ts'
 import { users } from './users.ts'
@@ -14,16 +15,19 @@ interface Parts {
   tokens: Tokens
   /** The largest request body, in bytes. */
   bodyLimit: number
+  /** Whether to serve the contract, and a page to read and try it. */
+  docs: boolean
 }
 
 /** A Koa application that emits `error` for every failure of its own (5xx), and answers all of them. */
-export function createApp({ store, tokens, bodyLimit }: Parts): Koa {
+export function createApp({ store, tokens, bodyLimit, docs }: Parts): Koa {
   const app = new Koa()
   answerErrors(app)
   readRawPaths(app)
 
   app.use(guard(tokens))
   app.use(createRouter({ ...users(store), ...login(store, tokens) }, bodyLimit).routes())
+  if (docs) app.use(reference)
   app.use(unmatched)
   return app
 }

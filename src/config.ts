@@ -18,6 +18,8 @@ export interface Config {
   bodyLimit: number
   /** In milliseconds. */
   stopTimeout: number
+  /** Whether to serve the contract, and a page to read and try it. */
+  docs: boolean
   logLevel: string
 }
 
@@ -43,6 +45,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     tokenTtl: Math.floor(env.TOKEN_TTL / 1000),
     bodyLimit: env.BODY_LIMIT,
     stopTimeout: env.STOP_TIMEOUT,
+    docs: env.DOCS,
     logLevel: env.LOG_LEVEL,
   }
 }
@@ -76,6 +79,11 @@ const mongodbUri = makeValidator((text) => {
   throw new Error('must start with mongodb:// or mongodb+srv://')
 })
 
+const flag = makeValidator((text) => {
+  if (text === 'true' || text === 'false') return text === 'true'
+  throw new Error('must be true or false')
+})
+
 const level = makeValidator((text) => {
   if (LEVELS.includes(text)) return text
   throw new Error(`must be one of ${LEVELS.join(', ')}`)
@@ -94,6 +102,7 @@ const VARIABLES = {
   TOKEN_TTL: duration('1s', '10y')({ default: ms('1d') }),
   BODY_LIMIT: size('8mb')({ default: bytes.parse('1mb')! }),
   STOP_TIMEOUT: duration('0s', '1h')({ default: ms('10s') }),
+  DOCS: flag({ default: true }),
   LOG_LEVEL: level({ default: 'info' }),
 }
 

@@ -21,12 +21,15 @@ async function run(config: Config): Promise<void> {
   const log = await createLogger(config.logLevel)
   const store = await openStore(config)
   const tokens = createTokens(openSecret(config), config.tokenTtl)
-  const server = createServer(createApp({ store, tokens, bodyLimit: config.bodyLimit }), log)
+  const { bodyLimit, docs } = config
+  const server = createServer(createApp({ store, tokens, bodyLimit, docs }), log)
   const empty = await store.isEmpty()
   await listen(server, config)
 
   const { address, family, port } = server.address() as AddressInfo
-  log.info(`listening on http://${family === 'IPv6' ? `[${address}]` : address}:${port}`)
+  const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+  log.info(`listening on ${url}`)
+  if (docs) log.info(`a page to try it is at ${url}/docs`)
   log.info(`users are kept in ${store.description}`)
   if (empty) {
     log.info('no users yet; npm run create-user -- --name Ada --email ada@example.com')

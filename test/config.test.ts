@@ -15,6 +15,7 @@ test('needs nothing to be set', () => {
     tokenTtl: 86_400,
     bodyLimit: 1_048_576,
     stopTimeout: 10_000,
+    docs: true,
     logLevel: 'info',
   })
 })
@@ -34,6 +35,7 @@ test.each([
   ['BODY_LIMIT', '2048', 'bodyLimit', 2_048],
   ['BODY_LIMIT', '64kb', 'bodyLimit', 65_536],
   ['STOP_TIMEOUT', '0', 'stopTimeout', 0],
+  ['DOCS', 'false', 'docs', false],
   ['LOG_LEVEL', 'silent', 'logLevel', 'silent'],
   ['SIGNING_SECRET', SECRET, 'signingSecret', SECRET],
 ])('reads %s=%s', (name, text, key, value) => {
@@ -60,6 +62,7 @@ describe('refuses', () => {
     ['BODY_LIMIT', 'big', 'must be a size between 1b and 8mb'],
     ['STOP_TIMEOUT', '2h', 'must be a duration between 0s and 1h'],
     ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
+    ['DOCS', 'maybe', 'must be true or false'],
     ['MONGODB_URI', 'localhost', 'must start with mongodb:// or mongodb+srv://'],
     ['SIGNING_SECRET', 'x'.repeat(31), 'must have at least 32 bytes (RFC 7518 §3.2)'],
   ])('%s=%s', (name, text, reason) => {

@@ -81,9 +81,10 @@ describeStores((kind) => {
     const place = at(kind)
     const service = serve(place)
     const url = await service.listening()
-    while (service.output.stdout.split('\n').length < 4) await sleep(5)
-    const [listening, kept, empty] = service.output.stdout.split('\n')
+    while (service.output.stdout.split('\n').length < 5) await sleep(5)
+    const [listening, page, kept, empty] = service.output.stdout.split('\n')
     expect(listening).toContain(`listening on ${url}`)
+    expect(page).toContain(`${url}/docs`)
     expect(kept).toMatch(/users are kept in (SQLite in |MongoDB at )/)
     expect(empty).toContain('npm run create-user -- --name Ada --email ada@example.com')
 

@@ -146,15 +146,6 @@ export interface components {
         };
     };
     responses: {
-        /** @description The request is not valid HTTP. */
-        BadRequest: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
         /** @description The request carries no valid bearer token. */
         Unauthorized: {
             headers: {
@@ -174,34 +165,6 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description There is nothing at this path. */
-        NoSuchPath: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The path exists, the method is not defined for it. */
-        MethodNotAllowed: {
-            headers: {
-                Allow: components["headers"]["Allow"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The request did not arrive in time. */
-        RequestTimeout: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
         /** @description The body is larger than the service takes, 1 MiB unless it is configured otherwise. */
         BodyTooLarge: {
             headers: {
@@ -213,15 +176,6 @@ export interface components {
         };
         /** @description The body is not `application/json`, or its content coding is unknown. */
         UnsupportedMediaType: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The header section is too large. */
-        HeadersTooLarge: {
             headers: {
                 [name: string]: unknown;
             };
@@ -254,11 +208,6 @@ export interface components {
     headers: {
         /** @description The scheme to use (RFC 6750 §3). */
         "WWW-Authenticate": "Bearer";
-        /**
-         * @description The methods that this path has (RFC 9110 §15.5.6).
-         * @example HEAD, GET, POST
-         */
-        Allow: string;
     };
     pathItems: never;
 }

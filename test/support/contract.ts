@@ -3,15 +3,9 @@ import { expect } from '@jest/globals'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { IncomingHttpHeaders } from 'node:http'
 import { contract } from '../../src/contract/contract.ts'
+import { documentedBy, find, record, type Contract, type Ref } from './coverage.ts'
 
-interface Ref {
-  $ref?: string
-}
-interface ResponseObject extends Ref {
-  headers?: Record<string, Ref & { required?: boolean; schema: object }>
-  content?: Record<string, { schema: object }>
-}
-type Responses = Record<string, ResponseObject>
+const documented = documentedBy(contract as unknown as Contract)
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(
   contract,
@@ -24,9 +18,11 @@ export function expectContract(
   path: string,
   answer: { status: number; headers: IncomingHttpHeaders; text: string },
 ): unknown {
-  const documented = responsesOf(method, path)[answer.status]
-  if (!documented) throw new Error(`${method} ${path}: ${answer.status} is not in the contract`)
-  const response = resolve(documented)
+  const place = find(documented, method, path, answer.status)
+  if (method !== 'HEAD') record(place, answer.status)
+  const found = place.responses[answer.status]
+  if (!found) throw new Error(`${method} ${path}: ${answer.status} is not in the contract`)
+  const response = resolve(found)
   for (const [name, reference] of Object.entries(response.headers ?? {})) {
     const header = resolve(reference)
     const value = answer.headers[name.toLowerCase()]
@@ -44,19 +40,6 @@ export function expectContract(
   const json = JSON.parse(answer.text) as unknown
   expectValid(response.content['application/json']!.schema, json, 'body')
   return json
-}
-
-/** The responses of the operation that answers, or those of requests that reach none. */
-function responsesOf(method: string, path: string): Responses {
-  const pathname = path.replace(/^https?:\/\/[^/?]*/i, '').replace(/\?.*/s, '')
-  const template = Object.keys(contract.paths).find((candidate) =>
-    new RegExp(`^${candidate.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
-  )
-  const item = template ? contract.paths[template] : undefined
-  const verb = (method === 'HEAD' ? 'GET' : method).toLowerCase() as 'get'
-  const operation = item?.[verb] as unknown as { responses: Responses } | undefined
-  const outside = contract as unknown as { 'x-responses-outside-operations': Responses }
-  return operation?.responses ?? outside['x-responses-outside-operations']
 }
 
 const compiled = new Map<object, ValidateFunction>()

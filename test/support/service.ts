@@ -42,10 +42,10 @@ export interface Service {
   close(): Promise<void>
 }
 
-export async function startService(store: UserStore): Promise<Service> {
+export async function startService(store: UserStore, docs = true): Promise<Service> {
   const lines: Record<string, unknown>[] = []
   const log = await createLogger('debug', { write: (line) => void lines.push(JSON.parse(line)) })
-  const server = createServer(createApp({ store, tokens, bodyLimit: BODY_LIMIT }), log)
+  const server = createServer(createApp({ store, tokens, bodyLimit: BODY_LIMIT, docs }), log)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
   return {

@@ -1,12 +1,20 @@
-// Before all tests: finds a MongoDB server, MONGODB_URI's or one in a container, or says that there is none.
+// Before all tests: finds a MongoDB server, MONGODB_URI's or one in a container, and begins the count
+// of the responses that the tests see.
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { GenericContainer, Wait, type StartedTestContainer } from 'testcontainers'
 
 declare global {
   var mongodbContainer: StartedTestContainer | undefined
 }
 
-export default async function setup(): Promise<void> {
-  if (process.env['MONGODB_URI']) return
+export default async function beforeAllTests(): Promise<void> {
+  process.env['RESPONSES_SEEN'] = join(mkdtempSync(join(tmpdir(), 'users-service-')), 'seen')
+  if (!process.env['MONGODB_URI']) await startMongodb()
+}
+
+async function startMongodb(): Promise<void> {
   try {
     const container = await new GenericContainer(process.env['MONGODB_TEST_IMAGE'] ?? 'mongo:8')
       .withExposedPorts(27017)

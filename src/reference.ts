@@ -1,0 +1,61 @@
+// The contract for its readers: /docs, a page to read and try it, and /openapi.yaml and /openapi.json.
+// Comes behind the router, so that no request which has a route waits for it.
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type Koa from 'koa'
+import { contract } from './contract/contract.ts'
+import { methodNotAllowed } from './errors.ts'
+
+/** What `npm run build` lays out in dist/docs, next to the page itself. */
+const ASSETS = [
+  'page.css',
+  'page.js',
+  'swagger-ui.css',
+  'swagger-ui-bundle.js',
+  'favicon-32x32.png',
+]
+
+/** What each path shows: a file of this package, read when it is asked for. */
+const CONTENTS = new Map<string, () => Promise<Buffer> | Buffer>([
+  ['/openapi.json', () => Buffer.from(JSON.stringify(contract))],
+  ['/openapi.yaml', () => read('#openapi.yaml')],
+  ['/docs', () => read('#docs/index.html')],
+  ...ASSETS.map((name) => [`/docs/${name}`, () => read(`#docs/${name}`)] as const),
+])
+
+/** @param specifier one of this package's `imports` */
+const read = (specifier: string) => readFile(fileURLToPath(import.meta.resolve(specifier)))
+
+/** The page runs its own scripts and talks to this service alone (Content Security Policy Level 3). */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+export const reference: Koa.Middleware = async (ctx, next) => {
+  const content = CONTENTS.get(ctx.path)
+  if (!content) return next()
+  if (!['GET', 'HEAD'].includes(ctx.method)) throw methodNotAllowed(ctx.method, 'HEAD, GET')
+  ctx.body = await content()
+  ctx.type = typeOf(ctx.path)
+  ctx.etag = createHash('sha1').update(ctx.body).digest('hex')
+  ctx.set({
+    'Cache-Control': 'no-cache',
+    'Content-Security-Policy': POLICY,
+    'X-Content-Type-Options': 'nosniff',
+  })
+  if (ctx.fresh) ctx.status = 304
+}
+
+function typeOf(path: string): string {
+  const extension = extname(path) || '.html'
+  return extension === '.yaml' ? 'application/yaml' : extension // RFC 9512; Koa would say text/yaml
+}
