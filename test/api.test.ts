@@ -1,6 +1,7 @@
 // Every rule of the specification and every row of the decisions, over HTTP, on each store.
 import { describe, expect, test } from '@jest/globals'
 import { gzipSync } from 'node:zlib'
+import type { components } from '../src/contract/openapi.ts'
 import { BODY_LIMIT, useService, type Request } from './support/service.ts'
 import { describeStores, useStore } from './support/stores.ts'
 
@@ -11,35 +12,39 @@ const REQUIRED = 'field `email` is required'
 const NO_OBJECT = 'the body must be a JSON object'
 const SURROGATE = Buffer.from('{"name":"\\ud800","email":"\\udc00 lone"}')
 
+type NewUser = components['schemas']['NewUser']
+const user = (id: string) => ({ params: { path: { id } } })
+
 let made = 0
 const someEmail = () => `user-${(made += 1)}@example.com`
 
 describeStores((place) => {
   const service = useService(useStore(place))
   const send = (line: string, request?: Request) => service().send(line, request)
-  const create = async (user: object) => (await send('POST /users', { json: user })).json
+  const users = () => service().users
+  const create = async (body: NewUser) => (await users().POST('/users', { body })).data!
+  const read = async (id: string) => (await users().GET('/users/{id}', user(id))).data
 
   describe('POST /users', () => {
     test('answers 201 with the user and where it is', async () => {
       const email = someEmail()
-      const { status, headers, json } = await send('POST /users', { json: { name: 'Ada', email } })
-      expect(status).toBe(201)
-      expect(json).toEqual({ id: expect.any(String), name: 'Ada', email })
-      expect(headers.location).toBe(`/users/${json.id}`)
-      expect((await send(`GET ${headers.location}`)).json).toEqual(json)
+      const { response, data } = await users().POST('/users', { body: { name: 'Ada', email } })
+      expect(response.status).toBe(201)
+      expect(data).toEqual({ id: expect.any(String), name: 'Ada', email })
+      expect(response.headers.get('location')).toBe(`/users/${data!.id}`)
+      expect(await read(data!.id)).toEqual(data)
     })
 
     test('answers 400, naming the email, when another user has it, and changes nothing', async () => {
-      const user = await create({ name: 'Ada', email: someEmail() })
-      const { status, json } = await send('POST /users', { json: { ...user, name: 'Eve' } })
-      expect([status, json.message]).toEqual([
-        400,
-        `a user with email \`${user.email}\` already exists`,
-      ])
-      expect((await send(`GET /users/${user.id}`)).json).toEqual(user)
+      const ada = await create({ name: 'Ada', email: someEmail() })
+      const body = { name: 'Eve', email: ada.email }
+      const { response, error } = await users().POST('/users', { body })
+      const message = `a user with email \`${ada.email}\` already exists`
+      expect([response.status, error]).toEqual([400, { message }])
+      expect(await read(ada.id)).toEqual(ada)
     })
 
-    test.each([
+    test.each<[string, NewUser, object]>([
       ['nothing at all', {}, { name: '', email: '' }],
       ['null', { name: null, email: null }, { name: '', email: '' }],
       ['empty texts', { name: '', email: '' }, { name: '', email: '' }],
@@ -47,14 +52,18 @@ describeStores((place) => {
       ['a fraction', { name: -1.5 }, { name: '-1.5', email: '' }],
       ['zero and false', { name: 0, email: false }, { name: '0', email: 'false' }],
       ['a boolean', { name: true }, { name: 'true', email: '' }],
-      ['other fields', { name: 'x', admin: true, constructor: 1 }, { name: 'x', email: '' }],
-      ['an id', { id: ABSENT, name: 'x' }, { name: 'x', email: '' }],
-    ])('takes %s', async (_, json, stored) => {
-      const answer = await send('POST /users', { json })
-      expect([answer.status, answer.json]).toEqual([201, { id: expect.any(String), ...stored }])
-      expect(answer.json.id).not.toBe(ABSENT)
-      expect((await send(`GET /users/${answer.json.id}`)).json).toEqual(answer.json)
-      await send(`DELETE /users/${answer.json.id}`)
+      [
+        'other fields',
+        { name: 'x', admin: true, constructor: 1 } as NewUser,
+        { name: 'x', email: '' },
+      ],
+      ['an id', { id: ABSENT, name: 'x' } as NewUser, { name: 'x', email: '' }],
+    ])('takes %s', async (_, body, stored) => {
+      const made = await create(body)
+      expect(made).toEqual({ id: expect.any(String), ...stored })
+      expect(made.id).not.toBe(ABSENT)
+      expect(await read(made.id)).toEqual(made)
+      await users().DELETE('/users/{id}', user(made.id))
     })
 
     test('ignores a field named __proto__', async () => {
@@ -277,12 +286,12 @@ describeStores((place) => {
     test.each(refused.filter(([, method]) => method === 'PUT'))(
       'PUT /users/{id}: %s, before the user is looked up',
       async (_, __, request, status, message) => {
-        const user = await create({ name: 'Ada', email: someEmail() })
-        for (const id of [user.id, ABSENT]) {
+        const ada = await create({ name: 'Ada', email: someEmail() })
+        for (const id of [ada.id, ABSENT]) {
           const answer = await send(`PUT /users/${id}`, request)
           expect([answer.status, answer.json]).toEqual([status, { message }])
         }
-        expect((await send(`GET /users/${user.id}`)).json).toEqual(user)
+        expect(await read(ada.id)).toEqual(ada)
       },
     )
 
@@ -318,11 +327,11 @@ describeStores((place) => {
 
   describe('GET /users', () => {
     test('lists the users in order of creation', async () => {
-      const users = []
-      for (let i = 0; i < 5; i += 1) users.push(await create({ name: `${i}`, email: someEmail() }))
-      const { status, json } = await send('GET /users')
-      expect(status).toBe(200)
-      expect(json.slice(-5)).toEqual(users)
+      const made = []
+      for (let i = 0; i < 5; i += 1) made.push(await create({ name: `${i}`, email: someEmail() }))
+      const { response, data } = await users().GET('/users')
+      expect(response.status).toBe(200)
+      expect(data!.slice(-5)).toEqual(made)
     })
 
     test('ignores a query', async () => {
@@ -332,22 +341,26 @@ describeStores((place) => {
 
   describe('GET, PUT and DELETE /users/{id}', () => {
     test('read, rename and delete a user', async () => {
-      const user = await create({ name: 'Ada', email: someEmail() })
-      expect((await send(`GET /users/${user.id}`)).json).toEqual(user)
-      const fields = { name: 'Augusta', email: 'other@example.com', id: ABSENT, admin: true }
-      expect((await send(`PUT /users/${user.id}`, { json: fields })).status).toBe(204)
-      expect((await send(`GET /users/${user.id}`)).json).toEqual({ ...user, name: 'Augusta' })
-      expect((await send(`DELETE /users/${user.id}`)).status).toBe(204)
-      for (const line of ['GET', 'DELETE']) {
-        const gone = await send(`${line} /users/${user.id}`)
-        expect([gone.status, gone.json.message]).toEqual([404, 'no user has this id'])
+      const ada = await create({ name: 'Ada', email: someEmail() })
+      expect(await read(ada.id)).toEqual(ada)
+      const body = { name: 'Augusta', email: 'other@example.com', id: ABSENT, admin: true }
+      const renamed = await users().PUT('/users/{id}', { ...user(ada.id), body })
+      expect(renamed.response.status).toBe(204)
+      expect(await read(ada.id)).toEqual({ ...ada, name: 'Augusta' })
+      const deleted = await users().DELETE('/users/{id}', user(ada.id))
+      expect(deleted.response.status).toBe(204)
+      for (const gone of [
+        await users().GET('/users/{id}', user(ada.id)),
+        await users().DELETE('/users/{id}', user(ada.id)),
+      ]) {
+        expect([gone.response.status, gone.error!.message]).toEqual([404, 'no user has this id'])
       }
     })
 
     test('take a name of spaces, which is not empty', async () => {
-      const user = await create({ email: someEmail() })
-      expect((await send(`PUT /users/${user.id}`, { json: { name: '  ' } })).status).toBe(204)
-      expect((await send(`GET /users/${user.id}`)).json.name).toBe('  ')
+      const { id } = await create({ email: someEmail() })
+      const { error } = await users().PUT('/users/{id}', { ...user(id), body: { name: '  ' } })
+      expect([error, (await read(id))!.name]).toEqual([undefined, '  '])
     })
 
     test.each([
@@ -380,32 +393,28 @@ describeStores((place) => {
   })
 
   describe('POST /login', () => {
+    const logIn = (email: string) => users().POST('/login', { body: { email } })
+
     test('issues a token of one day or as configured, with the claims id, iat and exp', async () => {
-      const user = await create({ name: 'Ada', email: someEmail() })
-      const { status, json } = await send('POST /login', {
-        ...NO_TOKEN,
-        json: { email: user.email },
-      })
-      expect([status, Object.keys(json)]).toEqual([200, ['token']])
-      const [header, claims] = json.token
+      const ada = await create({ name: 'Ada', email: someEmail() })
+      const { response, data } = await logIn(ada.email)
+      expect([response.status, Object.keys(data!)]).toEqual([200, ['token']])
+      const [header, claims] = data!.token
         .split('.')
         .slice(0, 2)
-        .map((part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()))
+        .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()))
       expect(header).toEqual({ alg: 'HS256', typ: 'JWT' })
-      expect(claims).toEqual({ id: user.id, iat: expect.any(Number), exp: claims.iat + 60 })
-      const authorization = `Bearer ${json.token}`
-      expect((await send(`GET /users/${user.id}`, { authorization })).json).toEqual(user)
+      expect(claims).toEqual({ id: ada.id, iat: expect.any(Number), exp: claims.iat + 60 })
+      const headers = { Authorization: `Bearer ${data!.token}` }
+      expect((await users().GET('/users/{id}', { ...user(ada.id), headers })).data).toEqual(ada)
     })
 
     test('answers 401 to an email that no user has, exactly as it is written', async () => {
       const { email } = await create({ email: someEmail() })
       for (const other of ['nobody@example.com', email.toUpperCase(), ` ${email}`, `${email}\0`]) {
-        const { status, headers, json } = await send('POST /login', {
-          ...NO_TOKEN,
-          json: { email: other },
-        })
-        expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer'])
-        expect(json.message).toBe('no user has this email')
+        const { response, error } = await logIn(other)
+        expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
+        expect(error).toEqual({ message: 'no user has this email' })
       }
     })
 
@@ -416,11 +425,11 @@ describeStores((place) => {
     })
 
     test('issues tokens that outlive their user', async () => {
-      const user = await create({ email: someEmail() })
-      const { token } = (await send('POST /login', { json: { email: user.email } })).json
-      await send(`DELETE /users/${user.id}`)
-      expect((await send('GET /users', { authorization: `Bearer ${token}` })).status).toBe(200)
-      expect((await send('POST /login', { json: { email: user.email } })).status).toBe(401)
+      const { id, email } = await create({ email: someEmail() })
+      const headers = { Authorization: `Bearer ${(await logIn(email)).data!.token}` }
+      await users().DELETE('/users/{id}', user(id))
+      expect((await users().GET('/users', { headers })).response.status).toBe(200)
+      expect((await logIn(email)).response.status).toBe(401)
     })
   })
 })

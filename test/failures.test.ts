@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreFailure, type User, type UserStore } from '../src/store/user-store.ts'
+import { everyOperation } from './support/operations.ts'
 import { startService, tokens } from './support/service.ts'
 
 const user = (i: number): User => ({
@@ -30,19 +31,12 @@ function failing(
 }
 
 describe('a failing store', () => {
-  test.each([
-    ['GET /users', {}],
-    ['POST /users', { json: {} }],
-    ['GET /users/x', {}],
-    ['PUT /users/x', { json: { name: 'x' } }],
-    ['DELETE /users/x', {}],
-    ['POST /login', { json: { email: 'x' } }],
-  ])(
+  test.each(everyOperation)(
     'is a 500 to %s that reveals nothing; the log has the cause and the id',
-    async (line, request) => {
+    async (_, call) => {
       const service = await startService(failing())
-      const { status, json } = await service.send(line, request)
-      expect([status, json]).toEqual([500, { message: 'the data store failed' }])
+      const { response, error } = await call(service.users)
+      expect([response.status, error]).toEqual([500, { message: 'the data store failed' }])
       await service.close()
       const [failure, answered] = service.lines
       expect(failure).toMatchObject({ level: 50, err: { cause: { message: 'the cause' } } })
@@ -53,7 +47,7 @@ describe('a failing store', () => {
   test('logs no document that the driver hung on its error', async () => {
     const cause = Object.assign(new Error('the cause'), { op: { email: 'secret' }, code: 7 })
     const service = await startService(failing({}, cause))
-    await service.send('GET /users')
+    await service.users.GET('/users')
     await service.close()
     expect(JSON.stringify(service.lines)).not.toContain('secret')
     expect(service.lines[0]).toMatchObject({ err: { cause: { code: 7 } } })
@@ -64,8 +58,10 @@ describe('a failing store', () => {
       throw new TypeError('a mistake')
     }
     const service = await startService(failing({ find }))
-    const { status, json } = await service.send('GET /users/x')
-    expect([status, json]).toEqual([500, { message: 'internal error' }])
+    const { response, error } = await service.users.GET('/users/{id}', {
+      params: { path: { id: 'x' } },
+    })
+    expect([response.status, error]).toEqual([500, { message: 'internal error' }])
     await service.close()
     expect(service.lines[0]).toMatchObject({ err: { message: 'a mistake' } })
   })
@@ -88,8 +84,8 @@ describe('the list', () => {
 
   test('arrives whole, however long', async () => {
     const service = await startService(counted(5_000).store)
-    const { json } = await service.send('GET /users')
-    expect(json).toEqual(Array.from({ length: 5_000 }, (_, i) => user(i)))
+    const { data } = await service.users.GET('/users')
+    expect(data).toEqual(Array.from({ length: 5_000 }, (_, i) => user(i)))
     await service.close()
   })
 

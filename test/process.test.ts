@@ -6,7 +6,8 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { dial, send } from './support/service.ts'
+import { createUsersClient } from '../src/client.ts'
+import { checkedFetch, dial } from './support/service.ts'
 import { describeStores, SECRET, sqlitePlace, type Place } from './support/stores.ts'
 
 interface Program {
@@ -73,8 +74,8 @@ async function createUser(place: Place, ...args: string[]) {
 }
 const ADA = ['--name', 'Ada', '--email', 'ada@example.com']
 
-const get = (url: string, path: string, authorization?: string) =>
-  send(Number(new URL(url).port), `GET ${path}`, { authorization })
+const bearer = (baseUrl: string, token: string) =>
+  createUsersClient({ baseUrl, token, fetch: checkedFetch })
 
 describeStores((kind) => {
   test('a newcomer makes the first user, logs in, and finds it again after a restart', async () => {
@@ -92,14 +93,14 @@ describeStores((kind) => {
     expect(code).toBe(0)
     const [user = '', , header = ''] = stdout.split('\n')
     expect(JSON.parse(user)).toMatchObject({ name: 'Ada', email: 'ada@example.com' })
-    const authorization = header.replace('Authorization: ', '')
-    expect((await get(url, '/users', authorization)).json).toEqual([JSON.parse(user)])
+    const token = header.replace('Authorization: Bearer ', '')
+    expect((await bearer(url, token).GET('/users')).data).toEqual([JSON.parse(user)])
 
     service.process.kill('SIGTERM')
     expect(await service.ended).toBe(0)
     const again = serve(place)
-    const users = await get(await again.listening(), '/users', authorization)
-    expect(users.json).toEqual([JSON.parse(user)])
+    const users = bearer(await again.listening(), token)
+    expect((await users.GET('/users')).data).toEqual([JSON.parse(user)])
     expect(again.output.stdout).not.toContain('create-user')
   })
 
@@ -137,9 +138,9 @@ describe('the signing secret of the embedded store', () => {
       serve(place).listening(),
       createUser(place, ...ADA),
     ])
-    const authorization = /Bearer .*/.exec(stdout)![0]
+    const token = /Bearer (.*)/.exec(stdout)![1]!
     for (const url of [one, two]) {
-      expect((await get(url, '/users', authorization)).status).toBe(200)
+      expect((await bearer(url, token).GET('/users')).response.status).toBe(200)
     }
     const secret = readFileSync(file, 'utf8')
     expect(secret).toMatch(/^[0-9a-f]{64}\n$/)
@@ -164,7 +165,8 @@ test('a reader of the log that goes away does not end the service', async () => 
   const service = serve(at(sqlitePlace))
   const url = await service.listening()
   service.process.stdout!.destroy()
-  for (let i = 0; i < 3; i += 1) expect((await get(url, '/nothing')).status).toBe(404)
+  const users = bearer(url, 'none')
+  for (let i = 0; i < 3; i += 1) expect((await users.GET('/users')).response.status).toBe(401)
   service.process.kill('SIGTERM')
   expect(await service.ended).toBe(0)
 })

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import net, { type AddressInfo, type Server, type Socket } from 'node:net'
 import { openMongoStore } from '../src/store/mongo.ts'
 import { StoreFailure, type UserStore } from '../src/store/user-store.ts'
+import { everyOperation } from './support/operations.ts'
 import { startService, type Service } from './support/service.ts'
 import { mongodbPlace, type Place } from './support/stores.ts'
 
@@ -35,21 +36,15 @@ describeMongodb('a MongoDB that goes away', () => {
   })
 
   describe.each(['cut', 'stalled'] as const)('and is %s', (state) => {
-    test.each([
-      ['GET /users', {}],
-      ['POST /users', { json: { name: 'x' } }],
-      ['GET /users/665f1c2e8b3f4a0012d4ffff', {}],
-      ['DELETE /users/665f1c2e8b3f4a0012d4ffff', {}],
-      ['POST /login', { json: { email: 'x' } }],
-    ])(
+    test.each(everyOperation)(
       'is a 500 to %s within seconds, and serves again when it is back',
-      async (line, request) => {
-        expect((await service.send('GET /users')).status).toBe(200)
+      async (_, call) => {
+        expect((await service.users.GET('/users')).error).toBeUndefined()
         proxy.be(state)
-        const { status, json } = await service.send(line, request)
-        expect([status, json.message]).toEqual([500, 'the data store failed'])
+        const { response, error } = await call(service.users)
+        expect([response.status, error]).toEqual([500, { message: 'the data store failed' }])
         proxy.be('open')
-        while ((await service.send('GET /users')).status !== 200);
+        while ((await service.users.GET('/users')).error);
       },
       SECONDS,
     )

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import { createApp } from '../../src/app.ts'
+import { createUsersClient, type UsersClient } from '../../src/client.ts'
 import { createLogger } from '../../src/log.ts'
 import { closeServer, createServer } from '../../src/server.ts'
 import type { UserStore } from '../../src/store/user-store.ts'
@@ -35,7 +36,9 @@ export interface Response {
 export interface Service {
   port: number
   lines: Record<string, unknown>[]
-  /** Sends a request such as `GET /users` and holds the answer against the contract. */
+  /** The client, as the bearer of a valid token; its answers are held against the contract. */
+  users: UsersClient
+  /** Sends what the client cannot, such as `PATCH /users`, and holds the answer against the contract. */
   send(line: string, request?: Request): Promise<Response>
   /** Sends bytes over a socket of their own; all that comes back, until the service closes it. */
   exchange(bytes: string | Buffer): Promise<string>
@@ -51,6 +54,11 @@ export async function startService(store: UserStore, docs = true): Promise<Servi
   return {
     port,
     lines,
+    users: createUsersClient({
+      baseUrl: `http://127.0.0.1:${port}`,
+      token: TOKEN,
+      fetch: checkedFetch,
+    }),
     send: (line, request) => send(port, line, request),
     exchange: (bytes) => exchange(port, bytes),
     close: () => closeServer(server, 1_000),
@@ -67,13 +75,23 @@ export function useService(store: () => UserStore): () => Service {
   return () => service
 }
 
-const USER = `Bearer ${tokens.issue('665f1c2e8b3f4a0012d4c001')}`
+const TOKEN = tokens.issue('665f1c2e8b3f4a0012d4c001')
+
+/** `fetch`, but the answer is held against the contract. */
+export async function checkedFetch(request: globalThis.Request): Promise<globalThis.Response> {
+  const response = await fetch(request)
+  const { pathname } = new URL(request.url)
+  const headers = Object.fromEntries(response.headers)
+  const text = await response.clone().text()
+  expectContract(request.method, pathname, { status: response.status, headers, text })
+  return response
+}
 
 /** Sends a request such as `GET /users` and holds the answer against the contract. */
 export async function send(port: number, line: string, request: Request = {}): Promise<Response> {
   const [method = '', path = ''] = line.split(' ')
   const { json, body = json === undefined ? undefined : JSON.stringify(json) } = request
-  const authorization = 'authorization' in request ? request.authorization : USER
+  const authorization = 'authorization' in request ? request.authorization : `Bearer ${TOKEN}`
   const headers = {
     ...(authorization !== undefined && { authorization }),
     ...(json !== undefined && { 'content-type': 'application/json' }),

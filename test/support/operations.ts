@@ -1,0 +1,19 @@
+// Every operation of the contract as a call of the client, on a user that does not exist.
+import type { UsersClient } from '../../src/client.ts'
+import type { OperationId } from '../../src/contract/contract.ts'
+
+type Call = (users: UsersClient) => Promise<{ response: Response; error?: { message: string } }>
+
+const params = { path: { id: '665f1c2e8b3f4a0012d4ffff' } }
+
+const calls: Record<OperationId, Call> = {
+  listUsers: (users) => users.GET('/users'),
+  createUser: (users) => users.POST('/users', { body: { name: 'x' } }),
+  readUser: (users) => users.GET('/users/{id}', { params }),
+  renameUser: (users) => users.PUT('/users/{id}', { params, body: { name: 'x' } }),
+  deleteUser: (users) => users.DELETE('/users/{id}', { params }),
+  login: (users) => users.POST('/login', { body: { email: 'x' } }),
+}
+
+/** Pairs of an `operationId` and a call. */
+export const everyOperation = Object.entries(calls)
