@@ -1,0 +1,25 @@
+// Fails when openapi.yaml would break a client of the last released contract, unless the version in
+// package.json says that it may: another major version than that contract's.
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+import { breakingChanges, type OpenApi } from './breaking-changes.ts'
+
+const released = parse(readFileSync('src/contract/released.yaml', 'utf8')) as OpenApi
+const current = parse(readFileSync('openapi.yaml', 'utf8')) as OpenApi
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+
+const major = (text: string) => Number(text.split('.')[0])
+const changes = await breakingChanges(released, current)
+const allowed = major(version) > major(released.info.version)
+
+for (const change of changes) console.error(change)
+if (changes.length === 0) {
+  console.log(`openapi.yaml breaks no client of ${released.info.version}`)
+} else if (allowed) {
+  console.error(`\nopenapi.yaml breaks clients of ${released.info.version}, as ${version} may.`)
+} else {
+  console.error(
+    `\nopenapi.yaml breaks clients of ${released.info.version}, and ${version} says that it does not.`,
+  )
+  process.exitCode = 1
+}
