@@ -3,7 +3,8 @@ import { describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StoreFailure, type User, type UserStore } from '../src/store/user-store.ts'
+import { StoreFailure, type User } from '../src/store/user-store.ts'
+import { failing } from './support/failing-store.ts'
 import { everyOperation } from './support/operations.ts'
 import { startService, tokens } from './support/service.ts'
 
@@ -13,22 +14,6 @@ const user = (i: number): User => ({
   email: '',
 })
 const GET_USERS = `GET /users HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tokens.issue('x')}\r\n\r\n`
-
-/** A store of which every call fails, but for what is given. */
-function failing(
-  methods: Partial<UserStore> = {},
-  cause: Error = new Error('the cause'),
-): UserStore {
-  const fail = async () => {
-    throw new StoreFailure(cause)
-  }
-  // eslint-disable-next-line require-yield
-  const list = async function* (): AsyncGenerator<User> {
-    await fail()
-  }
-  const calls = { create: fail, find: fail, findByEmail: fail, list, rename: fail, remove: fail }
-  return { description: 'nothing', ...calls, isEmpty: fail, close: async () => {}, ...methods }
-}
 
 describe('a failing store', () => {
   test.each(everyOperation)(

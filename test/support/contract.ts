@@ -53,7 +53,7 @@ function expectValid(schema: object, value: unknown, name: string): void {
 const absolute = (schema: object) =>
   JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi.yaml#/')) as object
 
-function resolve<T extends Ref>(object: T): T {
+export function resolve<T extends Ref>(object: T): T {
   if (!object.$ref) return object
   const keys = object.$ref.slice(2).split('/')
   return keys.reduce((at, key) => (at as Record<string, unknown>)[key], contract as unknown) as T
