@@ -1,12 +1,21 @@
 // Part of the build: lays out in dist/docs what the page at /docs is made of.
-import { cpSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
+const page = join(root, 'src/docs')
 const swaggerUi = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')))
 
-cpSync(join(root, 'src/docs'), join(root, 'dist/docs'), { recursive: true })
+mkdirSync(join(root, 'dist/docs'), { recursive: true })
+for (const file of readdirSync(page)) copy(page, file)
 for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png', 'LICENSE']) {
-  cpSync(join(swaggerUi, file), join(root, 'dist/docs', file))
+  copy(swaggerUi, file)
+}
+
+/** Leaves alone what is there already: a service may be serving it. */
+function copy(folder: string, file: string): void {
+  const [from, to] = [join(folder, file), join(root, 'dist/docs', file)]
+  if (existsSync(to) && readFileSync(to).equals(readFileSync(from))) return
+  copyFileSync(from, to)
 }

@@ -1,33 +1,19 @@
 // The programs as people run them: built, with an environment, signals and a terminal's worth of output.
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { createUsersClient } from '../src/client.ts'
+import { killPrograms, run, serve } from './support/program.ts'
 import { checkedFetch, dial } from './support/service.ts'
 import { describeStores, SECRET, sqlitePlace, type Place } from './support/stores.ts'
 
-interface Program {
-  process: ChildProcess
-  output: { stdout: string; stderr: string }
-  /** Resolves to the exit code, or the signal that ended it. */
-  ended: Promise<number | string>
-  /** Resolves to the address when it listens. */
-  listening(): Promise<string>
-}
-
-const running = new Set<Program>()
 const places = new Set<Place>()
 
 afterEach(async () => {
-  for (const { process, ended } of running) {
-    process.kill('SIGKILL')
-    await ended
-  }
-  running.clear()
+  await killPrograms()
   for (const place of places) await place.remove()
   places.clear()
 })
@@ -37,36 +23,6 @@ const at = (make: () => Place): Place => {
   places.add(place)
   return place
 }
-
-function run(
-  script: string,
-  place: Place,
-  env: Record<string, string> = {},
-  args: string[] = [],
-): Program {
-  const file = fileURLToPath(new URL(`../dist/${script}.js`, import.meta.url))
-  const { PATH = '' } = process.env
-  const environment = { PATH, PORT: '0', ...place.environment, ...env }
-  const child = spawn(process.execPath, [file, ...args], { env: environment })
-  const output = { stdout: '', stderr: '' }
-  child.stdout.on('data', (text: Buffer) => (output.stdout += text))
-  child.stderr.on('data', (text: Buffer) => (output.stderr += text))
-  const ended = once(child, 'close').then(([code, signal]) => code ?? signal)
-  const program = { process: child, output, ended, listening: () => address(program) }
-  running.add(program)
-  return program
-}
-
-async function address({ process, output }: Program): Promise<string> {
-  for (;;) {
-    const [url] = /http:\/\/[^"\s]+/.exec(output.stdout) ?? []
-    if (url) return url
-    if (process.exitCode !== null) throw new Error(`it ended: ${output.stderr}`)
-    await sleep(10)
-  }
-}
-
-const serve = (place: Place, env?: Record<string, string>) => run('src/main', place, env)
 
 async function createUser(place: Place, ...args: string[]) {
   const program = run('scripts/create-user', place, {}, args)

@@ -1,0 +1,57 @@
+// The built programs, as processes.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Place } from './stores.ts'
+
+export interface Program {
+  process: ChildProcess
+  output: { stdout: string; stderr: string }
+  /** Resolves to the exit code, or the signal that ended it. */
+  ended: Promise<number | string>
+  /** Resolves to the address when it listens. */
+  listening(): Promise<string>
+}
+
+const running = new Set<Program>()
+/** Ends every program that still runs. */
+export async function killPrograms(): Promise<void> {
+  for (const { process, ended } of running) {
+    process.kill('SIGKILL')
+    await ended
+  }
+  running.clear()
+}
+
+/** Starts a program of dist/, such as `src/main`, on the store at `place`. */
+export function run(
+  script: string,
+  place: Place,
+  env: Record<string, string> = {},
+  args: string[] = [],
+): Program {
+  const file = fileURLToPath(new URL(`../../dist/${script}.js`, import.meta.url))
+  const { PATH = '' } = process.env
+  const environment = { PATH, PORT: '0', ...place.environment, ...env }
+  const child = spawn(process.execPath, [file, ...args], { env: environment })
+  const output = { stdout: '', stderr: '' }
+  child.stdout.on('data', (text: Buffer) => (output.stdout += text))
+  child.stderr.on('data', (text: Buffer) => (output.stderr += text))
+  const ended = once(child, 'close').then(([code, signal]) => code ?? signal)
+  const program = { process: child, output, ended, listening: () => address(program) }
+  running.add(program)
+  return program
+}
+
+async function address({ process, output }: Program): Promise<string> {
+  for (;;) {
+    const [url] = /http:\/\/[^"\s]+/.exec(output.stdout) ?? []
+    if (url) return url
+    if (process.exitCode !== null) throw new Error(`it ended: ${output.stderr}`)
+    await sleep(10)
+  }
+}
+
+/** Starts the service, on a port that is free. */
+export const serve = (place: Place, env?: Record<string, string>) => run('src/main', place, env)
