@@ -3,7 +3,7 @@
 // Adds the optional packages that are missing, by the platform that their name tells.
 import { readFileSync, writeFileSync } from 'node:fs'
 
-const SYSTEMS = ['darwin', 'linux', 'win32', 'freebsd', 'android', 'openharmony']
+const SYSTEMS = ['darwin', 'linux', 'win32', 'windows', 'freebsd', 'android', 'openharmony']
 const lock = JSON.parse(readFileSync('package-lock.json', 'utf8'))
 
 for (const [key, { optionalDependencies = {}, dev }] of Object.entries(lock.packages)) {
@@ -18,7 +18,7 @@ for (const [key, { optionalDependencies = {}, dev }] of Object.entries(lock.pack
       ...(dev && { dev }),
       ...(libc && { libc: [libc] }),
       optional: true,
-      os: [system],
+      os: [system === 'windows' ? 'win32' : system],
     }
   }
 }
