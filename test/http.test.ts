@@ -23,12 +23,13 @@ const AUTHORIZATION = `Authorization: Bearer ${tokens.issue('665f1c2e8b3f4a0012d
 const post = (body: string, headers = `Content-Length: ${Buffer.byteLength(body)}\r\n`) =>
   `POST /users HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}Content-Type: application/json\r\n${headers}\r\n${body}`
 
-/** The answers, each held against the contract: of requests that reached no operation, or of POST /users. */
+/** The answers, each held against the contract: of POST /users, of no method of /login, or of neither. */
 const answersIn = (text: string) =>
   parseAnswers(text).map((answer) => {
-    const [method, path] = answer.status === 201 ? ['POST', '/users'] : ['', '']
+    const [method = '', path = ''] = REQUESTS[answer.status] ?? []
     return { ...answer, json: expectContract(method, path, answer) as { name?: string } }
   })
+const REQUESTS: Record<number, string[]> = { 201: ['POST', '/users'], 405: ['BREW', '/login'] }
 const statusesOf = (text: string) => answersIn(text).map(({ status }) => status)
 
 describe('what is no request', () => {

@@ -17,8 +17,8 @@ let url: string
 
 /** Runs a program to its end. @returns what it printed */
 function run(program: string, args: string[], cwd = root): string {
-  const { PATH = '', HOME = '' } = process.env
-  const env = { PATH, HOME, ...place.environment }
+  const others = { MONGODB_URI: '', SIGNING_SECRET: '', npm_config_local_prefix: undefined }
+  const env = { ...process.env, ...others, ...place.environment }
   return execFileSync(program, args, { cwd, env, encoding: 'utf8', stdio: 'pipe' })
 }
 
