@@ -155,6 +155,6 @@ describeBrowser('the page', () => {
     const { status, shown } = await execute('createUser', { body: { email: 'ada@example.com' } })
     expect(status).toBe(400)
     expect(shown).toContain('a user with email `ada@example.com` already exists')
-    await page.screenshot({ path: SCREENSHOT, fullPage: true }) // for people to look at
+    await page.screenshot({ path: SCREENSHOT }) // for people to look at
   })
 })
