@@ -8,6 +8,8 @@ import { MIN_SECRET_BYTES } from './tokens.ts'
 export interface Config {
   host: string
   port: number
+  /** Of /livez, /readyz and /metrics. */
+  opsPort: number
   mongodbUri: string | undefined
   dataDir: string
   /** Undefined if none is set: the embedded store then keeps one in `dataDir`. */
@@ -16,6 +18,8 @@ export interface Config {
   tokenTtl: number
   /** In bytes. */
   bodyLimit: number
+  /** How long to go on after a signal, not ready, before stopping; in milliseconds. */
+  stopDelay: number
   /** In milliseconds. */
   stopTimeout: number
   /** Whether to serve the contract, and a page to read and try it. */
@@ -39,11 +43,13 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   return {
     host: env.HOST,
     port: env.PORT,
+    opsPort: env.OPS_PORT,
     mongodbUri: env.MONGODB_URI,
     dataDir: env.DATA_DIR,
     signingSecret: env.SIGNING_SECRET,
     tokenTtl: Math.floor(env.TOKEN_TTL / 1000),
     bodyLimit: env.BODY_LIMIT,
+    stopDelay: env.STOP_DELAY,
     stopTimeout: env.STOP_TIMEOUT,
     docs: env.DOCS,
     logLevel: env.LOG_LEVEL,
@@ -96,11 +102,13 @@ const SECRET_MISSING =
 const VARIABLES = {
   HOST: str({ default: '127.0.0.1' }),
   PORT: port({ default: 3000 }),
+  OPS_PORT: port({ default: 9090 }),
   MONGODB_URI: mongodbUri({ default: undefined }),
   DATA_DIR: str({ default: './data' }),
   SIGNING_SECRET: secret({ default: undefined }),
   TOKEN_TTL: duration('1s', '10y')({ default: ms('1d') }),
   BODY_LIMIT: size('8mb')({ default: bytes.parse('1mb')! }),
+  STOP_DELAY: duration('0s', '1h')({ default: 0 }),
   STOP_TIMEOUT: duration('0s', '1h')({ default: ms('10s') }),
   DOCS: flag({ default: true }),
   LOG_LEVEL: level({ default: 'info' }),

@@ -8,8 +8,10 @@ export const PROTECTED = /\/users/
 
 export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
   return async (ctx, next) => {
-    const refused = PROTECTED.test(ctx.path) && !tokens.verify(ctx.req.headers.authorization).valid
-    if (refused) answer(ctx, unauthorized())
-    else await next()
+    if (!PROTECTED.test(ctx.path)) return next()
+    const verdict = tokens.verify(ctx.req.headers.authorization)
+    if (verdict.valid) return next()
+    ctx.req.refused = verdict.reason // for the log and the metrics; the client is not told
+    answer(ctx, unauthorized())
   }
 }

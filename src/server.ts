@@ -1,21 +1,12 @@
-// Node's HTTP server around the app: time-outs, a log line a request, and the requests that never
-// get to the app. Does not know what the app does.
-import { randomUUID } from 'node:crypto'
+// Node's HTTP server around the app: time-outs, and the requests that never get to the app. Does not
+// know what the app does.
 import { once } from 'node:events'
 import http, { STATUS_CODES, ServerResponse, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type Koa from 'koa'
 import { malformedRequest, parserFailure, type Failure } from './errors.ts'
-import type { Logger } from './log.ts'
-import { rawPath } from './raw-path.ts'
+import { observe, type Observers } from './observe.ts'
 import { requestOfUnknownMethod } from './unknown-method.ts'
-
-declare module 'node:http' {
-  interface IncomingMessage {
-    /** Names the request in the log. */
-    id?: string
-  }
-}
 
 const OPTIONS = {
   headersTimeout: 10_000, // for the headers, in milliseconds
@@ -26,7 +17,8 @@ const OPTIONS = {
 }
 
 /** An HTTP server for `app`. It does not listen yet. */
-export function createServer(app: Koa, log: Logger): Server {
+export function createServer(app: Koa, observers: Observers): Server {
+  const { log } = observers
   app.on('error', (failure: Failure, ctx?: Koa.Context) => {
     log.error({ id: ctx?.req.id, err: failure.cause }, failure.message)
   })
@@ -35,9 +27,8 @@ export function createServer(app: Koa, log: Logger): Server {
   const refused = new WeakSet<Socket>()
 
   const serve = (request: IncomingMessage, response: ServerResponse) => {
-    request.id = randomUUID()
     newest.set(request.socket, response)
-    logResponse(request, response, log)
+    observe(request, response, observers)
     // Node drops what comes behind an offer to upgrade, so nothing may.
     if (request.headers.upgrade) response.shouldKeepAlive = false
     if (!hasValidHost(request)) refuse(response, malformedRequest())
@@ -72,6 +63,11 @@ interface ParserError extends NodeJS.ErrnoException {
 /** Else the connection broke, or was broken off. */
 const isParserError = ({ code = '' }: ParserError) => /^(HPE|ERR_HTTP)_/.test(code)
 
+/** Has every answer that begins from now on close its connection. */
+export function closeConnections(server: Server): void {
+  server.prependListener('request', (_, response) => (response.shouldKeepAlive = false))
+}
+
 /** Stops listening, lets what is in flight finish for `patience` ms, then cuts what is left. */
 export async function closeServer(server: Server, patience: number): Promise<void> {
   const closed = once(server.close(), 'close')
@@ -80,21 +76,6 @@ export async function closeServer(server: Server, patience: number): Promise<voi
   await closed
   clearInterval(idle)
   clearTimeout(bound)
-}
-
-function logResponse(request: IncomingMessage, response: ServerResponse, log: Logger): void {
-  const start = performance.now()
-  response.once('close', () => {
-    const line = {
-      id: request.id,
-      method: request.method,
-      path: rawPath(request.url ?? ''),
-      status: response.headersSent ? response.statusCode : undefined,
-      ms: Math.round((performance.now() - start) * 1000) / 1000,
-    }
-    if (response.writableFinished) log.info(line, 'request')
-    else log.warn(line, 'request broken off')
-  })
 }
 
 const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/ // the characters of uri-host and port, RFC 9110 §7.2

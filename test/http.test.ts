@@ -316,6 +316,50 @@ describe('the log', () => {
     ])
   })
 
+  test.each(['abc', 'a-b_c.d:e/f+g=h@i', 'x'.repeat(128)])(
+    'takes X-Request-Id %s, and returns it',
+    async (id) => {
+      service().lines.length = 0
+      const request = { authorization: 'Bearer x', headers: { 'x-request-id': id } }
+      expect((await service().send('GET /users', request)).headers['x-request-id']).toBe(id)
+      while (service().lines.length === 0) await sleep(5)
+      expect(service().lines).toMatchObject([{ id }])
+    },
+  )
+
+  test.each(['', 'a b', '"', 'ü', '{}', 'x'.repeat(129)])(
+    'makes an id of its own instead of X-Request-Id %j',
+    async (id) => {
+      service().lines.length = 0
+      const headers = { 'x-request-id': Buffer.from(id).toString('latin1') }
+      const made = (await service().send('GET /nothing', { headers })).headers['x-request-id']
+      expect(made).toMatch(/^[0-9a-f-]{36}$/)
+      while (service().lines.length === 0) await sleep(5)
+      expect(service().lines).toMatchObject([{ id: made }])
+    },
+  )
+
+  test.each([
+    ['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', '0af7651916cd43dd8448eb211c80319c'],
+    [
+      '01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-x',
+      '0af7651916cd43dd8448eb211c80319c',
+    ],
+    ['ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', undefined],
+    ['00-00000000000000000000000000000000-b7ad6b7169203331-01', undefined],
+    ['00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01', undefined],
+    ['00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01', undefined],
+    ['nonsense', undefined],
+  ])('has the trace of traceparent %s', async (traceparent, trace) => {
+    const [line] = await logged('GET /nothing', { headers: { traceparent } })
+    expect(line!['trace_id']).toBe(trace)
+  })
+
+  test('has why a token was refused', async () => {
+    const [line] = await logged('GET /users', { authorization: undefined })
+    expect(line).toMatchObject({ status: 401, refused: 'missing' })
+  })
+
   test('has a line for what is no request', async () => {
     service().lines.length = 0
     await service().exchange('nonsense\r\n\r\n')

@@ -38,11 +38,12 @@ describeStores((kind) => {
     const place = at(kind)
     const service = serve(place)
     const url = await service.listening()
-    while (service.output.stdout.split('\n').length < 5) await sleep(5)
-    const [listening, page, kept, empty] = service.output.stdout.split('\n')
+    while (service.output.stdout.split('\n').length < 6) await sleep(5)
+    const [listening, page, kept, ops, empty] = service.output.stdout.split('\n')
     expect(listening).toContain(`listening on ${url}`)
     expect(page).toContain(`${url}/docs`)
     expect(kept).toMatch(/users are kept in (SQLite in |MongoDB at )/)
+    expect(ops).toMatch(/\/readyz and \/metrics are on http:\/\/127.0.0.1:\d+/)
     expect(empty).toContain('npm run create-user -- --name Ada --email ada@example.com')
 
     const { code, stdout } = await createUser(place, ...ADA)
@@ -220,7 +221,7 @@ describe('a stop', () => {
   test('reaches the service through npm start', async () => {
     const { PATH = '' } = process.env
     const { environment } = at(sqlitePlace)
-    const npm = spawn('npm', ['start'], { env: { PATH, PORT: '0', ...environment } })
+    const npm = spawn('npm', ['start'], { env: { PATH, PORT: '0', OPS_PORT: '0', ...environment } })
     let stdout = ''
     npm.stdout.on('data', (text: Buffer) => (stdout += text))
     const closed = once(npm, 'close')

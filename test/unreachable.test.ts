@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import net, { type AddressInfo, type Server, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createReadiness } from '../src/readiness.ts'
 import { openMongoStore } from '../src/store/mongo.ts'
 import { StoreFailure, type UserStore } from '../src/store/user-store.ts'
 import { everyOperation } from './support/operations.ts'
@@ -49,6 +51,25 @@ describeMongodb('a MongoDB that goes away', () => {
       SECONDS,
     )
   })
+
+  test(
+    'makes the service not ready after 2 s, until it is back',
+    async () => {
+      const readiness = createReadiness()
+      readiness.started(store)
+      for (const state of ['cut', 'stalled'] as const) {
+        expect(readiness.reason()).toBeUndefined()
+        proxy.be(state)
+        while (!readiness.reason()) await sleep(10)
+        expect(readiness.reason()).toBe('the store cannot be reached')
+        proxy.be('open')
+        while (readiness.reason()) await sleep(10)
+      }
+      readiness.stopping()
+      expect(readiness.reason()).toBe('stopping')
+    },
+    3 * SECONDS,
+  )
 
   test(
     'cannot be opened within seconds',

@@ -27,7 +27,7 @@ export function createRouter(handlers: Handlers, bodyLimit: number): Router {
   for (const operation of contractOperations) {
     const route = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
     const body = operation.mediaTypes.length > 0 ? [readBody(operation, bodyLimit)] : []
-    const stack = [...body, respond(operation, handlers)]
+    const stack = [identify(operation), ...body, respond(operation, handlers)]
     router.register(route, [operation.method], stack, { name: operation.id })
   }
   return router
@@ -38,6 +38,14 @@ export const unmatched: Koa.Middleware = (ctx) => {
   const allowed = new Set(ctx['matched']?.flatMap((route: Layer) => route.methods))
   if (allowed.size === 0) throw noSuchPath()
   throw methodNotAllowed(ctx.method, [...allowed].join(', '))
+}
+
+/** For the log and the metrics. */
+function identify({ id }: Operation): Koa.Middleware {
+  return (ctx, next) => {
+    ctx.req.operation = id
+    return next()
+  }
 }
 
 function respond(operation: Operation, handlers: Handlers): Koa.Middleware {

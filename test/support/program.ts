@@ -12,6 +12,9 @@ export interface Program {
   ended: Promise<number | string>
   /** Resolves to the address when it listens. */
   listening(): Promise<string>
+  /** Once it listens: its address, and that of /livez, /readyz and /metrics. */
+  url: () => string
+  ops: () => string
 }
 
 const running = new Set<Program>()
@@ -33,21 +36,28 @@ export function run(
 ): Program {
   const file = fileURLToPath(new URL(`../../dist/${script}.js`, import.meta.url))
   const { PATH = '' } = process.env
-  const environment = { PATH, PORT: '0', ...place.environment, ...env }
+  const environment = { PATH, PORT: '0', OPS_PORT: '0', ...place.environment, ...env }
   const child = spawn(process.execPath, [file, ...args], { env: environment })
   const output = { stdout: '', stderr: '' }
   child.stdout.on('data', (text: Buffer) => (output.stdout += text))
   child.stderr.on('data', (text: Buffer) => (output.stderr += text))
   const ended = once(child, 'close').then(([code, signal]) => code ?? signal)
-  const program = { process: child, output, ended, listening: () => address(program) }
+  const on = (pattern: RegExp) => pattern.exec(output.stdout)![1]!
+  const program: Program = {
+    process: child,
+    output,
+    ended,
+    listening: () => address(program),
+    url: () => on(/listening on (http:[^"\s]+)/),
+    ops: () => on(/ are on (http:[^"\s]+)/),
+  }
   running.add(program)
   return program
 }
 
-async function address({ process, output }: Program): Promise<string> {
+async function address({ process, output, url }: Program): Promise<string> {
   for (;;) {
-    const [url] = /http:\/\/[^"\s]+/.exec(output.stdout) ?? []
-    if (url) return url
+    if (output.stdout.includes(' are on http')) return url()
     if (process.exitCode !== null) throw new Error(`it ended: ${output.stderr}`)
     await sleep(10)
   }

@@ -6,6 +6,7 @@ import net, { type AddressInfo } from 'node:net'
 import { createApp } from '../../src/app.ts'
 import { createUsersClient, type UsersClient } from '../../src/client.ts'
 import { createLogger } from '../../src/log.ts'
+import { createMetrics } from '../../src/metrics.ts'
 import { closeServer, createServer } from '../../src/server.ts'
 import type { UserStore } from '../../src/store/user-store.ts'
 import { createTokens } from '../../src/tokens.ts'
@@ -48,7 +49,10 @@ export interface Service {
 export async function startService(store: UserStore, docs = true): Promise<Service> {
   const lines: Record<string, unknown>[] = []
   const log = await createLogger('debug', { write: (line) => void lines.push(JSON.parse(line)) })
-  const server = createServer(createApp({ store, tokens, bodyLimit: BODY_LIMIT, docs }), log)
+  const server = createServer(createApp({ store, tokens, bodyLimit: BODY_LIMIT, docs }), {
+    log,
+    metrics: createMetrics(),
+  })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
   return {

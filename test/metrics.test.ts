@@ -1,0 +1,42 @@
+// What the metrics say of a store that fails. (The rest is in ops.test.ts, over HTTP.)
+import { expect, test } from '@jest/globals'
+import { createMetrics } from '../src/metrics.ts'
+import { measured } from '../src/store/measured.ts'
+import { EmailTaken, StoreFailure } from '../src/store/user-store.ts'
+import { failing } from './support/failing-store.ts'
+
+const count = async (metrics: ReturnType<typeof createMetrics>, name: string) =>
+  (await metrics.expose()).text.split('\n').filter((line) => line.startsWith(name))
+
+test.each(['create', 'find', 'findByEmail', 'list', 'rename', 'remove'])(
+  'a failing %s is measured and counted',
+  async (operation) => {
+    const metrics = createMetrics()
+    const store = measured(failing(), metrics)
+    const calls: Record<string, () => Promise<unknown>> = {
+      create: () => store.create({ name: '', email: '' }),
+      find: () => store.find(''),
+      findByEmail: () => store.findByEmail(''),
+      list: () => store.list()[Symbol.asyncIterator]().next(),
+      rename: () => store.rename('', ''),
+      remove: () => store.remove(''),
+    }
+    await expect(calls[operation]!()).rejects.toThrow(StoreFailure)
+    expect(await count(metrics, 'store_operation_failures_total')).toEqual([
+      `store_operation_failures_total{operation="${operation}"} 1`,
+    ])
+    expect(await count(metrics, 'store_operation_duration_seconds_count')).toEqual([
+      `store_operation_duration_seconds_count{operation="${operation}"} 1`,
+    ])
+  },
+)
+
+test('an email that is taken is no failure', async () => {
+  const metrics = createMetrics()
+  const create = async () => {
+    throw new EmailTaken('x')
+  }
+  const store = measured(failing({ create }), metrics)
+  await expect(store.create({ name: '', email: 'x' })).rejects.toThrow(EmailTaken)
+  expect(await count(metrics, 'store_operation_failures_total')).toEqual([])
+})
