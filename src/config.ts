@@ -25,6 +25,8 @@ export interface Config {
   /** Whether to serve the contract, and a page to read and try it. */
   docs: boolean
   logLevel: string
+  /** Whether there is somewhere to send traces to. */
+  tracing: boolean
 }
 
 /** The message has a line for each variable that is wrong. */
@@ -53,6 +55,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     stopTimeout: env.STOP_TIMEOUT,
     docs: env.DOCS,
     logLevel: env.LOG_LEVEL,
+    tracing: env.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
   }
 }
 
@@ -90,6 +93,11 @@ const flag = makeValidator((text) => {
   throw new Error('must be true or false')
 })
 
+const httpUrl = makeValidator((text) => {
+  if (/^https?:/.test(text) && URL.canParse(text)) return text
+  throw new Error('must be an http:// or https:// URL')
+})
+
 const level = makeValidator((text) => {
   if (LEVELS.includes(text)) return text
   throw new Error(`must be one of ${LEVELS.join(', ')}`)
@@ -112,6 +120,7 @@ const VARIABLES = {
   STOP_TIMEOUT: duration('0s', '1h')({ default: ms('10s') }),
   DOCS: flag({ default: true }),
   LOG_LEVEL: level({ default: 'info' }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl({ default: undefined }),
 }
 
 function within(least: number, most: number, value: number, range: string): number {

@@ -7,7 +7,7 @@ import type { Tokens } from './tokens.ts'
 export const PROTECTED = /\/users/
 
 export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
-  return async (ctx, next) => {
+  return async function guard(ctx, next) {
     if (!PROTECTED.test(ctx.path)) return next()
     const verdict = tokens.verify(ctx.req.headers.authorization)
     if (verdict.valid) return next()

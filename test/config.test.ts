@@ -19,6 +19,7 @@ test('needs nothing to be set', () => {
     stopTimeout: 10_000,
     docs: true,
     logLevel: 'info',
+    tracing: false,
   })
 })
 
@@ -41,6 +42,7 @@ test.each([
   ['STOP_TIMEOUT', '0', 'stopTimeout', 0],
   ['DOCS', 'false', 'docs', false],
   ['LOG_LEVEL', 'silent', 'logLevel', 'silent'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://localhost:4318', 'tracing', true],
   ['SIGNING_SECRET', SECRET, 'signingSecret', SECRET],
 ])('reads %s=%s', (name, text, key, value) => {
   expect(readConfig({ [name]: text })).toHaveProperty(key, value)
@@ -66,6 +68,7 @@ describe('refuses', () => {
     ['BODY_LIMIT', 'big', 'must be a size between 1b and 8mb'],
     ['STOP_TIMEOUT', '2h', 'must be a duration between 0s and 1h'],
     ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'localhost:4318', 'must be an http:// or https:// URL'],
     ['DOCS', 'maybe', 'must be true or false'],
     ['MONGODB_URI', 'localhost', 'must start with mongodb:// or mongodb+srv://'],
     ['SIGNING_SECRET', 'x'.repeat(31), 'must have at least 32 bytes (RFC 7518 §3.2)'],

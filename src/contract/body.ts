@@ -9,18 +9,20 @@ import { bodyTooLarge, invalidBody, unsupportedMediaType, type Failure } from '.
 import { contract, type Operation } from './contract.ts'
 
 /**
- * Middleware that leaves the validated JSON body of `operation` in `ctx.request.body`.
+ * Reads and validates the JSON bodies of `operation`.
  *
  * @param limit the largest body in bytes, after decompression
  * @throws Failure 400, 413 or 415: the body is invalid, too large, or not JSON
  */
-export function readBody(operation: Operation, limit: number): Koa.Middleware {
+export function bodyReader(
+  operation: Operation,
+  limit: number,
+): (ctx: Koa.Context) => Promise<unknown> {
   const receive = receiver(operation.mediaTypes, limit)
   const validate = validator(operation)
-  return async (ctx, next) => {
+  return async (ctx) => {
     const bytes = await receive(ctx)
-    ctx.request.body = validate(bytes.length > 0 ? parseJson(bytes) : undefined)
-    await next()
+    return validate(bytes.length > 0 ? parseJson(bytes) : undefined)
   }
 }
 

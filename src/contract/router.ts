@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import type Koa from 'koa'
 import { methodNotAllowed, noSuchPath } from '../errors.ts'
-import { readBody } from './body.ts'
+import { bodyReader } from './body.ts'
 import { contractOperations, type Operation } from './contract.ts'
 import type { Handlers } from './handlers.ts'
 import { jsonArray } from './json-array.ts'
@@ -26,9 +26,8 @@ export function createRouter(handlers: Handlers, bodyLimit: number): Router {
   const router = new Router({ sensitive: true, strict: true })
   for (const operation of contractOperations) {
     const route = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
-    const body = operation.mediaTypes.length > 0 ? [readBody(operation, bodyLimit)] : []
-    const stack = [identify(operation), ...body, respond(operation, handlers)]
-    router.register(route, [operation.method], stack, { name: operation.id })
+    const serve = respond(operation, handlers, bodyLimit)
+    router.register(route, [operation.method], serve, { name: operation.id })
   }
   return router
 }
@@ -40,21 +39,15 @@ export const unmatched: Koa.Middleware = (ctx) => {
   throw methodNotAllowed(ctx.method, [...allowed].join(', '))
 }
 
-/** For the log and the metrics. */
-function identify({ id }: Operation): Koa.Middleware {
-  return (ctx, next) => {
-    ctx.req.operation = id
-    return next()
-  }
-}
-
-function respond(operation: Operation, handlers: Handlers): Koa.Middleware {
+function respond(operation: Operation, handlers: Handlers, bodyLimit: number): Koa.Middleware {
   const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1])
+  const readBody = operation.mediaTypes.length > 0 ? bodyReader(operation, bodyLimit) : undefined
   const handler = handlers[operation.id] as Handler
   return async (ctx) => {
+    ctx.req.operation = operation.id // for the log and the metrics
     // The captures are as the client sent them; `ctx.params` are percent-decoded.
     const path = Object.fromEntries(names.map((name, i) => [name, ctx.captures[i]]))
-    await send(ctx, await handler({ path, body: ctx.request.body }))
+    await send(ctx, await handler({ path, body: await readBody?.(ctx) }))
   }
 }
 

@@ -1,0 +1,81 @@
+// The service from its start to its end: store and servers open; then a signal, and they close in
+// reverse order.
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createApp } from './app.ts'
+import type { Config } from './config.ts'
+import { createLogger } from './log.ts'
+import { createMetrics } from './metrics.ts'
+import { createOpsServer } from './ops.ts'
+import { createReadiness } from './readiness.ts'
+import { closeConnections, closeServer, createServer } from './server.ts'
+import { openSecret } from './signing-secret.ts'
+import { measured } from './store/measured.ts'
+import { openStore } from './store/open.ts'
+import { createTokens } from './tokens.ts'
+
+/** Runs the service until a signal has stopped it. */
+export async function run(config: Config): Promise<void> {
+  const log = await createLogger(config.logLevel)
+  const metrics = createMetrics()
+  const readiness = createReadiness()
+  const ops = createOpsServer(readiness, metrics)
+  await listen(ops, config.host, config.opsPort)
+
+  const store = await openStore(config)
+  const tokens = createTokens(openSecret(config), config.tokenTtl)
+  const { bodyLimit, docs } = config
+  const app = createApp({ store: measured(store, metrics), tokens, bodyLimit, docs })
+  const server = createServer(app, { log, metrics })
+  const empty = await store.isEmpty()
+  await listen(server, config.host, config.port)
+  readiness.started(store)
+
+  const url = urlOf(server)
+  log.info(`listening on ${url}`)
+  if (docs) log.info(`a page to try it is at ${url}/docs`)
+  log.info(`users are kept in ${store.description}`)
+  log.info(`/livez, /readyz and /metrics are on ${urlOf(ops)}`)
+  if (empty) {
+    log.info('no users yet; npm run create-user -- --name Ada --email ada@example.com')
+  }
+
+  const signal = await stopSignal()
+  readiness.stopping()
+  log.info(`${signal}: finishing what is in flight`)
+  closeConnections(server)
+  await sleep(config.stopDelay) // load balancers take a moment to notice
+  await closeServer(server, config.stopTimeout)
+  await store.close().catch((error: unknown) => log.warn({ err: error }, 'the store did not close'))
+  log.info('stopped')
+}
+
+async function listen(server: Server, host: string, port: number): Promise<void> {
+  try {
+    await once(server.listen(port, host), 'listening')
+  } catch (error) {
+    const { message } = error as Error
+    throw new Error(`cannot listen on ${host}, port ${port}: ${message}`, { cause: error })
+  }
+}
+
+function urlOf(server: Server): string {
+  const { address, family, port } = server.address() as AddressInfo
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}
+
+/** Resolves to the first SIGTERM or SIGINT. A second one ends the process at once. */
+function stopSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let first: number | undefined
+    const onSignal = (signal: NodeJS.Signals) => {
+      first ??= performance.now()
+      // Under `npm start` one Ctrl-C arrives twice: from the terminal, and passed on by npm.
+      if (performance.now() - first > 50) process.exit(1)
+      resolve(signal)
+    }
+    process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
+  })
+}
