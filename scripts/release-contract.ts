@@ -1,5 +1,5 @@
 // Part of `npm version`: openapi.yaml takes the new version of package.json, and becomes the released
-// contract that `npm run check` compares with.
+// contract that `npm run check` compares with, unless it is a prerelease.
 import { readFileSync, writeFileSync } from 'node:fs'
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
@@ -9,4 +9,4 @@ const contract = readFileSync('openapi.yaml', 'utf8').replace(
 )
 
 writeFileSync('openapi.yaml', contract)
-writeFileSync('src/contract/released.yaml', contract)
+if (!version.includes('-')) writeFileSync('src/contract/released.yaml', contract)

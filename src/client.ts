@@ -24,8 +24,9 @@ const LOGIN = '/login' satisfies keyof paths
  * service cannot be reached.
  *
  * With an `email` a call that gets 401 logs in again and is sent again, once; calls that do so at the
- * same time share the log-in. The answer to a log-in that is refused is the answer to the call. A call
- * that brings an `Authorization` header, or a `fetch` of its own, is left alone.
+ * same time share the log-in, which no call's `signal` aborts. The answer to a log-in that is refused
+ * is the answer to the call. A call that brings an `Authorization` header, or a `fetch` of its own, is
+ * left alone.
  *
  * @see https://openapi-ts.dev/openapi-fetch/ for everything else that it can be told
  */
@@ -50,23 +51,33 @@ export function createUsersClient(options: UsersClientOptions): UsersClient {
   }
 
   async function send(request: Request, refused?: string): Promise<Response> {
-    const refusal = email === undefined ? undefined : await renew(refused)
+    const refusal = email !== undefined && (await unlessAborted(renew(refused), request.signal))
     if (refusal) return refusal.clone()
-    const [sent, spare] = [token, request.clone()]
+    const sent = token
+    const again = email !== undefined && refused === undefined ? request.clone() : undefined
     if (sent !== undefined) request.headers.set('Authorization', `Bearer ${sent}`)
     const response = await fetch(request)
-    if (response.status !== 401 || email === undefined || refused !== undefined) return response
+    if (response.status !== 401 || !again) return response
     await response.body?.cancel()
-    return send(spare, sent)
+    return send(again, sent)
   }
 
   const client = createClient<paths>({
     ...others,
     fetch: (request) => {
-      const { pathname } = new URL(request.url)
-      const asItIs = pathname.endsWith(LOGIN) || request.headers.has('Authorization')
-      return asItIs ? fetch(request) : send(request)
+      const isLogIn = request.method === 'POST' && new URL(request.url).pathname.endsWith(LOGIN)
+      return isLogIn || request.headers.has('Authorization') ? fetch(request) : send(request)
     },
   })
   return client
+}
+
+/** What `promise` resolves to, but rejects when `signal` aborts before. */
+async function unlessAborted<T>(promise: T | Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted()
+  const settled = new AbortController()
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { signal: settled.signal })
+  })
+  return Promise.race([promise, aborted]).finally(() => settled.abort())
 }

@@ -17,16 +17,32 @@ const ASSETS = [
   'favicon-32x32.png',
 ]
 
-/** What each path shows: a file of this package, read when it is asked for. */
-const CONTENTS = new Map<string, () => Promise<Buffer> | Buffer>([
-  ['/openapi.json', () => Buffer.from(JSON.stringify(contract))],
-  ['/openapi.yaml', () => read('#openapi.yaml')],
-  ['/docs', () => read('#docs/index.html')],
-  ...ASSETS.map((name) => [`/docs/${name}`, () => read(`#docs/${name}`)] as const),
+/** What each path shows, made when it is asked for the first time. */
+const PAGES = new Map<string, () => Promise<Page>>([
+  ['/openapi.json', once(async () => Buffer.from(JSON.stringify(contract)))],
+  ['/openapi.yaml', once(() => read('#openapi.yaml'))],
+  ['/docs', once(() => read('#docs/index.html'))],
+  ...ASSETS.map((name) => [`/docs/${name}`, once(() => read(`#docs/${name}`))] as const),
 ])
 
+interface Page {
+  body: Buffer
+  etag: string
+}
+
+function once(make: () => Promise<Buffer>): () => Promise<Page> {
+  let page: Page | undefined
+  return async () => {
+    if (page) return page
+    const body = await make()
+    return (page = { body, etag: createHash('sha1').update(body).digest('hex') })
+  }
+}
+
 /** @param specifier one of this package's `imports` */
-const read = (specifier: string) => readFile(fileURLToPath(import.meta.resolve(specifier)))
+function read(specifier: string): Promise<Buffer> {
+  return readFile(fileURLToPath(import.meta.resolve(specifier)))
+}
 
 /** The page runs its own scripts and talks to this service alone (Content Security Policy Level 3). */
 const POLICY = [
@@ -41,12 +57,13 @@ const POLICY = [
 ].join('; ')
 
 export const reference: Koa.Middleware = async (ctx, next) => {
-  const content = CONTENTS.get(ctx.path)
-  if (!content) return next()
+  const page = PAGES.get(ctx.path)
+  if (!page) return next()
   if (!['GET', 'HEAD'].includes(ctx.method)) throw methodNotAllowed(ctx.method, 'HEAD, GET')
-  ctx.body = await content()
+  const { body, etag } = await page()
+  ctx.body = body
   ctx.type = typeOf(ctx.path)
-  ctx.etag = createHash('sha1').update(ctx.body).digest('hex')
+  ctx.etag = etag
   ctx.set({
     'Cache-Control': 'no-cache',
     'Content-Security-Policy': POLICY,

@@ -39,7 +39,7 @@ export async function run(config: Config): Promise<void> {
   log.info(`users are kept in ${store.description}`)
   log.info(`/livez, /readyz and /metrics are on ${urlOf(ops)}`)
   if (empty) {
-    log.info('no users yet; npm run create-user -- --name Ada --email ada@example.com')
+    log.info('no users yet; node dist/scripts/create-user.js --name Ada --email ada@example.com')
   }
 
   const signal = await stopSignal()

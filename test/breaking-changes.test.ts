@@ -226,7 +226,67 @@ describe('a client would break when', () => {
       (c) => (c.components.securitySchemes.bearer.scheme = 'basic'),
       'security: bearer as http bearer no more',
     ],
-    ['the server moves', (c) => (c.servers[0].url = '/v2'), 'servers: / no more'],
+    [
+      'a token is sent in another way',
+      (c) => (c.components.securitySchemes.bearer = { type: 'apiKey', in: 'header', name: 'X' }),
+      'the component security scheme `bearer` type changed from `http` to `apiKey`',
+    ],
+    [
+      'a security scheme goes',
+      (c) => delete c.components.securitySchemes,
+      'the component security scheme `bearer` was removed',
+    ],
+    [
+      'an operation newly needs a token, because all do',
+      (c) => {
+        delete c.paths['/login'].post.security
+        c.security = [{ bearer: [] }]
+      },
+      'POST /login: security none no more',
+    ],
+    ['the server moves', (c) => (c.servers[0].url = '/v2'), 'GET /users: server / no more'],
+    [
+      'the server of a path moves',
+      (c) => (c.paths['/login'].servers = [{ url: '/v2' }]),
+      'POST /login: server / no more',
+    ],
+    [
+      'a header outside of all operations has another value',
+      (c) => (c['x-responses-outside-operations']['405'].headers.Allow.schema.const = 'GET'),
+      'GET /(no operation): Allow of 405 as {"type":"string"} no more',
+    ],
+    [
+      'ids have any form',
+      (_, { User }) => delete User.properties.id.pattern,
+      "GET /users/{id}: the `id` response's property pattern `^[0-9a-f]{24}$` was removed",
+    ],
+    [
+      'a new field of a body is required, though it has a default',
+      (_, { NewUser }) => {
+        NewUser.properties.age = { type: 'integer', default: 1 }
+        NewUser.required = ['age']
+      },
+      'POST /users: added the new required request property `age` with a default value',
+    ],
+    [
+      'a schema is renamed',
+      (c) => {
+        const renamed = JSON.parse(
+          JSON.stringify(c).replaceAll(
+            '#/components/schemas/User"',
+            '#/components/schemas/Person"',
+          ),
+        )
+        Object.assign(c, renamed)
+        rename(c.components.schemas, 'User', 'Person')
+      },
+      'components: User no more',
+    ],
+    [
+      'a schema says what is not compared',
+      (_, { NewUser }) => (NewUser.maxProperties = 1),
+      'schemas: `maxProperties` is not compared here',
+    ],
   ])('%s', async (_, change, sentence) => {
     const changed = read()
     change(changed, changed.components.schemas)
@@ -239,6 +299,16 @@ describe('no client would break when', () => {
   test.each<[string, Change]>([
     ['nothing changes', () => {}],
     ['a description changes', (c) => (c.paths['/users'].get.description = 'x')],
+    [
+      'a header is described',
+      (c) => (c.components.headers['WWW-Authenticate'].schema.description = 'x'),
+    ],
+    ['an operation needs no token any more', (c) => (c.paths[ID].get.security = [])],
+    ['a body is said to be open', (_, { NewUser }) => (NewUser.additionalProperties = true)],
+    [
+      'a schema is recursive',
+      (_, { User }) => (User.properties.boss = { $ref: '#/components/schemas/User' }),
+    ],
     ['an example changes', (c) => (c.components.parameters.id.example = 'x')],
     [
       'an operation is new',
@@ -273,6 +343,15 @@ describe('no client would break when', () => {
     change(changed, changed.components.schemas)
     expect(await breakingChanges(read(), changed)).toEqual([])
   })
+})
+
+test('a client would break when errors have a more general media type', async () => {
+  const released = read()
+  const { content } = released.components.responses.NoSuchUser
+  rename(content, 'application/json', 'application/problem+json')
+  expect(await breakingChanges(released, read())).toContainEqual(
+    expect.stringContaining('GET /users/{id}: media type `application/problem+json` was changed'),
+  )
 })
 
 describe('npm run check, when a path went,', () => {

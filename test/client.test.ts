@@ -112,6 +112,48 @@ describe('with an email', () => {
     expect((await users.GET('/users')).response.status).toBe(200)
   })
 
+  test('a log-in that hangs holds no call beyond its signal, and the next calls share it', async () => {
+    let answer = (): void => {}
+    const hanging = new Promise<void>((resolve) => (answer = resolve))
+    const users = client({
+      email,
+      async fetch(request) {
+        if (request.url.endsWith('/login')) await hanging
+        return noted(request)
+      },
+    })
+    await expect(users.GET('/users', { signal: AbortSignal.abort() })).rejects.toThrow('aborted')
+    const call = new AbortController()
+    const aborted = users.GET('/users', { signal: call.signal })
+    const patient = users.GET('/users')
+    call.abort()
+    await expect(aborted).rejects.toThrow('aborted')
+    answer()
+    expect((await patient).response.status).toBe(200)
+    expect(sent).toEqual([LOG_IN, 'GET /users 200'])
+  })
+
+  test('a user with the id `login` is no log-in', async () => {
+    await client({ email }).GET('/users/{id}', { params: { path: { id: 'login' } } })
+    expect(sent).toEqual([LOG_IN, 'GET /users/login 404'])
+  })
+
+  test('the other options are those of openapi-fetch and fetch', async () => {
+    const given: unknown[] = []
+    const users = client({
+      email,
+      headers: { 'X-Request-Id': 'mine' },
+      requestInitExt: { dispatcher: 'mine' },
+      fetch: (request: Request, ...more: unknown[]) => {
+        given.push(request.headers.get('X-Request-Id'), ...more)
+        return noted(request)
+      },
+    })
+    await users.GET('/users')
+    const once = ['mine', { dispatcher: 'mine' }]
+    expect(given).toEqual([...once, ...once])
+  })
+
   test('a call with an Authorization header of its own is left alone', async () => {
     const headers = { Authorization: `Bearer ${REFUSED}` }
     expect((await client({ email }).GET('/users', { headers })).response.status).toBe(401)

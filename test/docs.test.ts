@@ -1,11 +1,16 @@
 // The contract as its readers meet it: the page in a real browser, and the documents over HTTP.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { parse } from 'yaml'
 import { contractOperations } from '../src/contract/contract.ts'
+import { openStore } from '../src/store/open.ts'
 import { CHROMIUM } from './support/chromium.ts'
+import { killPrograms, serve } from './support/program.ts'
 import { parseAnswers, startService, useService } from './support/service.ts'
 import { sqlitePlace, useStore } from './support/stores.ts'
 
@@ -39,9 +44,11 @@ describe('the contract over HTTP', () => {
   test.each(TYPES)('%s is %s, and nothing but what is here can run in it', async (path, type) => {
     const { status, headers } = await fetch(url(path))
     expect([status, headers.get('content-type')]).toEqual([200, type])
-    const policy = headers.get('content-security-policy')
-    expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self'; /)
-    expect(policy).not.toMatch(/unsafe|\*|http/)
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    )
   })
 
   test.each(PATHS)('%s is not sent again to who has it', async (path) => {
@@ -89,7 +96,7 @@ describeBrowser('the page', () => {
       if (['error', 'warning'].includes(line.type()) && !refused) complaints.push(line.text())
     })
     page.on('request', (request) => {
-      const here = request.url().startsWith(url('/')) || request.url().startsWith('data:')
+      const here = /^(http:\/\/127\.0\.0\.1:|data:)/.test(request.url())
       if (!here) complaints.push(`it asks for ${request.url()}`)
     })
     await page.goto(url('/docs'))
@@ -151,10 +158,51 @@ describeBrowser('the page', () => {
     expect((await execute('login', { body: { email: 'ada@example.com' } })).status).toBe(200)
   })
 
+  test('forgets the token when another log-in is refused', async () => {
+    expect(await logIn('nobody@example.com')).toBe('no user has this email')
+    expect((await execute('listUsers')).status).toBe(401)
+    expect(await logIn('ada@example.com')).toBe('Logged in as ada@example.com')
+  })
+
   test('explains a 400', async () => {
     const { status, shown } = await execute('createUser', { body: { email: 'ada@example.com' } })
     expect(status).toBe(400)
     expect(shown).toContain('a user with email `ada@example.com` already exists')
     await page.screenshot({ path: SCREENSHOT }) // for people to look at
+  })
+
+  test('says that the token has expired', async () => {
+    const place = sqlitePlace()
+    const program = serve(place, { TOKEN_TTL: '1s' })
+    const address = await program.listening()
+    const made = await openStore(place)
+    await made.create({ name: 'Ada', email: 'ada@example.com' })
+    await made.close()
+    await page.goto(`${address}/docs`)
+    await logIn('ada@example.com')
+    while ((await execute('listUsers')).status !== 401);
+    expect(await page.getByRole('status').innerText()).toBe(
+      'The token is valid no longer; log in again.',
+    )
+    await killPrograms()
+    await place.remove()
+  })
+
+  test('works behind a proxy that puts a path before it', async () => {
+    const proxy = http.createServer((request, response) => {
+      const path = request.url!.replace('/api/', '/')
+      const { method, headers } = request
+      const outgoing = http.request({ port: service().port, path, method, headers }, (incoming) => {
+        response.writeHead(incoming.statusCode!, incoming.headers)
+        incoming.pipe(response)
+      })
+      request.pipe(outgoing)
+    })
+    await once(proxy.listen(0, '127.0.0.1'), 'listening')
+    await page.goto(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}/api/docs`)
+    expect(await logIn('ada@example.com')).toBe('Logged in as ada@example.com')
+    expect((await execute('listUsers')).status).toBe(200)
+    proxy.close()
+    proxy.closeAllConnections()
   })
 })

@@ -4,8 +4,8 @@ import { describe, expect, test } from '@jest/globals'
 import { contract } from '../src/contract/contract.ts'
 import { openStore } from '../src/store/open.ts'
 import type { UserStore } from '../src/store/user-store.ts'
-import { expectContract, resolve } from './support/contract.ts'
-import { documentedBy, type Contract, type Documented } from './support/coverage.ts'
+import { expectContract } from './support/contract.ts'
+import { documentedBy, resolve, type Contract, type Documented } from './support/coverage.ts'
 import { failing } from './support/failing-store.ts'
 import { BODY_LIMIT, parseAnswers, startService, type Request } from './support/service.ts'
 import { sqlitePlace } from './support/stores.ts'
@@ -18,7 +18,7 @@ interface Operation {
   requestBody?: { content: { 'application/json': { examples: Examples } } }
 }
 
-const document = contract as unknown as Contract & { components: { parameters: Any } }
+const document = contract as unknown as Contract & { components: { parameters: Any; schemas: Any } }
 const ID: string = document.components.parameters.id.example
 
 /** The example bodies of each operation's requests. */
@@ -55,6 +55,7 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 const plays: Record<string, (scene: Scene, example: Any) => Promise<Answer>> = {
   'listUsers 200 none': ({ send }) => send(),
   'listUsers 200 two': async ({ make, send }, users) => {
+    expect(users).toEqual(users.toSorted((a: Any, b: Any) => (a.id < b.id ? -1 : 1))) // the oldest first
     for (const user of users) await make(user)
     return send()
   },
@@ -97,7 +98,7 @@ const plays: Record<string, (scene: Scene, example: Any) => Promise<Answer>> = {
 
 const cases = documentedBy(document).flatMap((one) =>
   Object.entries(one.responses).flatMap(([status, reference]) => {
-    const response = resolve(reference)
+    const response = resolve(document, reference)
     const { examples = {} } = (response.content?.['application/json'] ?? {}) as Any
     return Object.entries(examples as Examples).map(([name, { value }]) => {
       const title = `${one.name} ${status} ${name}`
@@ -120,7 +121,7 @@ describe('the example of an answer', () => {
       expect(answer.status).toBe(Number(status))
       expect(inContract(claims(answer.json), claims(value), ids)).toEqual(claims(value))
       for (const [name, reference] of Object.entries(response.headers ?? {})) {
-        const { example } = resolve(reference) as { example?: string }
+        const { example } = resolve(document, reference) as { example?: string }
         if (!example) continue
         expect(inContract(answer.headers[name.toLowerCase()], example, ids)).toBe(example)
       }
@@ -138,10 +139,19 @@ const requests = bodies.flatMap(([operation, examples]) =>
 
 test.each(requests)('the example of a request: $operation $name', async ({ operation, value }) => {
   const one = documentedBy(document).find(({ name }) => name === operation)!
-  await onStage(one, undefined, async ({ make, send }) => {
+  await onStage(one, undefined, async ({ make, send }, ids) => {
     if (operation !== 'createUser') await make(ada)
-    expect((await send({ json: value })).status).toBeLessThan(300)
+    const { status, json } = await send({ json: value })
+    expect(status).toBeLessThan(300)
+    const id = json?.id ?? ids.get(ID)
+    if (operation !== 'login') {
+      expect((await send({}, `GET /users/${id}`)).json).toMatchObject(value)
+    }
   })
+})
+
+test('the example of an id has the form of one', () => {
+  expect(ID).toMatch(new RegExp(document.components.schemas.User.properties.id.pattern))
 })
 
 test('openapi.yaml has no examples but those of answers, headers, requests and the id', () => {
@@ -207,7 +217,7 @@ function inContract(actual: Any, example: Any, ids: Map<string, string>): Any {
   const text = JSON.stringify(actual).replaceAll(id, (found) => {
     const name = wanted.shift()
     if (!name) return found
-    if (!ids.has(name)) ids.set(name, found)
+    if (!ids.has(name) && ![...ids.values()].includes(found)) ids.set(name, found)
     return ids.get(name) === found ? name : found
   })
   return JSON.parse(text)

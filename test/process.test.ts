@@ -44,7 +44,7 @@ describeStores((kind) => {
     expect(page).toContain(`${url}/docs`)
     expect(kept).toMatch(/users are kept in (SQLite in |MongoDB at )/)
     expect(ops).toMatch(/\/readyz and \/metrics are on http:\/\/127.0.0.1:\d+/)
-    expect(empty).toContain('npm run create-user -- --name Ada --email ada@example.com')
+    expect(empty).toContain('create-user.js --name Ada --email ada@example.com')
 
     const { code, stdout } = await createUser(place, ...ADA)
     expect(code).toBe(0)

@@ -2,17 +2,27 @@
 const form = document.querySelector('form')
 const status = document.querySelector('output')
 const button = document.querySelector('button')
+let ui
+let hasToken = false
 
-const ui = SwaggerUIBundle({
-  url: 'openapi.json',
-  dom_id: '#reference',
-  deepLinking: true,
-  displayRequestDuration: true,
-  defaultModelsExpandDepth: 0,
-  tryItOutEnabled: true,
-  validatorUrl: null, // else the contract's address would go to validator.swagger.io
-  onComplete: () => (button.disabled = false),
-})
+void show()
+
+async function show() {
+  const contract = await (await fetch('openapi.json')).json()
+  // The service is where this page is, whatever path a proxy has put before both.
+  const url = new URL('.', location.href).pathname.replace(/(.)\/$/, '$1')
+  ui = SwaggerUIBundle({
+    spec: { ...contract, servers: [{ url }] },
+    dom_id: '#reference',
+    deepLinking: true,
+    displayRequestDuration: true,
+    defaultModelsExpandDepth: 0,
+    tryItOutEnabled: true,
+    validatorUrl: null, // else the contract's address would go to validator.swagger.io
+    responseInterceptor: noteRefusal,
+    onComplete: () => (button.disabled = false),
+  })
+}
 
 form.addEventListener('submit', (event) => {
   event.preventDefault()
@@ -20,12 +30,17 @@ form.addEventListener('submit', (event) => {
 })
 
 async function logInAs(email) {
+  button.disabled = true
+  if (hasToken) ui.authActions.logout(['bearer'])
+  hasToken = false
   try {
     ui.preauthorizeApiKey('bearer', await tokenOf(email))
+    hasToken = true
     say(`Logged in as ${email}`, 'logged-in')
   } catch (error) {
     say(error.message, 'refused')
   }
+  button.disabled = false
 }
 
 /** The token of the user with this email. @throws Error what the service says against it */
@@ -36,9 +51,18 @@ async function tokenOf(email) {
     headers,
     body: JSON.stringify({ email }),
   })
-  const { token, message } = await response.json()
+  const { token, message = `${response.status} ${response.statusText}` } = await response
+    .json()
+    .catch(() => ({}))
   if (!response.ok) throw new Error(message)
   return token
+}
+
+function noteRefusal(response) {
+  if (response.status === 401 && hasToken && !response.url.endsWith('/login')) {
+    say('The token is valid no longer; log in again.', 'refused')
+  }
+  return response
 }
 
 function say(text, kind) {

@@ -3,9 +3,10 @@ import { expect } from '@jest/globals'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { IncomingHttpHeaders } from 'node:http'
 import { contract } from '../../src/contract/contract.ts'
-import { documentedBy, find, record, type Contract, type Ref } from './coverage.ts'
+import { documentedBy, find, record, resolve, type Contract } from './coverage.ts'
 
-const documented = documentedBy(contract as unknown as Contract)
+const document = contract as unknown as Contract
+const documented = documentedBy(document)
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(
   contract,
@@ -19,12 +20,14 @@ export function expectContract(
   answer: { status: number; headers: IncomingHttpHeaders; text: string },
 ): unknown {
   const place = find(documented, method, path, answer.status)
-  if (method !== 'HEAD') record(place, answer.status)
+  const isJson = String(answer.headers['content-type']).startsWith('application/json')
+  const json: unknown = isJson && answer.text ? JSON.parse(answer.text) : undefined
+  if (method !== 'HEAD') record(place, answer.status, json)
   const found = place.responses[answer.status]
   if (!found) throw new Error(`${method} ${path}: ${answer.status} is not in the contract`)
-  const response = resolve(found)
+  const response = resolve(document, found)
   for (const [name, reference] of Object.entries(response.headers ?? {})) {
-    const header = resolve(reference)
+    const header = resolve(document, reference)
     const value = answer.headers[name.toLowerCase()]
     if (value !== undefined || header.required) expectValid(header.schema, value, name)
   }
@@ -37,7 +40,6 @@ export function expectContract(
   }
   expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
   if (method === 'HEAD') return expect(answer.text).toBe('')
-  const json = JSON.parse(answer.text) as unknown
   expectValid(response.content['application/json']!.schema, json, 'body')
   return json
 }
@@ -52,9 +54,3 @@ function expectValid(schema: object, value: unknown, name: string): void {
 
 const absolute = (schema: object) =>
   JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi.yaml#/')) as object
-
-export function resolve<T extends Ref>(object: T): T {
-  if (!object.$ref) return object
-  const keys = object.$ref.slice(2).split('/')
-  return keys.reduce((at, key) => (at as Record<string, unknown>)[key], contract as unknown) as T
-}

@@ -8,10 +8,15 @@ export interface Ref {
 
 export interface ResponseObject extends Ref {
   headers?: Record<string, Ref & { required?: boolean; schema: object }>
-  content?: Record<string, { schema: object }>
+  content?: Record<string, { schema: Schema }>
 }
 
 type Responses = Record<string, ResponseObject>
+
+interface Schema extends Ref {
+  items?: Schema
+  properties?: Record<string, unknown>
+}
 
 /** What openapi.yaml says of responses. */
 export interface Contract {
@@ -57,10 +62,41 @@ export function find(all: Documented[], method: string, path: string, status: nu
 
 const pattern = (path: string) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
 
-/** Notes that a response was seen. */
-export function record({ name }: Documented, status: number): void {
+const fieldsSeen = new Set<string>()
+
+/** Notes that a response was seen, and which fields its JSON body has. */
+export function record({ name }: Documented, status: number, json?: unknown): void {
   const file = process.env['RESPONSES_SEEN']
-  if (file) appendFileSync(file, `${status} ${name}\n`)
+  if (!file) return
+  appendFileSync(file, `${status} ${name}\n`)
+  const [first] = [json].flat()
+  for (const field of Object.keys(Object(first) as object)) {
+    const line = fieldOf(name, status, field)
+    if (!fieldsSeen.has(line)) appendFileSync(file, `${line}\n`)
+    fieldsSeen.add(line)
+  }
+}
+
+const FIELD = 'field'
+const fieldOf = (name: string, status: number | string, field: string) =>
+  `${FIELD} ${status} ${name}: ${field}`
+
+/** The fields that a response may have. */
+function fieldsIn(contract: Contract, { name, responses }: Documented): string[] {
+  return Object.entries(responses).flatMap(([status, reference]) => {
+    const response = resolve(contract, reference)
+    const schema = response.content?.['application/json']?.schema ?? {}
+    const { items, properties } = resolve(contract, schema)
+    const fields = properties ?? resolve(contract, items ?? {}).properties ?? {}
+    return Object.keys(fields).map((field) => fieldOf(name, status, field))
+  })
+}
+
+/** What a reference points to, or the object itself. */
+export function resolve<T extends Ref>(contract: object, object: T): T {
+  if (!object.$ref) return object
+  const keys = object.$ref.slice(2).split('/')
+  return keys.reduce((at, key) => (at as Record<string, unknown>)[key], contract as unknown) as T
 }
 
 /**
@@ -69,14 +105,16 @@ export function record({ name }: Documented, status: number): void {
  * @param lines what `record` wrote
  * @returns a table, and a sentence for each response never seen and each not documented
  */
-export function coverage(all: Documented[], lines: string[]): { table: string; faults: string[] } {
+export function coverage(contract: Contract, lines: string[]): { table: string; faults: string[] } {
+  const all = documentedBy(contract)
   const seen = new Map<string, number>()
   for (const line of lines) seen.set(line, (seen.get(line) ?? 0) + 1)
   const expected = new Set(
     all.flatMap(({ name, responses }) => Object.keys(responses).map((s) => `${s} ${name}`)),
   )
   const statuses = new Set([...expected, ...seen.keys()].map((line) => line.split(' ')[0]!))
-  const columns = [...statuses].sort()
+  const columns = [...statuses].filter((column) => column !== FIELD).sort()
+  for (const field of all.flatMap((one) => fieldsIn(contract, one))) expected.add(field)
   const cell = (line: string) => String(seen.get(line) ?? (expected.has(line) ? 'NEVER' : ''))
   const rows = all.map(({ name }) => [name, ...columns.map((s) => cell(`${s} ${name}`))])
   return {

@@ -1,0 +1,102 @@
+// The image, run as strictly as a cluster would. Not part of `npm test`: npm run test:image builds it.
+import { afterAll, describe, expect, test } from '@jest/globals'
+import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createUsersClient } from '../src/client.ts'
+import { checkedFetch } from './support/service.ts'
+import { SECRET } from './support/stores.ts'
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+const IMAGE = `users-service:${version}`
+const BASE = 'node:24-bookworm-slim'
+const MONGO = process.env['MONGODB_TEST_IMAGE'] ?? 'mongo:8'
+const run = `users-service-test-${randomUUID().slice(0, 8)}` // names what this run leaves behind
+
+const docker = (...args: string[]) =>
+  execFileSync(process.env['DOCKER'] ?? 'docker', args, { encoding: 'utf8', stdio: 'pipe' }).trim()
+const inspect = (name: string, format: string) => docker('inspect', '--format', format, name)
+
+const STRICT = ['--read-only', '--cap-drop=ALL', '--security-opt=no-new-privileges']
+
+afterAll(() => {
+  const names = docker('ps', '--all', '--quiet', '--filter', `name=${run}`).split('\n')
+  docker('rm', '--force', '--volumes', ...names.filter(Boolean))
+  docker('volume', 'rm', '--force', `${run}-data`)
+  docker('network', 'rm', '--force', run)
+})
+
+/** Where a container's port is on this machine. */
+const urlOf = (name: string) => `http://${docker('port', name, '3000/tcp').split('\n')[0]}`
+
+async function healthy(name: string): Promise<void> {
+  while (inspect(name, '{{.State.Health.Status}}') !== 'healthy') {
+    if (inspect(name, '{{.State.Running}}') !== 'true') throw new Error(docker('logs', name))
+    await sleep(200)
+  }
+}
+
+describe.each([
+  ['the embedded store on a volume, as any user', []],
+  ['MongoDB in another container', ['--env', `MONGODB_URI=mongodb://${run}-mongo:27017/users`]],
+])('on %s', (_, options) => {
+  const name = `${run}-${options.length}`
+
+  test('it makes a user, keeps it when it is killed, and stops with 0', async () => {
+    if (options.length > 0) {
+      docker('network', 'create', run)
+      docker('run', '--detach', '--network', run, '--name', `${run}-mongo`, MONGO)
+    }
+    const where =
+      options.length > 0
+        ? ['--network', run]
+        : ['--volume', `${run}-data:/data`, '--user=12345:12345']
+    const env = ['--env', `SIGNING_SECRET=${SECRET}`, ...options]
+    const more = ['--restart=on-failure', '--health-interval=1s', '--publish', '127.0.0.1::3000']
+    docker('run', '--detach', '--name', name, ...STRICT, ...where, ...env, ...more, IMAGE)
+    await healthy(name)
+
+    const ada = ['--name', 'Ada', '--email', 'ada@example.com']
+    const made = docker('exec', name, 'node', 'dist/scripts/create-user.js', ...ada)
+    const user = JSON.parse(made.split('\n')[0]!) as object
+    const client = () =>
+      createUsersClient({ baseUrl: urlOf(name), email: 'ada@example.com', fetch: checkedFetch })
+    expect((await client().GET('/users')).data).toEqual([user])
+
+    docker('kill', name)
+    docker('start', name)
+    await healthy(name)
+    expect((await client().GET('/users')).data).toEqual([user])
+    expect((await fetch(`${urlOf(name)}/docs`)).status).toBe(200)
+    expect((await fetch(`${urlOf(name)}/openapi.yaml`)).status).toBe(200)
+
+    docker('stop', name)
+    expect(inspect(name, '{{.State.ExitCode}}')).toBe('0')
+  }, 120_000)
+})
+
+test('node is process 1, and not as root', () => {
+  expect(inspect(IMAGE, '{{json .Config.Cmd}}')).toBe('["node","dist/src/main.js"]')
+  expect(inspect(IMAGE, '{{.Config.User}}')).toBe('1000')
+})
+
+test('it says what it is', () => {
+  const labels = JSON.parse(inspect(IMAGE, '{{json .Config.Labels}}')) as object
+  expect(labels).toMatchObject({
+    'org.opencontainers.image.title': 'Users Service',
+    'org.opencontainers.image.version': version,
+    'org.opencontainers.image.licenses': 'MIT',
+  })
+})
+
+test('its layers over the base image stay under 60 MB', () => {
+  const [whole, base] = [IMAGE, BASE].map((image) => Number(inspect(image, '{{.Size}}')))
+  expect(whole! - base!).toBeLessThan(60_000_000)
+})
+
+test('it holds no test, no source and nothing that builds', () => {
+  const script = `const has = (name) => { try { require.resolve(name); return true } catch { return false } };
+    console.log(['typescript', 'jest', 'testcontainers', './src', './test'].filter(has).join())`
+  expect(docker('run', '--rm', IMAGE, 'node', '-e', script)).toBe('')
+})
