@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import { coverage, type Contract } from './support/coverage.ts'
 
 const schema = { type: 'object', properties: { id: {}, age: {} } }
-const contract: Contract = {
+const contract: Contract & { schemas: object } = {
   paths: {
     '/users': {
       get: {
@@ -18,7 +18,7 @@ const contract: Contract = {
     },
   },
   'x-responses-outside-operations': { 404: {}, 405: {} },
-  ...{ schemas: { User: schema } },
+  schemas: { User: schema },
 }
 const ALL = [
   '200 listUsers',

@@ -1,6 +1,7 @@
 // After all tests: stops the MongoDB container, shows which responses of the contract were seen, and
 // says loudly what was not tested.
 import type { Config } from '@jest/types'
+import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parse } from 'yaml'
@@ -12,6 +13,9 @@ export default async function afterAllTests(run: Config.GlobalConfig): Promise<v
   const contract = parse(readFileSync(join(run.rootDir, 'openapi.yaml'), 'utf8')) as Contract
   showCoverage(contract, isWhole(run))
   if (!existsSync(CHROMIUM)) console.error(`\nTHE PAGE AT /docs WAS NOT TESTED: no ${CHROMIUM}`)
+  if (spawnSync('kubectl', ['version', '--client']).status !== 0) {
+    console.error('\nTHE MANIFESTS WERE NOT TESTED: no kubectl')
+  }
   const reason = process.env['MONGODB_MISSING']
   if (reason) console.error(`\nMongoDB WAS NOT TESTED: no MONGODB_URI, and no container: ${reason}`)
 }

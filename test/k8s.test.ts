@@ -1,0 +1,152 @@
+// What the manifests say, rendered as `kubectl apply -k` would.
+import { describe, expect, test } from '@jest/globals'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parseAllDocuments } from 'yaml'
+import { readConfig, VARIABLES } from '../src/config.ts'
+import { SECRET } from './support/stores.ts'
+
+type Any = any // eslint-disable-line -- manifests, of many kinds
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
+const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0
+
+describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
+  const testKubectl = hasKubectl ? test : test.skip
+  const folder = `${root}k8s/overlays/${overlay}`
+  const objects: Any[] = hasKubectl
+    ? parseAllDocuments(execFileSync('kubectl', ['kustomize', folder], { encoding: 'utf8' })).map(
+        (document): Any => document.toJS(),
+      )
+    : []
+
+  const all = (kind: string) => objects.filter((object) => object.kind === kind)
+  const one = (kind: string) => all(kind).find(({ metadata }) => metadata.name === 'users-service')
+  const workloads = () => [...all('Deployment'), ...all('StatefulSet'), ...all('Job')]
+  const pods = () => workloads().map(({ spec }) => spec.template)
+  const containers = () => pods().flatMap(({ spec }) => spec.containers)
+  const pod = () => one('Deployment').spec.template
+  const container = () => pod().spec.containers[0]
+  const ports = () => container().ports.map(({ name }: Any) => name)
+
+  const selects = (labels: object, template: Any) =>
+    Object.entries(labels).every(([key, value]) => template.metadata.labels[key] === value)
+  const selected = (labels: object) => pods().filter((template) => selects(labels, template))
+
+  testKubectl('selects pods that there are, and those of one workload alone', () => {
+    const selectors = [
+      ...workloads().flatMap(({ spec }) => spec.selector?.matchLabels ?? []),
+      ...all('Service').map(({ spec }) => spec.selector),
+      ...all('PodDisruptionBudget').map(({ spec }) => spec.selector.matchLabels),
+      ...all('NetworkPolicy').map(({ spec }) => spec.podSelector.matchLabels),
+      ...pod().spec.topologySpreadConstraints.map(
+        (spread: Any) => spread.labelSelector.matchLabels,
+      ),
+    ]
+    expect(selectors.length).toBeGreaterThan(5)
+    for (const labels of selectors) expect([labels, selected(labels).length]).toEqual([labels, 1])
+  })
+
+  testKubectl('names ports that there are', () => {
+    for (const service of all('Service')) {
+      const [template] = selected(service.spec.selector)
+      const names = template.spec.containers[0].ports.map(({ name }: Any) => name)
+      for (const { targetPort } of service.spec.ports) expect(names).toContain(targetPort)
+    }
+    for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
+      expect([probe, container()[probe].httpGet.port]).toEqual([probe, 'ops'])
+    }
+    const { ingress } = one('NetworkPolicy').spec
+    for (const { port } of ingress.flatMap((rule: Any) => rule.ports))
+      expect(ports()).toContain(port)
+    expect(one('HorizontalPodAutoscaler').spec.scaleTargetRef.name).toBe(
+      one('Deployment').metadata.name,
+    )
+  })
+
+  testKubectl('has every environment variable, and none that the service does not know', () => {
+    const { data } = one('ConfigMap')
+    const secret = container().env.map(({ name }: Any) => name)
+    expect([...Object.keys(data), ...secret].sort()).toEqual(Object.keys(VARIABLES).sort())
+    const config = readConfig({ ...data, MONGODB_URI: 'mongodb://x', SIGNING_SECRET: SECRET })
+    const port = (name: string) =>
+      container().ports.find((candidate: Any) => candidate.name === name).containerPort
+    expect([config.port, config.opsPort, config.host]).toEqual([
+      port('http'),
+      port('ops'),
+      '0.0.0.0',
+    ])
+    const grace = pod().spec.terminationGracePeriodSeconds * 1000
+    expect(config.stopDelay).toBeGreaterThan(0)
+    expect(config.stopDelay + config.stopTimeout).toBeLessThan(grace)
+  })
+
+  testKubectl('holds no secret', () => {
+    expect(all('Secret')).toEqual([])
+    for (const { valueFrom } of container().env) {
+      expect(valueFrom.secretKeyRef.name).toBe('users-service')
+    }
+  })
+
+  testKubectl('keeps to the Pod Security level restricted, with a file system to read only', () => {
+    expect(all('Namespace')[0].metadata.labels).toMatchObject({
+      'pod-security.kubernetes.io/enforce': 'restricted',
+    })
+    for (const { spec } of pods()) {
+      expect(spec.securityContext).toMatchObject({
+        runAsNonRoot: true,
+        seccompProfile: { type: 'RuntimeDefault' },
+      })
+    }
+    for (const { securityContext } of containers()) {
+      expect(securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      })
+    }
+  })
+
+  testKubectl('runs images of a version, ours of this one', () => {
+    for (const { image } of containers()) expect(image).toMatch(/:\d[\w.-]*$/)
+    const ours = containers().filter(({ image }) => image.startsWith('users-service'))
+    for (const { image } of ours) expect(image).toBe(`users-service:${version}`)
+  })
+
+  testKubectl('bounds what each container takes', () => {
+    for (const { resources } of containers()) {
+      expect(Object.keys(resources.requests)).toEqual(Object.keys(resources.limits))
+      expect(resources.limits).toHaveProperty('memory')
+    }
+  })
+
+  testKubectl('gives the service no token of Kubernetes', () => {
+    expect(pod().spec.automountServiceAccountToken).toBe(false)
+    expect(one('ServiceAccount').automountServiceAccountToken).toBe(false)
+  })
+
+  testKubectl('never takes the last pod away', () => {
+    expect(one('Deployment').spec.strategy.rollingUpdate).toEqual({
+      maxUnavailable: 0,
+      maxSurge: 1,
+    })
+    expect(one('HorizontalPodAutoscaler').spec.minReplicas).toBeGreaterThanOrEqual(2)
+    expect(one('Deployment').spec).not.toHaveProperty('replicas') // the autoscaler's
+    expect(one('PodDisruptionBudget').spec.maxUnavailable).toBe(1)
+  })
+
+  testKubectl('lets nobody but the service reach MongoDB', () => {
+    for (const policy of all('NetworkPolicy').filter(
+      ({ metadata }) => metadata.name === 'mongodb',
+    )) {
+      const from = policy.spec.ingress.flatMap((rule: Any) => rule.from)
+      expect(from).toEqual([{ podSelector: { matchLabels: pod().metadata.labels } }])
+      expect(policy.spec.policyTypes).toEqual(['Ingress', 'Egress'])
+      expect(policy.spec.egress).toBeUndefined()
+    }
+    const out = one('NetworkPolicy').spec.egress.flatMap((rule: Any) => rule.ports)
+    expect(out.map(({ port }: Any) => port)).toEqual([53, 53, 27017])
+  })
+})
