@@ -21,10 +21,13 @@ const inspect = (name: string, format: string) => docker('inspect', '--format', 
 const STRICT = ['--read-only', '--cap-drop=ALL', '--security-opt=no-new-privileges']
 
 afterAll(() => {
-  const names = docker('ps', '--all', '--quiet', '--filter', `name=${run}`).split('\n')
-  docker('rm', '--force', '--volumes', ...names.filter(Boolean))
-  docker('volume', 'rm', '--force', `${run}-data`)
-  docker('network', 'rm', '--force', run)
+  const left = (...list: string[]) =>
+    docker(...list, '--quiet', '--filter', `name=${run}`)
+      .split('\n')
+      .filter(Boolean)
+  docker('rm', '--force', '--volumes', ...left('ps', '--all'))
+  for (const volume of left('volume', 'ls')) docker('volume', 'rm', volume)
+  for (const network of left('network', 'ls')) docker('network', 'rm', network)
 })
 
 /** Where a container's port is on this machine. */
