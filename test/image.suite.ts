@@ -81,7 +81,7 @@ describe.each([
 
 test('node is process 1, and not as root', () => {
   expect(inspect(IMAGE, '{{json .Config.Cmd}}')).toBe('["node","dist/src/main.js"]')
-  expect(inspect(IMAGE, '{{.Config.User}}')).toBe('1000')
+  expect(inspect(IMAGE, '{{.Config.User}}')).toBe('1000:1000')
 })
 
 test('it says what it is', () => {

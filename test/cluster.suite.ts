@@ -1,0 +1,204 @@
+// The demo overlay on a real cluster, that of KUBECONFIG. Not part of `npm test`: npm run test:cluster
+// builds the image, and makes it known to the cluster with LOAD_IMAGE or `kind load docker-image`.
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
+const IMAGE = `users-service:${version}`
+const NAMESPACE = 'users-demo'
+
+function kubectl(args: string[], input?: object): string {
+  const all = ['--namespace', NAMESPACE, ...args]
+  const given = {
+    encoding: 'utf8',
+    input: JSON.stringify(input),
+    cwd: root,
+    stdio: 'pipe',
+  } as const
+  return execFileSync('kubectl', all, given).trim()
+}
+
+beforeAll(async () => {
+  const [load = '', ...more] = (process.env['LOAD_IMAGE'] ?? 'kind load docker-image').split(' ')
+  execFileSync(load, [...more, IMAGE], { cwd: root })
+  kubectl(['apply', '-k', 'k8s/overlays/demo'])
+  kubectl(['rollout', 'status', 'statefulset/mongodb', '--timeout=300s'])
+  kubectl(['rollout', 'status', 'deployment/users-service', '--timeout=300s'])
+  while (readyPods().length < 2) await sleep(500) // the autoscaler's two
+}, 660_000)
+
+afterAll(() => {
+  execFileSync('kubectl', ['delete', 'namespace', NAMESPACE, '--wait=true'])
+}, 300_000)
+
+interface Pod {
+  metadata: { name: string; deletionTimestamp?: string }
+  status: { conditions?: { type: string; status: string }[] }
+}
+
+function readyPods(): string[] {
+  const selector = 'app.kubernetes.io/name=users-service'
+  const { items } = JSON.parse(kubectl(['get', 'pods', '-l', selector, '-o', 'json'])) as {
+    items: Pod[]
+  }
+  const isReady = ({ metadata, status }: Pod) =>
+    !metadata.deletionTimestamp &&
+    status.conditions?.some(
+      (condition) => condition.type === 'Ready' && condition.status === 'True',
+    )
+  return items.filter(isReady).map(({ metadata }) => metadata.name)
+}
+
+/** Runs a program in a pod of its own. @returns ends with what it printed */
+function runPod(name: string, program: string): () => Promise<string> {
+  kubectl(['apply', '-f', '-'], {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name },
+    spec: {
+      restartPolicy: 'Never',
+      automountServiceAccountToken: false,
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: 10_001,
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+      containers: [
+        {
+          name,
+          image: IMAGE,
+          imagePullPolicy: 'IfNotPresent',
+          command: ['node', '--input-type=module', '--eval', program],
+          securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+        },
+      ],
+    },
+  })
+  const phase = () => kubectl(['get', 'pod', name, '-o', 'jsonpath={.status.phase}'])
+  return async () => {
+    while (['Pending', 'Running'].includes(phase())) await sleep(500)
+    const printed = kubectl(['logs', name])
+    if (phase() === 'Failed') throw new Error(printed)
+    return printed
+  }
+}
+
+const CALL = `
+  const call = async (method, path, token, body) => {
+    const headers = { Authorization: 'Bearer ' + token, 'Content-Type': 'application/json' }
+    const response = await fetch('http://users-service' + path, {
+      method, headers, body: body && JSON.stringify(body), signal: AbortSignal.timeout(10_000),
+    })
+    const text = await response.text()
+    return { status: response.status, json: text && JSON.parse(text) }
+  }
+  const { json: { token } } = await call('POST', '/login', '', { email: 'ada@example.com' })
+`
+
+/** Eight clients over connections kept alive, for so many seconds; a failed request is named. */
+const load = (seconds: number) => `${CALL}
+  const [end, failed, created] = [Date.now() + ${seconds * 1000}, [], []]
+  let sent = 0
+  const attempt = async (wanted, ...request) => {
+    sent += 1
+    const { status, json } = await call(...request).catch((error) => ({ status: String(error.cause ?? error) }))
+    if (status !== wanted) failed.push(new Date().toISOString() + ' ' + request.slice(0, 2) + ' ' + status)
+    return json
+  }
+  const client = async () => {
+    while (Date.now() < end) {
+      const user = await attempt(201, 'POST', '/users', token, { name: 'x' })
+      if (user?.id) created.push(user.id)
+      for (let i = 0; i < 5 && user?.id; i += 1) await attempt(200, 'GET', '/users/' + user.id, token)
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, client))
+  const ids = new Set((await call('GET', '/users', token)).json.map(({ id }) => id))
+  console.log(JSON.stringify({ sent, failed, lost: created.filter((id) => !ids.has(id)).length }))
+`
+
+test('the first user is made, and every operation answers through the Service', async () => {
+  const script = [
+    'node',
+    'dist/scripts/create-user.js',
+    '--name',
+    'Ada',
+    '--email',
+    'ada@example.com',
+  ]
+  const made = kubectl(['exec', 'deployment/users-service', '--', ...script])
+  expect(JSON.parse(made.split('\n')[0]!)).toMatchObject({ name: 'Ada' })
+  const walked = await runPod(
+    'walk',
+    `${CALL}
+    const user = (await call('POST', '/users', token, { name: 'Grace', email: 'grace@example.com' })).json
+    const statuses = []
+    for (const request of [
+      ['GET', '/users', token],
+      ['GET', '/users/' + user.id, token],
+      ['PUT', '/users/' + user.id, token, { name: 'Grace Hopper' }],
+      ['DELETE', '/users/' + user.id, token],
+      ['GET', '/users/' + user.id, token],
+      ['GET', '/users', 'none'],
+      ['GET', '/docs', ''],
+    ]) statuses.push((await call(...request).catch(() => ({ status: 'no JSON' }))).status)
+    console.log(statuses.join())`,
+  )()
+  expect(walked).toBe('200,200,204,204,404,401,no JSON')
+}, 120_000)
+
+test('a rolling restart under load fails no request, and loses no user', async () => {
+  const ended = runPod('restart', load(50))
+  await sleep(5_000)
+  kubectl(['rollout', 'restart', 'deployment/users-service'])
+  kubectl(['rollout', 'status', 'deployment/users-service', '--timeout=120s'])
+  const { sent, failed, lost } = JSON.parse(await ended())
+  console.log(`rolling restart: ${sent} requests, ${failed.length} failed, ${lost} users lost`)
+  expect({ failed, lost }).toEqual({ failed: [], lost: 0 })
+  expect(sent).toBeGreaterThan(100)
+}, 240_000)
+
+test('an eviction under load fails no request', async () => {
+  const ended = runPod('eviction', load(30))
+  await sleep(5_000)
+  const [name = ''] = readyPods()
+  const path = `/api/v1/namespaces/${NAMESPACE}/pods/${name}/eviction`
+  const eviction = {
+    apiVersion: 'policy/v1',
+    kind: 'Eviction',
+    metadata: { name, namespace: NAMESPACE },
+  }
+  kubectl(['create', '--raw', path, '-f', '-'], eviction)
+  const { failed, lost } = JSON.parse(await ended())
+  expect({ failed, lost }).toEqual({ failed: [], lost: 0 })
+}, 180_000)
+
+test('without MongoDB no pod is ready, and none is restarted; with it all are, and the users there', async () => {
+  while (readyPods().length < 2) await sleep(500)
+  const restarts = () =>
+    kubectl([
+      'get',
+      'pods',
+      '-l',
+      'app.kubernetes.io/name=users-service',
+      '-o',
+      'jsonpath={.items[*].status.containerStatuses[0].restartCount}',
+    ])
+  const before = restarts()
+  kubectl(['scale', 'statefulset/mongodb', '--replicas=0'])
+  while (readyPods().length > 0) await sleep(200)
+  await sleep(10_000) // liveness is asked meanwhile
+  kubectl(['scale', 'statefulset/mongodb', '--replicas=1'])
+  while (readyPods().length < 2) await sleep(200)
+  expect(restarts()).toBe(before)
+
+  kubectl(['delete', 'pod', 'mongodb-0', '--grace-period=0', '--force'])
+  kubectl(['rollout', 'status', 'statefulset/mongodb', '--timeout=120s'])
+  while (readyPods().length < 2) await sleep(200)
+  const program = `${CALL}console.log((await call('GET', '/users', token)).json[0].name)`
+  expect(await runPod('afterwards', program)()).toBe('Ada')
+}, 300_000)
