@@ -9,7 +9,9 @@ const contract = readFileSync('openapi.yaml', 'utf8').replace(
 )
 
 writeFileSync('openapi.yaml', contract)
-for (const file of ['k8s/base/kustomization.yaml', 'k8s/overlays/demo/kustomization.yaml']) {
+const DEMO = 'k8s/overlays/demo'
+for (const folder of ['k8s/base', `${DEMO}/service`, `${DEMO}/mongodb`]) {
+  const file = `${folder}/kustomization.yaml`
   writeFileSync(file, readFileSync(file, 'utf8').replace(/newTag: .*/, `newTag: ${version}`))
 }
 if (!version.includes('-')) writeFileSync('src/contract/released.yaml', contract)

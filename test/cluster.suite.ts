@@ -10,6 +10,7 @@ const root = fileURLToPath(new URL('../', import.meta.url))
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
 const IMAGE = `users-service:${version}`
 const NAMESPACE = 'users-demo'
+const MONGODB = ['--namespace', 'users-demo-mongodb']
 
 function kubectl(args: string[], input?: object): string {
   const all = ['--namespace', NAMESPACE, ...args]
@@ -26,13 +27,13 @@ beforeAll(async () => {
   const [load = '', ...more] = (process.env['LOAD_IMAGE'] ?? 'kind load docker-image').split(' ')
   execFileSync(load, [...more, IMAGE], { cwd: root })
   kubectl(['apply', '-k', 'k8s/overlays/demo'])
-  kubectl(['rollout', 'status', 'statefulset/mongodb', '--timeout=300s'])
+  kubectl([...MONGODB, 'rollout', 'status', 'statefulset/mongodb', '--timeout=300s'])
   kubectl(['rollout', 'status', 'deployment/users-service', '--timeout=300s'])
   while (readyPods().length < 2) await sleep(500) // the autoscaler's two
 }, 660_000)
 
 afterAll(() => {
-  execFileSync('kubectl', ['delete', 'namespace', NAMESPACE, '--wait=true'])
+  execFileSync('kubectl', ['delete', '-k', 'k8s/overlays/demo', '--wait=true'], { cwd: root })
 }, 300_000)
 
 interface Pod {
@@ -189,15 +190,15 @@ test('without MongoDB no pod is ready, and none is restarted; with it all are, a
       'jsonpath={.items[*].status.containerStatuses[0].restartCount}',
     ])
   const before = restarts()
-  kubectl(['scale', 'statefulset/mongodb', '--replicas=0'])
+  kubectl([...MONGODB, 'scale', 'statefulset/mongodb', '--replicas=0'])
   while (readyPods().length > 0) await sleep(200)
   await sleep(10_000) // liveness is asked meanwhile
-  kubectl(['scale', 'statefulset/mongodb', '--replicas=1'])
+  kubectl([...MONGODB, 'scale', 'statefulset/mongodb', '--replicas=1'])
   while (readyPods().length < 2) await sleep(200)
   expect(restarts()).toBe(before)
 
-  kubectl(['delete', 'pod', 'mongodb-0', '--grace-period=0', '--force'])
-  kubectl(['rollout', 'status', 'statefulset/mongodb', '--timeout=120s'])
+  kubectl([...MONGODB, 'delete', 'pod', 'mongodb-0', '--grace-period=0', '--force'])
+  kubectl([...MONGODB, 'rollout', 'status', 'statefulset/mongodb', '--timeout=120s'])
   while (readyPods().length < 2) await sleep(200)
   const program = `${CALL}console.log((await call('GET', '/users', token)).json[0].name)`
   expect(await runPod('afterwards', program)()).toBe('Ada')

@@ -91,9 +91,9 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
   })
 
   testKubectl('keeps to the Pod Security level restricted, with a file system to read only', () => {
-    expect(all('Namespace')[0].metadata.labels).toMatchObject({
-      'pod-security.kubernetes.io/enforce': 'restricted',
-    })
+    const { namespace } = one('Deployment').metadata
+    const own = all('Namespace').find(({ metadata }) => metadata.name === namespace)
+    expect(own.metadata.labels['pod-security.kubernetes.io/enforce']).toBe('restricted')
     for (const { spec } of pods()) {
       expect(spec.securityContext).toMatchObject({
         runAsNonRoot: true,
@@ -137,12 +137,27 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
     expect(one('PodDisruptionBudget').spec.maxUnavailable).toBe(1)
   })
 
+  testKubectl('lets the service out to DNS, and in whom the operator labels', () => {
+    const { ingress, egress } = one('NetworkPolicy').spec
+    const peers = [...egress.map(({ to }: Any) => to), ...ingress.map(({ from = [] }: Any) => from)]
+    const labels = peers.flat().map(({ podSelector }: Any) => podSelector?.matchLabels)
+    expect(labels).toContainEqual({ 'k8s-app': 'kube-dns' })
+    if (overlay === 'production') expect(labels).toContainEqual({ 'users-service/client': 'true' })
+    if (overlay === 'demo') expect(ingress[0]).not.toHaveProperty('from')
+  })
+
   testKubectl('lets nobody but the service reach MongoDB', () => {
     for (const policy of all('NetworkPolicy').filter(
       ({ metadata }) => metadata.name === 'mongodb',
     )) {
       const from = policy.spec.ingress.flatMap((rule: Any) => rule.from)
-      expect(from).toEqual([{ podSelector: { matchLabels: pod().metadata.labels } }])
+      const name = one('Deployment').metadata.namespace
+      expect(from).toEqual([
+        {
+          namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } },
+          podSelector: { matchLabels: pod().metadata.labels },
+        },
+      ])
       expect(policy.spec.policyTypes).toEqual(['Ingress', 'Egress'])
       expect(policy.spec.egress).toBeUndefined()
     }
