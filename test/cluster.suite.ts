@@ -26,7 +26,7 @@ function kubectl(args: string[], input?: object): string {
 beforeAll(async () => {
   const [load = '', ...more] = (process.env['LOAD_IMAGE'] ?? 'kind load docker-image').split(' ')
   execFileSync(load, [...more, IMAGE], { cwd: root })
-  kubectl(['apply', '-k', 'k8s/overlays/demo'])
+  execFileSync('kubectl', ['apply', '-k', 'k8s/overlays/demo'], { cwd: root })
   kubectl([...MONGODB, 'rollout', 'status', 'statefulset/mongodb', '--timeout=300s'])
   kubectl(['rollout', 'status', 'deployment/users-service', '--timeout=300s'])
   while (readyPods().length < 2) await sleep(500) // the autoscaler's two
@@ -200,6 +200,14 @@ test('without MongoDB no pod is ready, and none is restarted; with it all are, a
   kubectl([...MONGODB, 'delete', 'pod', 'mongodb-0', '--grace-period=0', '--force'])
   kubectl([...MONGODB, 'rollout', 'status', 'statefulset/mongodb', '--timeout=120s'])
   while (readyPods().length < 2) await sleep(200)
-  const program = `${CALL}console.log((await call('GET', '/users', token)).json[0].name)`
+  const program = `for (;;) {
+    try {
+      ${CALL}
+      console.log((await call('GET', '/users', token)).json[0].name)
+      break
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 500)) // the pods are not ready yet
+    }
+  }`
   expect(await runPod('afterwards', program)()).toBe('Ada')
 }, 300_000)
