@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createUsersClient } from '../src/client.ts'
+import { openStore } from '../src/store/open.ts'
 import { killPrograms, run, serve } from './support/program.ts'
 import { checkedFetch, dial } from './support/service.ts'
 import { describeStores, SECRET, sqlitePlace, type Place } from './support/stores.ts'
@@ -84,6 +85,28 @@ describe('create-user', () => {
     expect([code, stdout]).toEqual([2, ''])
     expect(stderr).toMatch(/\nusage: npm run create-user -- --name NAME --email EMAIL\n$/)
   })
+})
+
+test('backup copies the embedded store while the service runs, and never over a file', async () => {
+  const place = at(sqlitePlace)
+  await serve(place).listening()
+  await createUser(place, ...ADA)
+  const other = at(sqlitePlace)
+  const target = join(other.dataDir, 'users.db')
+  expect(await run('scripts/backup', place, {}, [target]).ended).toBe(0)
+  await createUser(place, '--name', 'Grace', '--email', 'grace@example.com')
+  const store = await openStore(other)
+  expect(await store.findByEmail('ada@example.com')).toMatchObject({ name: 'Ada' })
+  expect(await store.findByEmail('grace@example.com')).toBeUndefined()
+  await store.close()
+  const again = run('scripts/backup', place, {}, [target])
+  expect([await again.ended, again.output.stderr]).toEqual([
+    1,
+    expect.stringMatching(/^cannot back up SQLite in .*: output file already exists\n$/),
+  ])
+  expect(await run('scripts/backup', place).ended).toBe(2)
+  const missing = run('scripts/backup', at(sqlitePlace), {}, [join(place.dataDir, 'x')])
+  expect(await missing.ended).toBe(1)
 })
 
 describe('the signing secret of the embedded store', () => {

@@ -67,7 +67,7 @@ function expectPrinted(actual: string, { prints }: Block): void {
   expect(http ? printed.filter((line) => shown.includes(line)) : printed).toEqual(shown)
 }
 
-const commands = blocks.filter(({ code }) => /\bcurl\b|create-user/.test(code))
+const commands = blocks.filter(({ code }) => /\bcurl\b|npm run .*create-user/.test(code))
 
 test.each(commands.map((block, i) => [block.code.split('\n')[0], block, i] as const))(
   '%s …',

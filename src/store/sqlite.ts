@@ -42,6 +42,21 @@ export function openSqliteStore(file: string): UserStore {
   }
 }
 
+/**
+ * Copies the database `file` to `target`, as it is at one moment, while services use it.
+ *
+ * @throws StoreFailure there is no such database, or there is something at `target`
+ */
+export function backUpSqlite(file: string, target: string): void {
+  try {
+    const db = new DatabaseSync(file, { readOnly: true, timeout: PATIENCE })
+    db.prepare('VACUUM INTO ?').run(target)
+    db.close()
+  } catch (error) {
+    throw new StoreFailure(error, `back up SQLite in ${file} to ${target}`)
+  }
+}
+
 function open(file: string): DatabaseSyncInstance {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   closeSync(openSync(file, 'a', 0o600)) // its owner's alone, from the first byte on
