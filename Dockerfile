@@ -17,7 +17,7 @@ RUN cd node_modules/@photostructure/sqlite \
  && find . -mindepth 1 -maxdepth 1 ! -name dist ! -name prebuilds ! -name package.json ! -name LICENSE -exec rm -r {} + \
  && cd /app/node_modules \
  && rm -r @opentelemetry/*/build/esm @opentelemetry/*/build/esnext \
- && find . -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.md' \) -delete
+ && find . -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.md' \) ! -iname 'licen[sc]e*' -delete
 
 FROM node:24-bookworm-slim
 ARG VERSION=dev

@@ -9,7 +9,9 @@ export interface Metrics {
   /** The guard refused a request. */
   refused(reason: string): void
   /** The store is asked. @returns to be called when it has answered, or failed */
-  storeCall(operation: string): (end?: { failed: boolean }) => void
+  storeCall(operation: string): () => void
+  /** The store failed. */
+  storeFailed(operation: string): void
   /** The media type and the text of an exposition. */
   expose(): Promise<{ type: string; text: string }>
 }
@@ -66,12 +68,10 @@ export function createMetrics(): Metrics {
     },
     refused: (reason) => refusals.inc({ reason }),
     storeCall(operation) {
-      const observe = storeCalls.startTimer({ operation })
-      return ({ failed } = { failed: false }) => {
-        observe()
-        if (failed) storeFailures.inc({ operation })
-      }
+      storeFailures.inc({ operation }, 0) // so that the first failure is a rise
+      return storeCalls.startTimer({ operation })
     },
+    storeFailed: (operation) => storeFailures.inc({ operation }),
     expose: async () => ({ type: register.contentType, text: await register.metrics() }),
   }
 }

@@ -19,15 +19,16 @@ const INTERVAL = 500
 
 export function createReadiness(): Readiness {
   let state: 'starting' | 'started' | 'stopping' = 'starting'
-  let answered = 0
+  let unanswered: number | undefined // since when the store has been asked in vain
 
   const isStarted = () => state === 'started'
 
   /** Asks the store again and again. A call that hangs is one that has not answered. */
   async function watch(store: Pick<UserStore, 'isEmpty'>): Promise<void> {
     for (; isStarted(); await sleep(INTERVAL, undefined, { ref: false })) {
+      unanswered ??= performance.now()
       await store.isEmpty().then(
-        () => (answered = performance.now()),
+        () => (unanswered = undefined),
         () => {},
       )
     }
@@ -36,11 +37,11 @@ export function createReadiness(): Readiness {
   return {
     reason() {
       if (!isStarted()) return state
-      return performance.now() - answered > PATIENCE ? 'the store cannot be reached' : undefined
+      const outage = unanswered === undefined ? 0 : performance.now() - unanswered
+      return outage > PATIENCE ? 'the store cannot be reached' : undefined
     },
     started(store) {
       state = 'started'
-      answered = performance.now()
       void watch(store)
     },
     stopping: () => void (state = 'stopping'),

@@ -1,5 +1,6 @@
 // Node's HTTP server around the app: time-outs, and the requests that never get to the app. Does not
 // know what the app does.
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import http, { STATUS_CODES, ServerResponse, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
@@ -28,14 +29,15 @@ export function createServer(app: Koa, observers: Observers): Server {
 
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     newest.set(request.socket, response)
+    mind(response, server, request.socket)
     observe(request, response, observers)
     // Node drops what comes behind an offer to upgrade, so nothing may.
     if (request.headers.upgrade) response.shouldKeepAlive = false
     if (!hasValidHost(request)) refuse(response, malformedRequest())
     else void handle(request, response)
   }
-  return http
-    .createServer(OPTIONS, serve)
+  const server: Server = http.createServer(OPTIONS, serve)
+  return server
     .on('checkExpectation', serve) // else Node answers 417 by itself
     .on('connect', (request: IncomingMessage, socket: Socket) => {
       // Node has let go of the socket: nobody else minds its errors, nor would what is before it drain.
@@ -51,8 +53,9 @@ export function createServer(app: Koa, observers: Observers): Server {
       const before = newest.get(socket)
       if (request && isThrough(before)) return serve(request, responseOver(socket, request))
       const failure = parserFailure(error)
-      log.info({ status: failure.status, code: error.code }, 'no request')
-      refuseConnection(socket, failure, before)
+      const id = randomUUID()
+      log.info({ id, status: failure.status, code: error.code }, 'no request')
+      refuseConnection(socket, failure, id, before)
     })
 }
 
@@ -63,9 +66,29 @@ interface ParserError extends NodeJS.ErrnoException {
 /** Else the connection broke, or was broken off. */
 const isParserError = ({ code = '' }: ParserError) => /^(HPE|ERR_HTTP)_/.test(code)
 
-/** Has every answer that begins from now on close its connection. */
+/** The answers that each server, and each connection, has begun and is not through with. */
+const unfinished = new WeakMap<Server | Socket, Set<ServerResponse>>()
+const closing = new WeakSet<Server>()
+
+function mind(response: ServerResponse, server: Server, socket: Socket): void {
+  if (closing.has(server)) response.shouldKeepAlive = false
+  // Node tells an answer that waits behind another one nothing of the end of its connection.
+  if (!unfinished.has(socket)) {
+    socket.once('close', () => unfinished.get(socket)?.forEach((one) => one.emit('close')))
+  }
+  for (const owner of [server, socket]) {
+    const responses = unfinished.get(owner) ?? new Set()
+    unfinished.set(owner, responses.add(response))
+    response.once('close', () => responses.delete(response))
+  }
+}
+
+/** Has every answer from now on close its connection. */
 export function closeConnections(server: Server): void {
-  server.prependListener('request', (_, response) => (response.shouldKeepAlive = false))
+  closing.add(server)
+  for (const response of unfinished.get(server) ?? []) {
+    if (!response.headersSent) response.shouldKeepAlive = false
+  }
 }
 
 /** Stops listening, lets what is in flight finish for `patience` ms, then cuts what is left. */
@@ -112,18 +135,24 @@ const isThrough = (response?: ServerResponse) => !response || response.closed
  *
  * @param before the last answer begun on this connection
  */
-function refuseConnection(socket: Socket, failure: Failure, before?: ServerResponse): void {
+function refuseConnection(
+  socket: Socket,
+  failure: Failure,
+  id: string,
+  before?: ServerResponse,
+): void {
   const partial = before && !before.req.complete // it is the body of a request that went wrong
   if (partial && !before.headersSent) return refuse(before, failure)
-  const end = () => (partial ? void socket.destroy() : farewell(socket, failure))
+  const end = () => (partial ? void socket.destroy() : farewell(socket, failure, id))
   if (before && !isThrough(before)) before.once('close', end)
   else end()
 }
 
-function farewell(socket: Socket, failure: Failure): void {
+function farewell(socket: Socket, failure: Failure, id: string): void {
   if (!socket.writable) return
   const { status, body } = failure
-  const headers = Object.entries(headersOf(failure)).map(([name, value]) => `${name}: ${value}\r\n`)
+  const fields = { ...headersOf(failure), 'X-Request-Id': id }
+  const headers = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers.join('')}\r\n${body}`)
   // Not at once: a reset would take the answer from a client that is still sending.
   setTimeout(() => socket.destroy(), 1_000).unref()

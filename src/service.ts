@@ -18,6 +18,7 @@ import { createTokens } from './tokens.ts'
 
 /** Runs the service until a signal has stopped it. */
 export async function run(config: Config): Promise<void> {
+  const stop = stopSignal() // while it starts, too: as process 1 it would miss the signal otherwise
   const log = await createLogger(config.logLevel)
   const metrics = createMetrics()
   const readiness = createReadiness()
@@ -42,7 +43,7 @@ export async function run(config: Config): Promise<void> {
     log.info('no users yet; node dist/scripts/create-user.js --name Ada --email ada@example.com')
   }
 
-  const signal = await stopSignal()
+  const signal = await stop
   readiness.stopping()
   log.info(`${signal}: finishing what is in flight`)
   closeConnections(server)

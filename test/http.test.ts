@@ -363,8 +363,9 @@ describe('the log', () => {
 
   test('has a line for what is no request', async () => {
     service().lines.length = 0
-    await service().exchange('nonsense\r\n\r\n')
+    const text = await service().exchange('nonsense\r\n\r\n')
     expect(service().lines).toMatchObject([{ status: 400, code: 'HPE_INVALID_METHOD' }])
+    expect(text).toContain(`X-Request-Id: ${String(service().lines[0]!['id'])}\r\n`)
   })
 
   test('never has a token or a body in it', async () => {

@@ -26,7 +26,8 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
   const one = (kind: string) => all(kind).find(({ metadata }) => metadata.name === 'users-service')
   const workloads = () => [...all('Deployment'), ...all('StatefulSet'), ...all('Job')]
   const pods = () => workloads().map(({ spec }) => spec.template)
-  const containers = () => pods().flatMap(({ spec }) => spec.containers)
+  const containers = () =>
+    pods().flatMap(({ spec }) => [...(spec.initContainers ?? []), ...spec.containers])
   const pod = () => one('Deployment').spec.template
   const container = () => pod().spec.containers[0]
   const ports = () => container().ports.map(({ name }: Any) => name)
@@ -100,11 +101,14 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
         seccompProfile: { type: 'RuntimeDefault' },
       })
     }
-    for (const { securityContext } of containers()) {
+    for (const { name, securityContext } of containers()) {
+      const root = { runAsNonRoot: false, runAsUser: 0 }
+      const own = name === 'own-the-volume' // of the demo's MongoDB, in a namespace of its own
       expect(securityContext).toEqual({
+        ...(own && root),
         allowPrivilegeEscalation: false,
         readOnlyRootFilesystem: true,
-        capabilities: { drop: ['ALL'] },
+        capabilities: { drop: ['ALL'], ...(own && { add: ['CHOWN'] }) },
       })
     }
   })

@@ -38,5 +38,30 @@ test('an email that is taken is no failure', async () => {
   }
   const store = measured(failing({ create }), metrics)
   await expect(store.create({ name: '', email: 'x' })).rejects.toThrow(EmailTaken)
-  expect(await count(metrics, 'store_operation_failures_total')).toEqual([])
+  expect(await count(metrics, 'store_operation_failures_total')).toEqual([
+    'store_operation_failures_total{operation="create"} 0',
+  ])
+})
+
+test('a list that fails on the way is counted, and let go of', async () => {
+  const metrics = createMetrics()
+  let released = false
+  const list = async function* () {
+    try {
+      yield { id: '', name: '', email: '' }
+      throw new StoreFailure(new Error('on the way'))
+    } finally {
+      released = true
+    }
+  }
+  const users = measured(failing({ list }), metrics).list()
+  await expect(
+    (async () => {
+      for await (const user of users) void user
+    })(),
+  ).rejects.toThrow(StoreFailure)
+  expect(released).toBe(true)
+  expect(await count(metrics, 'store_operation_failures_total')).toEqual([
+    'store_operation_failures_total{operation="list"} 1',
+  ])
 })

@@ -145,11 +145,25 @@ test('it is alive and not ready while the store is being opened', async () => {
   mute.close()
 })
 
+test('a signal while it starts stops it with 0, as soon as it can', async () => {
+  const other = sqlitePlace()
+  const starting = serve(other, {})
+  while (starting.process.exitCode === null && !starting.output.stdout) {
+    starting.process.kill('SIGCONT') // it is there
+    await sleep(5)
+  }
+  starting.process.kill('SIGTERM')
+  expect(await starting.ended).toBe(0)
+  await other.remove()
+})
+
 test('it is not ready from the moment that it stops, and serves on for STOP_DELAY', async () => {
   const port = Number(new URL(url).port)
   expect(
     (await send(port, 'GET /nothing', { headers: { connection: 'keep-alive' } })).headers,
   ).toMatchObject({ connection: 'keep-alive' })
+  const begun = dial(port)
+  begun.socket.write('GET /nothing HTTP/1.1\r\nHost: x\r\n')
   service.process.kill('SIGTERM')
   while ((await ops('/readyz')).status === 200) await sleep(5)
   expect(await ops('/readyz')).toMatchObject({ status: 503, text: 'stopping' })
@@ -158,5 +172,8 @@ test('it is not ready from the moment that it stops, and serves on for STOP_DELA
     headers: { connection: 'keep-alive' },
   })
   expect([status, headers.connection]).toEqual([404, 'close'])
+  begun.socket.write('\r\n')
+  await once(begun.socket, 'close')
+  expect(begun.text()).toMatch(/^HTTP\/1.1 404 [^]*Connection: close/)
   expect(await service.ended).toBe(0)
 })

@@ -56,6 +56,7 @@ describeStores((kind) => {
     await Promise.all(load)
 
     expect(failed).toEqual([])
+    expect(created.length).toBeGreaterThan(20)
     const ids = (await users.GET('/users')).data!.map(({ id }) => id)
     expect(ids.sort()).toEqual(created.sort())
   })

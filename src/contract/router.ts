@@ -52,7 +52,7 @@ function respond(operation: Operation, handlers: Handlers, bodyLimit: number): K
 }
 
 async function send(ctx: Koa.Context, { status, headers = {}, body }: Reply): Promise<void> {
-  const content = isAsyncIterable(body) ? await stream(body) : body
+  const content = isAsyncIterable(body) ? await stream(body, ctx) : body
   ctx.status = status
   ctx.set(headers)
   if (content === undefined) return // an assignment would make it a 204
@@ -61,9 +61,11 @@ async function send(ctx: Koa.Context, { status, headers = {}, body }: Reply): Pr
 }
 
 /** Waits for the first chunk, so that a failure until then is still a 500. */
-async function stream(items: AsyncIterable<unknown>): Promise<Readable> {
+async function stream(items: AsyncIterable<unknown>, { req, res }: Koa.Context): Promise<Readable> {
   const readable = Readable.from(jsonArray(items))
+  res.once('close', () => readable.destroy()) // an answer that never got its turn, too
   await once(readable, 'readable')
+  if (req.socket.destroyed) readable.destroy()
   return readable
 }
 

@@ -9,12 +9,12 @@ export function measured(store: UserStore, metrics: Metrics): UserStore {
     async (...given: A): Promise<R> => {
       const end = metrics.storeCall(operation)
       try {
-        const answer = await call(...given)
-        end()
-        return answer
+        return await call(...given)
       } catch (error) {
-        end({ failed: error instanceof StoreFailure })
+        if (error instanceof StoreFailure) metrics.storeFailed(operation)
         throw error
+      } finally {
+        end()
       }
     }
 
@@ -26,14 +26,19 @@ export function measured(store: UserStore, metrics: Metrics): UserStore {
     rename: timed('rename', (id, name) => store.rename(id, name)),
     remove: timed('remove', (id) => store.remove(id)),
     async *list() {
-      const users = store.list()[Symbol.asyncIterator]()
-      const next = timed('list', () => users.next())
+      const end = metrics.storeCall('list')
+      let first = true
       try {
-        for (let { done, value } = await next(); !done; { done, value } = await users.next()) {
-          yield value
+        for await (const user of store.list()) {
+          if (first) end()
+          first = false
+          yield user
         }
+      } catch (error) {
+        if (error instanceof StoreFailure) metrics.storeFailed('list')
+        throw error
       } finally {
-        await users.return?.()
+        if (first) end()
       }
     },
   }
