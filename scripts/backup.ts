@@ -1,6 +1,6 @@
 // Copies the embedded store's database to a file, while the service runs. (MongoDB has its own tools.)
-import { join } from 'node:path'
 import { readConfig } from '../src/config.ts'
+import { databaseIn } from '../src/store/open.ts'
 import { backUpSqlite } from '../src/store/sqlite.ts'
 
 const [target, ...more] = process.argv.slice(2)
@@ -11,7 +11,7 @@ if (!target || more.length > 0) {
 try {
   const { dataDir, mongodbUri } = readConfig(process.env)
   if (mongodbUri) throw new Error('the users are in MongoDB: use mongodump')
-  const file = join(dataDir, 'users.db')
+  const file = databaseIn(dataDir)
   backUpSqlite(file, target)
   console.log(`${file} was copied to ${target}`)
 } catch (error) {

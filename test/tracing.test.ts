@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
-import { killPrograms, serve } from './support/program.ts'
+import { killPrograms, serve, type Program } from './support/program.ts'
 import { send, tokens } from './support/service.ts'
 import { describeStores, SECRET, type Place } from './support/stores.ts'
 
@@ -33,15 +33,20 @@ describeStores((kind) => {
     collector.close()
   })
 
-  test('a collector that never answers holds up neither requests nor the end', async () => {
-    collector = http.createServer(() => {})
+  /** Starts the service, and a collector that it sends its traces to. */
+  async function serveTraced(collect: http.RequestListener): Promise<Program> {
+    collector = http.createServer(collect)
     await once(collector.listen(0, '127.0.0.1'), 'listening')
     const { port } = collector.address() as AddressInfo
     place = kind()
-    const service = serve(place, {
+    return serve(place, {
       SIGNING_SECRET: SECRET,
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
     })
+  }
+
+  test('a collector that never answers holds up neither requests nor the end', async () => {
+    const service = await serveTraced(() => {})
     const url = await service.listening()
     const authorization = `Bearer ${tokens.issue('x')}`
     expect((await send(Number(new URL(url).port), 'GET /users', { authorization })).status).toBe(
@@ -65,15 +70,7 @@ describeStores((kind) => {
       }
       response.end('{}')
     }
-    collector = http.createServer((request, response) => void receive(request, response))
-    await once(collector.listen(0, '127.0.0.1'), 'listening')
-    const { port } = collector.address() as AddressInfo
-
-    place = kind()
-    const service = serve(place, {
-      SIGNING_SECRET: SECRET,
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
-    })
+    const service = await serveTraced((request, response) => void receive(request, response))
     const url = await service.listening()
     const headers = { traceparent: `00-${TRACE}-b7ad6b7169203331-01` }
     const request = { headers, json: { email: 'secret@example.com' } }

@@ -12,5 +12,8 @@ export async function openStore(config: {
     return openMongoStore(config.mongodbUri)
   }
   const { openSqliteStore } = await import('./sqlite.ts')
-  return openSqliteStore(join(config.dataDir, 'users.db'))
+  return openSqliteStore(databaseIn(config.dataDir))
 }
+
+/** The file that the embedded store keeps the users in. */
+export const databaseIn = (dataDir: string): string => join(dataDir, 'users.db')
