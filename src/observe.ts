@@ -9,6 +9,8 @@ declare module 'node:http' {
   interface IncomingMessage {
     /** Names the request, in X-Request-Id and in the log. */
     id?: string
+    /** The trace that it is part of. */
+    trace?: string
     /** The operation that it reached, by its operationId. */
     operation?: string
     /** Why the guard refused its token. */
@@ -30,15 +32,16 @@ export function observe(
   const start = performance.now()
   const measured = metrics.request()
   request.id = idOf(request) ?? randomUUID()
+  request.trace ??= traceOf(request)
   response.setHeader('X-Request-Id', request.id)
   response.once('close', () => {
-    const { id, method = '', operation, refused } = request
+    const { id, trace, method = '', operation, refused } = request
     const status = response.headersSent ? response.statusCode : undefined
     measured({ operation: operation ?? 'none', method, status: String(status ?? 'none') })
     if (refused) metrics.refused(refused)
     const line = {
       id,
-      trace_id: traceOf(request),
+      trace_id: trace,
       method,
       path: rawPath(request.url ?? ''),
       status,
@@ -59,7 +62,7 @@ function idOf({ headers }: IncomingMessage): string | undefined {
 
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}/
 
-/** The trace that the request is part of (W3C Trace Context §3.2). */
+/** The trace that the client names (W3C Trace Context §3.2). */
 function traceOf({ headers }: IncomingMessage): string | undefined {
   const { traceparent } = headers
   return typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent)?.[1] : undefined

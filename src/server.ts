@@ -21,7 +21,8 @@ const OPTIONS = {
 export function createServer(app: Koa, observers: Observers): Server {
   const { log } = observers
   app.on('error', (failure: Failure, ctx?: Koa.Context) => {
-    log.error({ id: ctx?.req.id, err: failure.cause }, failure.message)
+    const { id, trace } = ctx?.req ?? {}
+    log.error({ id, trace_id: trace, err: failure.cause }, failure.message)
   })
   const handle = app.callback()
   const newest = new WeakMap<Socket, ServerResponse>() // the last answer begun on a connection

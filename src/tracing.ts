@@ -1,6 +1,7 @@
 // OpenTelemetry traces of HTTP, the router and MongoDB. Loaded only when there is somewhere to send them
 // to, and before what it instruments. The rest of OpenTelemetry's environment variables count, too:
 // https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
+import type { Span } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { registerInstrumentations } from '@opentelemetry/instrumentation'
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http'
@@ -8,6 +9,7 @@ import { KoaInstrumentation } from '@opentelemetry/instrumentation-koa'
 import { MongoDBInstrumentation } from '@opentelemetry/instrumentation-mongodb'
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
+import { IncomingMessage, type ClientRequest } from 'node:http'
 import { register } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -25,12 +27,17 @@ export function startTracing(): () => Promise<void> {
   provider.register()
   registerInstrumentations({
     instrumentations: [
-      new HttpInstrumentation({ ignoreIncomingRequestHook: isProbe }),
+      new HttpInstrumentation({ ignoreIncomingRequestHook: isProbe, requestHook: nameTrace }),
       new KoaInstrumentation(),
       new MongoDBInstrumentation(),
     ],
   })
   return () => Promise.race([provider.shutdown(), sleep(PATIENCE)])
+}
+
+/** Gives the request the trace that it is part of, for the log: it may begin here. */
+function nameTrace(span: Span, request: IncomingMessage | ClientRequest): void {
+  if (request instanceof IncomingMessage) request.trace = span.spanContext().traceId
 }
 
 /** Probes are asked so often that they would bury what matters. */

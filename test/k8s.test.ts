@@ -68,7 +68,9 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
   })
 
   testKubectl('has every environment variable, and none that the service does not know', () => {
-    const { data } = one('ConfigMap')
+    const { name } = container().envFrom[0].configMapRef
+    expect(name).toMatch(/^users-service-\w+$/) // by its content, so that a change restarts the pods
+    const { data } = all('ConfigMap').find(({ metadata }) => metadata.name === name)
     const secret = container().env.map(({ name }: Any) => name)
     expect([...Object.keys(data), ...secret].sort()).toEqual(Object.keys(VARIABLES).sort())
     const config = readConfig({ ...data, MONGODB_URI: 'mongodb://x', SIGNING_SECRET: SECRET })

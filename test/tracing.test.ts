@@ -57,20 +57,36 @@ describeStores((kind) => {
     collector.closeAllConnections()
   })
 
-  test('a request leaves spans of HTTP, the router and MongoDB, in the trace that it came with', async () => {
-    const spans: Span[] = []
-    let resource = ''
+  /** Starts the service, and a collector of what it sends. */
+  async function serveCollected(): Promise<{
+    service: Program
+    collected: Traces['resourceSpans']
+  }> {
+    const collected: Traces['resourceSpans'] = []
     const receive = async (request: http.IncomingMessage, response: http.ServerResponse) => {
-      const { resourceSpans } = (await json(request)) as Traces
-      for (const { resource: of, scopeSpans } of resourceSpans) {
-        resource = JSON.stringify(of)
-        for (const { scope, spans: some } of scopeSpans) {
-          for (const span of some) spans.push({ ...span, scope: scope.name })
-        }
-      }
+      collected.push(...((await json(request)) as Traces).resourceSpans)
       response.end('{}')
     }
     const service = await serveTraced((request, response) => void receive(request, response))
+    return { service, collected }
+  }
+
+  const spansOf = (collected: Traces['resourceSpans']): Span[] =>
+    collected
+      .flatMap(({ scopeSpans }) => scopeSpans)
+      .flatMap(({ scope, spans }) => spans.map((span) => ({ ...span, scope: scope.name })))
+
+  test('the trace that begins with a request is in its line', async () => {
+    const { service, collected } = await serveCollected()
+    await send(Number(new URL(await service.listening()).port), 'GET /nothing')
+    service.process.kill('SIGTERM')
+    await service.ended
+    const line = service.output.stdout.split('\n').find((one) => one.includes('/nothing'))!
+    expect(spansOf(collected).map(({ traceId }) => traceId)).toContain(JSON.parse(line).trace_id)
+  })
+
+  test('a request leaves spans of HTTP, the router and MongoDB, in the trace that it came with', async () => {
+    const { service, collected } = await serveCollected()
     const url = await service.listening()
     const headers = { traceparent: `00-${TRACE}-b7ad6b7169203331-01` }
     const request = { headers, json: { email: 'secret@example.com' } }
@@ -79,7 +95,8 @@ describeStores((kind) => {
     service.process.kill('SIGTERM')
     expect(await service.ended).toBe(0)
 
-    expect(resource).toContain('users-service')
+    const spans = spansOf(collected)
+    expect(JSON.stringify(collected[0]!.resource)).toContain('users-service')
     const traced = spans.filter(({ traceId }) => traceId === TRACE)
     const names = traced.map(
       ({ scope, name }) => `${scope.replace(/.*instrumentation-/, '')}: ${name}`,
