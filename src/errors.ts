@@ -6,6 +6,8 @@ import { EmailTaken, StoreFailure } from './store/user-store.ts'
 export class Failure extends Error {
   readonly status: number
   readonly headers: Record<string, string>
+  /** What goes over the wire, as UTF-8. */
+  readonly body: string
 
   constructor(
     status: number,
@@ -15,13 +17,12 @@ export class Failure extends Error {
     super(message, options)
     this.status = status
     this.headers = headers
-  }
-
-  /** What goes over the wire, as UTF-8. */
-  get body(): string {
-    return JSON.stringify({ message: this.message })
+    this.body = JSON.stringify({ message })
   }
 }
+
+/** The media type of every body but a page's. */
+export const JSON_TYPE = 'application/json; charset=utf-8'
 
 const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer' } } // RFC 6750 §3
 
@@ -63,7 +64,7 @@ export function parserFailure({ code }: NodeJS.ErrnoException): Failure {
 export function answer(ctx: Koa.Context, failure: Failure): void {
   ctx.status = failure.status
   ctx.set(failure.headers)
-  ctx.type = 'application/json'
+  ctx.set('Content-Type', JSON_TYPE)
   ctx.body = failure.body
 }
 

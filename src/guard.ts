@@ -6,12 +6,14 @@ import type { Tokens } from './tokens.ts'
 /** Paths that match are protected: tested as they were sent, not anchored (specification, section 5). */
 export const PROTECTED = /\/users/
 
+const REFUSAL = unauthorized() // the same for every request
+
 export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
   return async function guard(ctx, next) {
     if (!PROTECTED.test(ctx.path)) return next()
     const verdict = tokens.verify(ctx.req.headers.authorization)
     if (verdict.valid) return next()
     ctx.req.refused = verdict.reason // for the log and the metrics; the client is not told
-    answer(ctx, unauthorized())
+    answer(ctx, REFUSAL)
   }
 }

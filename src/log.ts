@@ -7,9 +7,26 @@ export type { Logger }
 export async function createLogger(level: string, to?: DestinationStream): Promise<Logger> {
   const options = { level, base: null, serializers: { err: describe } }
   if (to) return pino(options, to)
-  if (!process.stdout.isTTY) return pino(options, pino.destination({ sync: true })) // keeps the order
+  if (!process.stdout.isTTY) return pino(options, writeByTurns())
   const { default: pretty } = await import('pino-pretty')
   return pino(options, pretty({ translateTime: 'HH:MM:ss.l', singleLine: true, sync: true }))
+}
+
+/** Standard output; the lines of one turn of the event loop are one write. It keeps the order. */
+function writeByTurns(): DestinationStream {
+  const output = pino.destination({ sync: true })
+  let lines = ''
+  const write = () => {
+    if (lines) output.write(lines)
+    lines = ''
+  }
+  process.on('exit', write)
+  return {
+    write(line) {
+      if (!lines) setImmediate(write)
+      lines += line
+    },
+  }
 }
 
 /**

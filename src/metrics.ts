@@ -4,20 +4,26 @@ import { METHODS } from 'node:http'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 export interface Metrics {
-  /** A request begins. @returns to be called with its end */
-  request(): (end: { operation: string; method: string; status: string }) => void
+  /** A request begins. */
+  requestBegun(): void
+  /** Its answer has ended, after so many seconds. */
+  requestEnded(end: { operation: string; method: string; status: string }, seconds: number): void
   /** The guard refused a request. */
   refused(reason: string): void
-  /** The store is asked. @returns to be called when it has answered, or failed */
-  storeCall(operation: string): () => void
-  /** The store failed. */
-  storeFailed(operation: string): void
+  /** What is measured of an operation of the store. */
+  storeOperation(operation: string): {
+    /** It has answered, or failed, after so many seconds. */
+    ended(seconds: number): void
+    failed(): void
+  }
   /** The media type and the text of an exposition. */
   expose(): Promise<{ type: string; text: string }>
 }
 
 /** In seconds: from a look-up in memory to a store that is given up. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+const KNOWN_METHODS = new Set(METHODS)
 
 /** Metrics of their own; nothing is global. */
 export function createMetrics(): Metrics {
@@ -32,10 +38,14 @@ export function createMetrics(): Metrics {
     buckets: BUCKETS,
     registers,
   })
-  const inFlight = new Gauge({
+  let inFlight = 0
+  new Gauge({
     name: 'http_requests_in_flight',
     help: 'Requests that are being answered.',
     registers,
+    collect() {
+      this.set(inFlight)
+    },
   })
   const refusals = new Counter({
     name: 'tokens_refused_total',
@@ -58,20 +68,19 @@ export function createMetrics(): Metrics {
   })
 
   return {
-    request() {
-      const observe = requests.startTimer()
-      inFlight.inc()
-      return ({ operation, method, status }) => {
-        observe({ operation, method: METHODS.includes(method) ? method : 'other', status })
-        inFlight.dec()
-      }
+    requestBegun: () => void (inFlight += 1),
+    requestEnded({ operation, method, status }, seconds) {
+      inFlight -= 1
+      const known = KNOWN_METHODS.has(method) ? method : 'other'
+      requests.observe({ operation, method: known, status }, seconds)
     },
     refused: (reason) => refusals.inc({ reason }),
-    storeCall(operation) {
-      storeFailures.inc({ operation }, 0) // so that the first failure is a rise
-      return storeCalls.startTimer({ operation })
+    storeOperation(operation) {
+      const calls = storeCalls.labels(operation)
+      const failures = storeFailures.labels(operation)
+      failures.inc(0) // so that the first failure is a rise
+      return { ended: (seconds) => calls.observe(seconds), failed: () => failures.inc() }
     },
-    storeFailed: (operation) => storeFailures.inc({ operation }),
     expose: async () => ({ type: register.contentType, text: await register.metrics() }),
   }
 }

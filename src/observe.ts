@@ -30,24 +30,19 @@ export function observe(
   { log, metrics }: Observers,
 ): void {
   const start = performance.now()
-  const measured = metrics.request()
+  metrics.requestBegun()
   request.id = idOf(request) ?? randomUUID()
   request.trace ??= traceOf(request)
   response.setHeader('X-Request-Id', request.id)
   response.once('close', () => {
     const { id, trace, method = '', operation, refused } = request
     const status = response.headersSent ? response.statusCode : undefined
-    measured({ operation: operation ?? 'none', method, status: String(status ?? 'none') })
+    const ms = Math.round((performance.now() - start) * 1000) / 1000
+    const end = { operation: operation ?? 'none', method, status: String(status ?? 'none') }
+    metrics.requestEnded(end, ms / 1000)
     if (refused) metrics.refused(refused)
-    const line = {
-      id,
-      trace_id: trace,
-      method,
-      path: rawPath(request.url ?? ''),
-      status,
-      refused,
-      ms: Math.round((performance.now() - start) * 1000) / 1000,
-    }
+    const path = rawPath(request.url ?? '')
+    const line = { id, trace_id: trace, method, path, status, refused, ms }
     if (response.writableFinished) log.info(line, 'request')
     else log.warn(line, 'request broken off')
   })

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import http, { STATUS_CODES, ServerResponse, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type Koa from 'koa'
-import { malformedRequest, parserFailure, type Failure } from './errors.ts'
+import { JSON_TYPE, malformedRequest, parserFailure, type Failure } from './errors.ts'
 import { observe, type Observers } from './observe.ts'
 import { requestOfUnknownMethod } from './unknown-method.ts'
 
@@ -25,11 +25,9 @@ export function createServer(app: Koa, observers: Observers): Server {
     log.error({ id, trace_id: trace, err: failure.cause }, failure.message)
   })
   const handle = app.callback()
-  const newest = new WeakMap<Socket, ServerResponse>() // the last answer begun on a connection
   const refused = new WeakSet<Socket>()
 
   const serve = (request: IncomingMessage, response: ServerResponse) => {
-    newest.set(request.socket, response)
     mind(response, server, request.socket)
     observe(request, response, observers)
     // Node drops what comes behind an offer to upgrade, so nothing may.
@@ -38,12 +36,13 @@ export function createServer(app: Koa, observers: Observers): Server {
     else void handle(request, response)
   }
   const server: Server = http.createServer(OPTIONS, serve)
+  unfinished.set(server, new Set())
   return server
     .on('checkExpectation', serve) // else Node answers 417 by itself
     .on('connect', (request: IncomingMessage, socket: Socket) => {
       // Node has let go of the socket: nobody else minds its errors, nor would what is before it drain.
       socket.on('error', () => {})
-      if (isThrough(newest.get(socket))) serve(request, responseOver(socket, request))
+      if (isThrough(socket.newest)) serve(request, responseOver(socket, request))
       else socket.destroy()
     })
     .on('clientError', (error: ParserError, socket: Socket) => {
@@ -51,7 +50,7 @@ export function createServer(app: Koa, observers: Observers): Server {
       if (refused.has(socket) || !socket.writable) return // it is what still comes behind
       refused.add(socket)
       const request = error.rawPacket && requestOfUnknownMethod(error.rawPacket, socket)
-      const before = newest.get(socket)
+      const before = socket.newest
       if (request && isThrough(before)) return serve(request, responseOver(socket, request))
       const failure = parserFailure(error)
       const id = randomUUID()
@@ -67,20 +66,43 @@ interface ParserError extends NodeJS.ErrnoException {
 /** Else the connection broke, or was broken off. */
 const isParserError = ({ code = '' }: ParserError) => /^(HPE|ERR_HTTP)_/.test(code)
 
-/** The answers that each server, and each connection, has begun and is not through with. */
-const unfinished = new WeakMap<Server | Socket, Set<ServerResponse>>()
+declare module 'node:net' {
+  interface Socket {
+    /** The answer last begun on this connection. */
+    newest?: ServerResponse
+  }
+}
+
+declare module 'node:http' {
+  interface ServerResponse {
+    /** The answer that has to be through on its connection before this one. */
+    behind?: ServerResponse | undefined
+  }
+}
+
+/** The answers that each server has begun and is not through with. */
+const unfinished = new WeakMap<Server, Set<ServerResponse>>()
 const closing = new WeakSet<Server>()
 
 function mind(response: ServerResponse, server: Server, socket: Socket): void {
   if (closing.has(server)) response.shouldKeepAlive = false
-  // Node tells an answer that waits behind another one nothing of the end of its connection.
-  if (!unfinished.has(socket)) {
-    socket.once('close', () => unfinished.get(socket)?.forEach((one) => one.emit('close')))
-  }
-  for (const owner of [server, socket]) {
-    const responses = unfinished.get(owner) ?? new Set()
-    unfinished.set(owner, responses.add(response))
-    response.once('close', () => responses.delete(response))
+  const responses = unfinished.get(server)
+  responses?.add(response)
+  response.once('close', () => {
+    responses?.delete(response)
+    response.behind = undefined
+  })
+  const before = socket.newest
+  socket.newest = response
+  if (!before) socket.once('close', () => abandon(socket))
+  else if (!before.closed) response.behind = before
+}
+
+/** Node tells an answer that waits behind another one nothing of the end of its connection. */
+function abandon({ newest }: Socket): void {
+  for (let response = newest, next; response && !response.closed; response = next) {
+    next = response.behind
+    response.emit('close')
   }
 }
 
@@ -105,10 +127,14 @@ export async function closeServer(server: Server, patience: number): Promise<voi
 const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/ // the characters of uri-host and port, RFC 9110 §7.2
 
 /** One host and a valid one, RFC 9112 §3.2; HTTP/1.0 may do without. */
-function hasValidHost({ httpVersion, headersDistinct: { host = [] } }: IncomingMessage): boolean {
-  const [only = ''] = host
-  return host.length === 0 ? httpVersion === '1.0' : host.length === 1 && HOST.test(only)
+function hasValidHost({ httpVersion, headers: { host }, rawHeaders }: IncomingMessage): boolean {
+  if (host === undefined) return httpVersion === '1.0'
+  return HOST.test(host) && rawHeaders.findIndex(isHost) === rawHeaders.findLastIndex(isHost)
 }
+
+/** Whether what stands in `rawHeaders`, names and values in turns, is the name Host. */
+const isHost = (field: string, i: number): boolean =>
+  i % 2 === 0 && field.length === 4 && field.toLowerCase() === 'host'
 
 function refuse(response: ServerResponse, failure: Failure): void {
   response.writeHead(failure.status, headersOf(failure)).end(failure.body)
@@ -116,7 +142,7 @@ function refuse(response: ServerResponse, failure: Failure): void {
 
 const headersOf = ({ headers, body }: Failure) => ({
   ...headers,
-  'Content-Type': 'application/json; charset=utf-8',
+  'Content-Type': JSON_TYPE,
   'Content-Length': Buffer.byteLength(body),
   Connection: 'close',
 })

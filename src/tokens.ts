@@ -1,6 +1,7 @@
 // Issues and verifies bearer tokens. Pure: knows no HTTP server, asks no store.
 import { createSecretKey } from 'node:crypto'
 import jwt from 'jsonwebtoken'
+import { LRUCache } from 'lru-cache'
 
 export interface Tokens {
   /** A signed token (JWT, HS256) with the claims `id`, `iat` and `exp`. */
@@ -26,27 +27,43 @@ export function createTokens(secret: string, ttl: number): Tokens {
   // Made once: given a string, jsonwebtoken would build a key at every call.
   const key = createSecretKey(secret, 'utf8')
 
+  const remembered = new LRUCache<string, number>({ max: REMEMBERED })
+
+  function judge(token: string): Verdict {
+    try {
+      const { header, payload } = jwt.verify(token, key, { algorithms: ['HS256'], complete: true })
+      if ('crit' in header || !isClaimsSet(payload)) return INVALID
+      if (token.length <= LONGEST) remembered.set(token, payload.exp ?? Infinity)
+      return VALID
+    } catch (error) {
+      return { valid: false, reason: reasonOf(error) }
+    }
+  }
+
   return {
     issue: (userId) => jwt.sign({ id: userId }, key, { algorithm: 'HS256', expiresIn: ttl }),
     verify(authorization) {
       const token = authorization?.match(BEARER)?.[1]
-      if (!token) return { valid: false, reason: 'missing' }
-      try {
-        const { header, payload } = jwt.verify(token, key, {
-          algorithms: ['HS256'],
-          complete: true,
-        })
-        const understood = !('crit' in header) && isClaimsSet(payload)
-        return understood ? { valid: true } : { valid: false, reason: 'invalid' }
-      } catch (error) {
-        return { valid: false, reason: reasonOf(error) }
-      }
+      if (!token) return MISSING
+      const expiry = remembered.get(token)
+      return expiry !== undefined && seconds() < expiry ? VALID : judge(token)
     },
   }
 }
 
+const VALID = { valid: true } as const
+const MISSING = { valid: false, reason: 'missing' } as const
+const INVALID = { valid: false, reason: 'invalid' } as const
+
+/** How many verified tokens are remembered, and how long one may be for that, in characters. */
+const REMEMBERED = 10_000
+const LONGEST = 1_000
+
+/** The time as tokens have it (NumericDate, RFC 7519 §2), in whole seconds as jsonwebtoken reads it. */
+const seconds = (): number => Math.floor(Date.now() / 1000)
+
 /** RFC 7519 §7.2, step 10. (And of `crit`, RFC 7515 §4.1.11, no extension is understood here.) */
-const isClaimsSet = (payload: unknown): boolean =>
+const isClaimsSet = (payload: unknown): payload is jwt.JwtPayload =>
   typeof payload === 'object' && payload !== null && !Array.isArray(payload)
 
 function reasonOf(error: unknown): 'expired' | 'premature' | 'invalid' {

@@ -18,15 +18,14 @@ export function requestOfUnknownMethod(
   const head = packet.toString('latin1', 0, maxHeaderSize)
   const [, method = '', url, lines = ''] = HEAD.exec(head) ?? []
   if (!url || METHODS.includes(method.toUpperCase())) return undefined
-  const headersDistinct: Record<string, string[]> = Object.create(null)
+  const rawHeaders: string[] = []
+  const headers: Record<string, string> = Object.create(null)
   for (const line of lines.split('\r\n').slice(0, -1)) {
     const [, name, value = ''] = FIELD.exec(line) ?? []
     if (!name) return undefined
-    const values = (headersDistinct[name.toLowerCase()] ??= [])
-    values.push(value.trim())
+    rawHeaders.push(name, value.trim())
+    headers[name.toLowerCase()] ??= value.trim()
   }
-  const first = Object.entries(headersDistinct).map(([name, [value]]) => [name, value])
-  const headers = Object.fromEntries(first)
-  const parts = { method, url, httpVersion: '1.1', headers, headersDistinct, complete: true }
+  const parts = { method, url, httpVersion: '1.1', rawHeaders, headers, complete: true }
   return Object.assign(new IncomingMessage(socket), parts)
 }

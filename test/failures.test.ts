@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StoreFailure, type User } from '../src/store/user-store.ts'
+import { StoreFailure, type JsonText, type User } from '../src/store/user-store.ts'
 import { failing } from './support/failing-store.ts'
 import { everyOperation } from './support/operations.ts'
 import { startService, tokens } from './support/service.ts'
@@ -58,7 +58,9 @@ describe('the list', () => {
     const seen = { fetched: 0, released: false }
     const list = async function* () {
       try {
-        for (; seen.fetched < count; seen.fetched += 1) yield user(seen.fetched)
+        for (; seen.fetched < count; seen.fetched += 1) {
+          yield JSON.stringify([user(seen.fetched)]) as JsonText<User[]>
+        }
         end?.()
       } finally {
         seen.released = true

@@ -1,10 +1,10 @@
 // What must not compile. `npm run check` does: an error that is expected and missing is an error.
-import type { Handler, Handlers } from '../src/contract/handlers.ts'
+import type { Handler, Handlers, JsonText, User } from '../src/contract/handlers.ts'
 
 const user = { id: '665f1c2e8b3f4a0012d4c001', name: 'Ada', email: 'ada@example.com' }
 const headers = { Location: `/users/${user.id}` }
 async function* stream() {
-  yield user
+  yield '[]' as JsonText<User[]>
 }
 
 export const right = {
@@ -50,7 +50,7 @@ incomplete satisfies Handlers
 ;(() => ({
   status: 200,
   body: (async function* () {
-    yield 7
+    yield '[7]' as JsonText<number[]>
   })(),
 })) satisfies Handler<'listUsers'>
 

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals'
 import { createMetrics } from '../src/metrics.ts'
 import { measured } from '../src/store/measured.ts'
-import { EmailTaken, StoreFailure } from '../src/store/user-store.ts'
+import { EmailTaken, StoreFailure, type JsonText, type User } from '../src/store/user-store.ts'
 import { failing } from './support/failing-store.ts'
 
 const count = async (metrics: ReturnType<typeof createMetrics>, name: string) =>
@@ -22,12 +22,12 @@ test.each(['create', 'find', 'findByEmail', 'list', 'rename', 'remove'])(
       remove: () => store.remove(''),
     }
     await expect(calls[operation]!()).rejects.toThrow(StoreFailure)
-    expect(await count(metrics, 'store_operation_failures_total')).toEqual([
-      `store_operation_failures_total{operation="${operation}"} 1`,
-    ])
-    expect(await count(metrics, 'store_operation_duration_seconds_count')).toEqual([
-      `store_operation_duration_seconds_count{operation="${operation}"} 1`,
-    ])
+    expect(
+      await count(metrics, `store_operation_failures_total{operation="${operation}"}`),
+    ).toEqual([`store_operation_failures_total{operation="${operation}"} 1`])
+    expect(
+      await count(metrics, `store_operation_duration_seconds_count{operation="${operation}"}`),
+    ).toEqual([`store_operation_duration_seconds_count{operation="${operation}"} 1`])
   },
 )
 
@@ -38,7 +38,7 @@ test('an email that is taken is no failure', async () => {
   }
   const store = measured(failing({ create }), metrics)
   await expect(store.create({ name: '', email: 'x' })).rejects.toThrow(EmailTaken)
-  expect(await count(metrics, 'store_operation_failures_total')).toEqual([
+  expect(await count(metrics, 'store_operation_failures_total{operation="create"}')).toEqual([
     'store_operation_failures_total{operation="create"} 0',
   ])
 })
@@ -48,7 +48,7 @@ test('a list that fails on the way is counted, and let go of', async () => {
   let released = false
   const list = async function* () {
     try {
-      yield { id: '', name: '', email: '' }
+      yield '[]' as JsonText<User[]>
       throw new StoreFailure(new Error('on the way'))
     } finally {
       released = true
@@ -61,7 +61,7 @@ test('a list that fails on the way is counted, and let go of', async () => {
     })(),
   ).rejects.toThrow(StoreFailure)
   expect(released).toBe(true)
-  expect(await count(metrics, 'store_operation_failures_total')).toEqual([
+  expect(await count(metrics, 'store_operation_failures_total{operation="list"}')).toEqual([
     'store_operation_failures_total{operation="list"} 1',
   ])
 })

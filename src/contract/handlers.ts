@@ -24,7 +24,11 @@ type PathOf<O extends { parameters: object }> = O['parameters'] extends { path: 
   ? Pick<O['parameters'], 'path'>
   : unknown
 
-/** One of the documented responses. A JSON array may be given as an async iterable of its items. */
+/** The JSON text of a `T`, in UTF-8 where it is bytes. */
+export type JsonText<T> = (string | Uint8Array) & { readonly [json]: T }
+declare const json: unique symbol
+
+/** One of the documented responses. A JSON array may be given in parts, each the JSON text of one. */
 type Reply<Responses> = {
   [Status in keyof Responses]: { status: Status } & HeadersOf<Responses[Status]> &
     BodyOf<Responses[Status]>
@@ -37,7 +41,7 @@ type HeadersOf<R> = R extends { headers: infer H }
   : never
 
 type BodyOf<R> = R extends { content: Json<infer Body> }
-  ? { body: Body extends readonly (infer Item)[] ? Body | AsyncIterable<Item> : Body }
+  ? { body: Body extends readonly unknown[] ? Body | AsyncIterable<JsonText<Body>> : Body }
   : { body?: never }
 
 interface Json<Body> {

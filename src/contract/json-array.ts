@@ -1,18 +1,16 @@
-// Writes a JSON array as it comes. Never holds more than a chunk of it.
+// Joins JSON arrays as they come. Never parses them, never holds more than one.
+import type { JsonText } from './handlers.ts'
 
-/** The size, in UTF-16 code units, from which on a chunk is passed on. */
-const CHUNK = 16_384
-
-/** The JSON text of an array of `items`, in chunks; the first one comes with the first items. */
-export async function* jsonArray(items: AsyncIterable<unknown>): AsyncGenerator<string> {
-  let text = '['
-  let separator = ''
-  for await (const item of items) {
-    text += separator + JSON.stringify(item)
+/** The bytes of the JSON array of all items of `arrays`; the first come with the first array. */
+export async function* jsonArray(
+  arrays: AsyncIterable<JsonText<unknown[]>>,
+): AsyncGenerator<Buffer> {
+  let separator = '['
+  for await (const array of arrays) {
+    const items = Buffer.from(array).subarray(1, -1)
+    if (items.length === 0) continue
+    yield Buffer.concat([Buffer.from(separator), items])
     separator = ','
-    if (text.length < CHUNK) continue
-    yield text
-    text = ''
   }
-  yield `${text}]`
+  yield Buffer.from(separator === '[' ? '[]' : ']')
 }

@@ -3,10 +3,10 @@ import { Router, type Layer } from '@koa/router'
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import type Koa from 'koa'
-import { methodNotAllowed, noSuchPath } from '../errors.ts'
+import { JSON_TYPE, methodNotAllowed, noSuchPath } from '../errors.ts'
 import { bodyReader } from './body.ts'
 import { contractOperations, type Operation } from './contract.ts'
-import type { Handlers } from './handlers.ts'
+import type { Handlers, JsonText } from './handlers.ts'
 import { jsonArray } from './json-array.ts'
 
 type Handler = (input: { path: Record<string, string>; body: unknown }) => Reply | Promise<Reply>
@@ -56,19 +56,22 @@ async function send(ctx: Koa.Context, { status, headers = {}, body }: Reply): Pr
   ctx.status = status
   ctx.set(headers)
   if (content === undefined) return // an assignment would make it a 204
-  ctx.type = 'application/json'
-  ctx.body = content
+  ctx.set('Content-Type', JSON_TYPE)
+  ctx.body = content instanceof Readable ? content : JSON.stringify(content)
 }
 
 /** Waits for the first chunk, so that a failure until then is still a 500. */
-async function stream(items: AsyncIterable<unknown>, { req, res }: Koa.Context): Promise<Readable> {
-  const readable = Readable.from(jsonArray(items))
+async function stream(
+  arrays: AsyncIterable<JsonText<unknown[]>>,
+  { req, res }: Koa.Context,
+): Promise<Readable> {
+  const readable = Readable.from(jsonArray(arrays))
   res.once('close', () => readable.destroy()) // an answer that never got its turn, too
   await once(readable, 'readable')
   if (req.socket.destroyed) readable.destroy()
   return readable
 }
 
-function isAsyncIterable(body: unknown): body is AsyncIterable<unknown> {
+function isAsyncIterable(body: unknown): body is AsyncIterable<JsonText<unknown[]>> {
   return typeof body === 'object' && body !== null && Symbol.asyncIterator in body
 }

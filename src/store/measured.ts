@@ -4,19 +4,44 @@ import { StoreFailure, type UserStore } from './user-store.ts'
 
 export function measured(store: UserStore, metrics: Metrics): UserStore {
   /** A call of the store, measured under a name. */
-  const timed =
-    <A extends unknown[], R>(operation: string, call: (...given: A) => Promise<R>) =>
-    async (...given: A): Promise<R> => {
-      const end = metrics.storeCall(operation)
+  function timed<A extends unknown[], R>(operation: string, call: (...given: A) => Promise<R>) {
+    const { ended, failed } = metrics.storeOperation(operation)
+    return async (...given: A): Promise<R> => {
+      const start = performance.now()
       try {
         return await call(...given)
       } catch (error) {
-        if (error instanceof StoreFailure) metrics.storeFailed(operation)
+        if (error instanceof StoreFailure) failed()
         throw error
       } finally {
-        end()
+        ended((performance.now() - start) / 1000)
       }
     }
+  }
+
+  /** A list, measured until its first item. */
+  function timedList<T>(operation: string, call: () => AsyncIterable<T>) {
+    const { ended, failed } = metrics.storeOperation(operation)
+    return async function* () {
+      const start = performance.now()
+      let first = true
+      const begun = () => {
+        if (first) ended((performance.now() - start) / 1000)
+        first = false
+      }
+      try {
+        for await (const item of call()) {
+          begun()
+          yield item
+        }
+      } catch (error) {
+        if (error instanceof StoreFailure) failed()
+        throw error
+      } finally {
+        begun()
+      }
+    }
+  }
 
   return {
     ...store,
@@ -25,21 +50,6 @@ export function measured(store: UserStore, metrics: Metrics): UserStore {
     findByEmail: timed('findByEmail', (email) => store.findByEmail(email)),
     rename: timed('rename', (id, name) => store.rename(id, name)),
     remove: timed('remove', (id) => store.remove(id)),
-    async *list() {
-      const end = metrics.storeCall('list')
-      let first = true
-      try {
-        for await (const user of store.list()) {
-          if (first) end()
-          first = false
-          yield user
-        }
-      } catch (error) {
-        if (error instanceof StoreFailure) metrics.storeFailed('list')
-        throw error
-      } finally {
-        if (first) end()
-      }
-    },
+    list: timedList('list', () => store.list()),
   }
 }

@@ -1,26 +1,21 @@
-// Users in MongoDB. The only file that knows the driver.
-import {
-  MongoClient,
-  MongoServerError,
-  MongoServerSelectionError,
-  ObjectId,
-  type Collection,
-} from 'mongodb'
+// Users in MongoDB. Knows the driver, as user-documents.ts does; nobody else.
+import { MongoClient, MongoServerSelectionError, type Collection } from 'mongodb'
+import { batched } from './batch.ts'
+import { findEach, insertEach, toJson, toObjectId, type UserDocument } from './user-documents.ts'
 import { isUserId, newUserId } from './user-id.ts'
-import { EmailTaken, StoreFailure, type User, type UserStore } from './user-store.ts'
-
-/** A user as MongoDB keeps it. No email is no field, which a sparse index leaves out. */
-interface UserDocument {
-  _id: ObjectId
-  name: string
-  email?: string
-}
+import { StoreFailure, type JsonText, type User, type UserStore } from './user-store.ts'
 
 /** How long, in milliseconds, until a server that does not answer counts as unreachable. */
 const PATIENCE = 2_000
 
 /** How many users of a list are fetched at once. */
-const BATCH = 500
+const PAGE = 1_000
+
+/** The most look-ups, or inserts, that travel together. */
+const BATCH = 100
+
+/** A user with more text than this, in UTF-16 code units, travels alone. */
+const LONG = 10_000
 
 const OPTIONS = {
   serverSelectionTimeoutMS: PATIENCE - 100, // so that it is known why PATIENCE ends
@@ -48,10 +43,7 @@ export async function openMongoStore(uri: string): Promise<UserStore> {
   }
 
   /** Awaits a call of the driver, no longer than PATIENCE, and translates what it throws. */
-  async function attempt<T>(
-    call: (users: Collection<UserDocument>) => Promise<T>,
-    email?: string,
-  ): Promise<T> {
+  async function attempt<T>(call: (users: Collection<UserDocument>) => Promise<T>): Promise<T> {
     const { client, users } = current
     try {
       return await inTime(call(users)) // the driver retries, and each try has its own time
@@ -62,32 +54,36 @@ export async function openMongoStore(uri: string): Promise<UserStore> {
         current = connect(uri)
         close(client)
       }
-      throw translate(error, email)
+      throw new StoreFailure(error)
     }
   }
+
+  const findById = batched(BATCH, (ids: string[]) =>
+    attempt((users) => findEach(users, '_id', ids.map(toObjectId))),
+  )
+  const findByEmail = batched(BATCH, (emails: string[]) =>
+    attempt((users) => findEach(users, 'email', emails)),
+  )
+  const insert = (documents: UserDocument[]) => attempt((users) => insertEach(users, documents))
+  const insertTogether = batched(BATCH, insert)
+  const insertAlone = batched(1, insert)
 
   return {
     description,
     async create({ name, email }) {
-      const id = newUserId()
-      const document = { _id: new ObjectId(id), name, ...(email !== '' && { email }) }
-      await attempt((users) => users.insertOne(document), email)
-      return { id, name, email }
+      const user = { id: newUserId(), name, email }
+      const document = { _id: toObjectId(user.id), name, ...(email !== '' && { email }) }
+      await (name.length + email.length > LONG ? insertAlone : insertTogether)(document)
+      return user
     },
-    async find(id) {
-      if (!isUserId(id)) return undefined
-      const document = await attempt((users) => users.findOne(byId(id)))
-      return document ? toUser(document) : undefined
-    },
-    async findByEmail(email) {
-      const document = await attempt((users) => users.findOne({ email }))
-      return document ? toUser(document) : undefined
-    },
+    find: async (id) => (isUserId(id) ? findById(id) : undefined),
+    findByEmail,
     async *list() {
-      const cursor = current.users.find().sort({ _id: 1 }).batchSize(BATCH)
+      const cursor = current.users.find({}, { raw: true }).sort({ _id: 1 }).batchSize(PAGE)
       try {
         while (await attempt(() => cursor.hasNext())) {
-          yield* cursor.readBufferedDocuments().map(toUser)
+          const page = (cursor.readBufferedDocuments() as unknown as Uint8Array[]).map(toJson)
+          yield `[${page.join()}]` as JsonText<User[]>
         }
       } finally {
         close(cursor)
@@ -134,17 +130,4 @@ async function inTime<T>(answer: Promise<T>): Promise<T> {
   return Promise.race([answer, late]).finally(() => clearTimeout(timer))
 }
 
-const DUPLICATE_KEY = 11000 // https://www.mongodb.com/docs/manual/reference/error-codes/
-
-function translate(error: unknown, email?: string): EmailTaken | StoreFailure {
-  const taken = error instanceof MongoServerError && error.code === DUPLICATE_KEY
-  return taken && email ? new EmailTaken(email, { cause: error }) : new StoreFailure(error)
-}
-
-const byId = (id: string) => ({ _id: new ObjectId(id) })
-
-const toUser = ({ _id, name, email = '' }: UserDocument): User => ({
-  id: _id.toHexString(),
-  name,
-  email,
-})
+const byId = (id: string) => ({ _id: toObjectId(id) })

@@ -4,8 +4,9 @@ import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { batched } from './batch.ts'
 import { isUserId, newUserId } from './user-id.ts'
-import { EmailTaken, StoreFailure, type User, type UserStore } from './user-store.ts'
+import { EmailTaken, StoreFailure, type JsonText, type User, type UserStore } from './user-store.ts'
 
 // No email is NULL, which a unique index does not compare.
 const SCHEMA = `
@@ -20,7 +21,7 @@ const SCHEMA = `
 // The library ends a text at its first NUL, on the way in and on the way out. So texts go in as
 // bytes, and users come out as JSON, in which NUL is escaped.
 const TEXT = 'CAST(? AS TEXT)'
-const USER = `json_object('id', id, 'name', name, 'email', ifnull(email, '')) AS user`
+const USER = `json_object('id', id, 'name', name, 'email', ifnull(email, ''))`
 
 /** How long a write waits for one of another process, and how often it looks, in milliseconds. */
 const PATIENCE = 2_000
@@ -28,6 +29,14 @@ const PAUSE = 5
 
 /** How many users of a list are fetched at once. */
 const PAGE = 500
+
+// One row for a page, its users as UTF-8.
+const PAGE_AFTER = `
+  SELECT count(*) AS count, max(id) AS last, CAST(json_group_array(${USER}) AS BLOB) AS users
+  FROM (SELECT * FROM users WHERE id > ? ORDER BY id LIMIT ${PAGE})`
+
+/** The most writes in one transaction. */
+const GROUP = 1_000
 
 /**
  * Opens the SQLite database `file`, making it and its folder if need be.
@@ -68,66 +77,103 @@ function open(file: string): DatabaseSyncInstance {
 
 function storeIn(db: DatabaseSyncInstance, description: string): UserStore {
   const insert = db.prepare(`INSERT INTO users VALUES (?, ${TEXT}, ${TEXT})`)
-  const byId = db.prepare(`SELECT ${USER} FROM users WHERE id = ?`)
-  const byEmail = db.prepare(`SELECT ${USER} FROM users WHERE email = ${TEXT}`)
-  const page = db.prepare(`SELECT id, ${USER} FROM users WHERE id > ? ORDER BY id LIMIT ${PAGE}`)
+  const byId = db.prepare(`SELECT ${USER} AS user FROM users WHERE id = ?`)
+  const byEmail = db.prepare(`SELECT ${USER} AS user FROM users WHERE email = ${TEXT}`)
+  const pageAfter = db.prepare(PAGE_AFTER)
   const rename = db.prepare(`UPDATE users SET name = ${TEXT} WHERE id = ?`)
   const remove = db.prepare('DELETE FROM users WHERE id = ?')
   const any = db.prepare('SELECT 1 FROM users LIMIT 1')
+  const commit = batched(GROUP, (writes: Write[]) => attempt(() => commitTogether(db, writes)))
 
   return {
     description,
     async create({ name, email }) {
       const user = { id: newUserId(), name, email }
-      await attempt(
-        () => insert.run(user.id, bytes(name), email === '' ? null : bytes(email)),
-        email,
-      )
+      const stored = email === '' ? null : bytes(email)
+      await commit({ run: () => insert.run(user.id, bytes(name), stored), email })
       return user
     },
     find: async (id) => (isUserId(id) ? attempt(() => parse(byId.get(id))) : undefined),
     findByEmail: async (email) => attempt(() => parse(byEmail.get(bytes(email)))),
     async *list() {
       for (let after = ''; ;) {
-        const rows = (await attempt(() => page.all(after))) as Row[]
-        for (const row of rows) yield JSON.parse(row.user) as User
-        const last = rows[PAGE - 1]
-        if (!last) return
-        after = last.id
+        const { count, last, users } = (await attempt(() =>
+          pageAfter.get(after),
+        )) as unknown as Page
+        yield users
+        if (count < PAGE) return
+        after = last
         await turn() // lets other requests in
       }
     },
     rename: async (id, name) =>
-      isUserId(id) && (await attempt(() => rename.run(bytes(name), id).changes > 0)),
-    remove: async (id) => isUserId(id) && (await attempt(() => remove.run(id).changes > 0)),
+      isUserId(id) && (await commit({ run: () => rename.run(bytes(name), id) })) > 0,
+    remove: async (id) => isUserId(id) && (await commit({ run: () => remove.run(id) })) > 0,
     isEmpty: async () => attempt(() => any.get() === undefined),
     close: async () => attempt(() => db.close()),
   }
 }
 
-interface Row {
-  id: string
-  user: string
+interface Page {
+  count: number
+  last: string
+  users: Uint8Array & JsonText<User[]>
+}
+
+interface Write {
+  run(): { changes: number | bigint }
+  /** That of a new user, which may be taken. */
+  email?: string
+}
+
+/**
+ * Writes in one transaction: one wait for the disk. A write that fails undoes itself alone, unless
+ * SQLite had to undo all (https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction).
+ *
+ * @returns of each write, how many rows it changed, or why it failed
+ */
+function commitTogether(db: DatabaseSyncInstance, writes: Write[]): (number | Error)[] {
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    const outcomes = writes.map(({ run, email }) => {
+      try {
+        return Number(run().changes)
+      } catch (error) {
+        if (!db.isTransaction) throw error
+        return translate(error, email)
+      }
+    })
+    db.exec('COMMIT')
+    return outcomes
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw error
+  }
 }
 
 const bytes = (text: string): Buffer => Buffer.from(text)
 
-const parse = (row: unknown): User | undefined => row && JSON.parse((row as Row).user)
+const parse = (row: unknown): User | undefined => row && JSON.parse((row as { user: string }).user)
 
 // Result codes, https://www.sqlite.org/rescode.html; the low byte is the primary one.
 const BUSY = 5
 const UNIQUE_VIOLATION = 2067
 
-/** Runs a call of the driver, again while another process is writing, and translates what it throws. */
-async function attempt<T>(call: () => T, email?: string): Promise<T> {
+const codeOf = (error: unknown): number => (error as { errcode?: number }).errcode ?? 0
+
+/** Makes a call of the driver, again while another process is writing, and translates what it throws. */
+async function attempt<T>(call: () => T): Promise<T> {
   for (const deadline = performance.now() + PATIENCE; ; await sleep(PAUSE)) {
     try {
       return call()
     } catch (error) {
-      const { errcode = 0 } = error as { errcode?: number }
-      if ((errcode & 0xff) === BUSY && performance.now() < deadline) continue
-      const taken = errcode === UNIQUE_VIOLATION && email !== undefined
-      throw taken ? new EmailTaken(email, { cause: error }) : new StoreFailure(error)
+      const isBusy = (codeOf(error) & 0xff) === BUSY
+      if (!isBusy || performance.now() >= deadline) throw translate(error)
     }
   }
+}
+
+function translate(error: unknown, email?: string): EmailTaken | StoreFailure {
+  const taken = codeOf(error) === UNIQUE_VIOLATION && email !== undefined
+  return taken ? new EmailTaken(email, { cause: error }) : new StoreFailure(error)
 }

@@ -1,8 +1,8 @@
 // The port between the operations and whatever keeps the users. Speaks the domain only: no driver's
 // error, id type or query leaves a store.
-import type { User } from '../contract/handlers.ts'
+import type { JsonText, User } from '../contract/handlers.ts'
 
-export type { User }
+export type { JsonText, User }
 
 /**
  * Keeps users. Ids are 24 lower-case hexadecimal digits and sort by creation; any other text is an
@@ -24,8 +24,8 @@ export interface UserStore {
   /** The user with exactly this email; none for the empty one. */
   findByEmail(email: string): Promise<User | undefined>
 
-  /** All users in order of creation, fetched as they are consumed. */
-  list(): AsyncIterable<User>
+  /** All users in order of creation, in pages that are fetched as they are consumed. */
+  list(): AsyncIterable<JsonText<User[]>>
 
   /** Replaces the name. False when no user has this id. */
   rename(id: string, name: string): Promise<boolean>

@@ -1,5 +1,10 @@
 // A store that fails.
-import { StoreFailure, type User, type UserStore } from '../../src/store/user-store.ts'
+import {
+  StoreFailure,
+  type JsonText,
+  type User,
+  type UserStore,
+} from '../../src/store/user-store.ts'
 
 /** A store of which every call fails, but for what is given. */
 export function failing(
@@ -10,7 +15,7 @@ export function failing(
     throw new StoreFailure(cause)
   }
   // eslint-disable-next-line require-yield
-  const list = async function* (): AsyncGenerator<User> {
+  const list = async function* (): AsyncGenerator<JsonText<User[]>> {
     await fail()
   }
   const calls = { create: fail, find: fail, findByEmail: fail, list, rename: fail, remove: fail }

@@ -1,0 +1,71 @@
+// The whole list at once: how soon it begins, how fast it comes, what it costs, who has to wait.
+import { once } from 'node:events'
+import http from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { load, request } from './load.ts'
+import type { Server } from './server.ts'
+
+export interface ListResult {
+  /** Milliseconds until the first byte, of the slowest reader. */
+  firstByte: number
+  megabytesPerSecond: number
+  /** CPU time a list, in milliseconds. */
+  cpu: number
+  /** Memory at its highest since the server was started, in MiB. */
+  peak: number
+  /** The slowest look-up meanwhile, in milliseconds. */
+  worstLookUp: number
+  wrong: number
+}
+
+/** Reads the list of `count` users, `readers` at once, while others look a user up. */
+export async function measureList(
+  server: Server,
+  { readers, count, token, id }: { readers: number; count: number; token: string; id: string },
+): Promise<ListResult> {
+  const { port } = server
+  let reading = true
+  let wrong = 0
+  let worstLookUp = 0
+  const lookUp = async () => {
+    while (reading) {
+      const next = () => ({ request: request(`GET /users/${id}`, token), status: 200, holds: id })
+      const { latencies, wrong: refused } = await load(port, 1, 0.001, next)
+      worstLookUp = Math.max(worstLookUp, ...latencies)
+      wrong += refused
+      await sleep(1)
+    }
+  }
+  const before = await server.usage()
+  const begun = performance.now()
+  const meanwhile = lookUp()
+  const lists = await Promise.all(Array.from({ length: readers }, () => read(port, token)))
+  const took = performance.now() - begun
+  reading = false
+  await meanwhile
+  const after = await server.usage()
+  for (const { text } of lists) if (JSON.parse(text).length !== count) wrong += 1
+  const bytes = lists.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
+  return {
+    firstByte: Math.max(...lists.map(({ firstByte }) => firstByte)),
+    megabytesPerSecond: bytes / 1000 / took,
+    cpu: (after.cpu - before.cpu) / 1000 / readers,
+    peak: after.peak / 1024 / 1024,
+    worstLookUp,
+    wrong,
+  }
+}
+
+async function read(port: number, token: string): Promise<{ firstByte: number; text: string }> {
+  const begun = performance.now()
+  const headers = { Authorization: `Bearer ${token}` }
+  const sent = http.get({ port, host: '127.0.0.1', path: '/users', headers, agent: false })
+  const [response] = (await once(sent, 'response')) as [http.IncomingMessage]
+  const chunks: Buffer[] = []
+  let firstByte = 0
+  for await (const chunk of response) {
+    firstByte ||= performance.now() - begun
+    chunks.push(chunk as Buffer)
+  }
+  return { firstByte, text: Buffer.concat(chunks).toString() }
+}

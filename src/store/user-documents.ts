@@ -1,0 +1,86 @@
+// Users as documents of MongoDB, of which many are looked up or inserted at once; each has an outcome
+// of its own.
+import {
+  BSON,
+  MongoBulkWriteError,
+  MongoServerError,
+  ObjectId,
+  type Collection,
+  type WithId,
+} from 'mongodb'
+import { userJson } from './bson-json.ts'
+import { EmailTaken, StoreFailure, type User } from './user-store.ts'
+
+/** A user as MongoDB keeps it. No email is no field, which a sparse index leaves out. */
+export interface UserDocument {
+  _id: ObjectId
+  name: string
+  email?: string
+}
+
+export const toObjectId = (id: string): ObjectId => ObjectId.createFromHexString(id)
+
+const toUser = ({ _id, name, email = '' }: WithId<UserDocument>): User => ({
+  id: _id.toHexString(),
+  name,
+  email,
+})
+
+/** The JSON text of a user, of whose document the driver has not made an object. */
+export const toJson = (bytes: Uint8Array): string =>
+  userJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)) ??
+  JSON.stringify(toUser(BSON.deserialize(bytes) as UserDocument))
+
+/** @returns for each of `values`, the user whose `field` it is */
+export async function findEach(
+  users: Collection<UserDocument>,
+  field: '_id' | 'email',
+  values: (ObjectId | string)[],
+): Promise<(User | undefined)[]> {
+  if (values.length === 1) {
+    const document = await users.findOne({ [field]: values[0] })
+    return [document ? toUser(document) : undefined]
+  }
+  const filter = { [field]: { $in: values } }
+  const found = new Map<string, User>()
+  for (const document of await users.find(filter, { batchSize: values.length + 1 }).toArray()) {
+    found.set(String(document[field]), toUser(document))
+  }
+  return values.map((value) => found.get(String(value)))
+}
+
+/**
+ * @returns for each of `documents`, why it could not be inserted
+ * @throws what the driver throws when it is not known which of them were
+ */
+export async function insertEach(
+  users: Collection<UserDocument>,
+  documents: UserDocument[],
+): Promise<(Error | undefined)[]> {
+  try {
+    const [first] = documents
+    if (documents.length === 1 && first) await users.insertOne(first)
+    else await users.insertMany(documents, { ordered: false })
+    return []
+  } catch (error) {
+    const codes = new Map(refusals(error).map(({ index, code }) => [index, code]))
+    if (codes.size === 0) throw error
+    return documents.map(({ email }, i) => {
+      const code = codes.get(i)
+      if (code === undefined) return undefined
+      const taken = code === DUPLICATE_KEY && email !== undefined
+      return taken ? new EmailTaken(email, { cause: error }) : new StoreFailure(error)
+    })
+  }
+}
+
+const DUPLICATE_KEY = 11000 // https://www.mongodb.com/docs/manual/reference/error-codes/
+
+/** The documents that the server refused, and it made the others durable. None when it did not say so. */
+function refusals(error: unknown): { index: number; code: number }[] {
+  if (error instanceof MongoBulkWriteError) {
+    return error.result.getWriteConcernError() ? [] : [error.writeErrors].flat()
+  }
+  const taken = error instanceof MongoServerError && error.code === DUPLICATE_KEY
+  return taken ? [{ index: 0, code: DUPLICATE_KEY }] : []
+}
