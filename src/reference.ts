@@ -5,7 +5,6 @@ import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type Koa from 'koa'
-import { contract } from './contract/contract.ts'
 import { methodNotAllowed } from './errors.ts'
 
 /** What `npm run build` lays out in dist/docs, next to the page itself. */
@@ -19,7 +18,7 @@ const ASSETS = [
 
 /** What each path shows, made when it is asked for the first time. */
 const PAGES = new Map<string, () => Promise<Page>>([
-  ['/openapi.json', once(async () => Buffer.from(JSON.stringify(contract)))],
+  ['/openapi.json', once(() => read('#openapi.json'))],
   ['/openapi.yaml', once(() => read('#openapi.yaml'))],
   ['/docs', once(() => read('#docs/index.html'))],
   ...ASSETS.map((name) => [`/docs/${name}`, once(() => read(`#docs/${name}`))] as const),

@@ -27,16 +27,19 @@ export function createTokens(secret: string, ttl: number): Tokens {
   // Made once: given a string, jsonwebtoken would build a key at every call.
   const key = createSecretKey(secret, 'utf8')
 
-  const remembered = new LRUCache<string, number>({ max: REMEMBERED })
+  const accepted = new LRUCache<string, number>({ max: REMEMBERED }) // each until its `exp`
+  const refused = new LRUCache<string, Verdict>({ max: REMEMBERED }) // apart: they push out no valid one
 
   function judge(token: string): Verdict {
     try {
       const { header, payload } = jwt.verify(token, key, { algorithms: ['HS256'], complete: true })
       if ('crit' in header || !isClaimsSet(payload)) return INVALID
-      if (token.length <= LONGEST) remembered.set(token, payload.exp ?? Infinity)
+      if (token.length <= LONGEST) accepted.set(token, payload.exp ?? Infinity)
       return VALID
     } catch (error) {
-      return { valid: false, reason: reasonOf(error) }
+      const verdict = { valid: false, reason: reasonOf(error) } as const
+      if (token.length <= LONGEST && verdict.reason !== 'premature') refused.set(token, verdict)
+      return verdict
     }
   }
 
@@ -45,8 +48,9 @@ export function createTokens(secret: string, ttl: number): Tokens {
     verify(authorization) {
       const token = authorization?.match(BEARER)?.[1]
       if (!token) return MISSING
-      const expiry = remembered.get(token)
-      return expiry !== undefined && seconds() < expiry ? VALID : judge(token)
+      const expiry = accepted.get(token)
+      if (expiry !== undefined && seconds() < expiry) return VALID
+      return refused.get(token) ?? judge(token)
     },
   }
 }
@@ -55,7 +59,7 @@ const VALID = { valid: true } as const
 const MISSING = { valid: false, reason: 'missing' } as const
 const INVALID = { valid: false, reason: 'invalid' } as const
 
-/** How many verified tokens are remembered, and how long one may be for that, in characters. */
+/** How many tokens are remembered, valid ones and others, and how long one may be, in characters. */
 const REMEMBERED = 10_000
 const LONGEST = 1_000
 

@@ -100,6 +100,65 @@ describeStores((place) => {
     }
   })
 
+  test('gives each of many simultaneous look-ups its own user', async () => {
+    const users = await Promise.all(Array.from({ length: 250 }, () => create()))
+    const ids = users.flatMap(({ id }) => [id, ABSENT, id, 'nonsense'])
+    const emails = users.flatMap(({ email }) => [email, someEmail()])
+    const byId = await Promise.all(ids.map((id) => open().find(id)))
+    const byEmail = await Promise.all(emails.map((email) => open().findByEmail(email)))
+    expect(byId).toEqual(users.flatMap((user) => [user, undefined, user, undefined]))
+    expect(byEmail).toEqual(users.flatMap((user) => [user, undefined]))
+  })
+
+  test('gives each of many simultaneous creates its own outcome', async () => {
+    const taken = (await create()).email
+    const twice = someEmail()
+    const emails = Array.from({ length: 250 }, (_, i) =>
+      i % 5 === 1 ? taken : i % 5 === 2 ? twice : i % 5 === 3 ? '' : someEmail(),
+    )
+    const outcomes = await Promise.all(
+      emails.map((email, i) =>
+        create(email, `${i}`.repeat(i === 7 ? 100_000 : 1)).catch((error: Error) => error),
+      ),
+    )
+    const winners = outcomes.filter((one) => !(one instanceof Error) && one.email === twice)
+    expect(winners).toHaveLength(1)
+    for (const [i, outcome] of outcomes.entries()) {
+      if (outcome instanceof Error) {
+        expect([taken, twice]).toContain(emails[i])
+        expect(outcome).toBeInstanceOf(EmailTaken)
+        expect(outcome.message).toContain(`\`${emails[i]}\``)
+      } else {
+        expect(emails[i]).not.toBe(taken)
+        expect(await open().find(outcome.id)).toEqual(outcome)
+      }
+    }
+  })
+
+  test('gives each of many simultaneous writes of one user an outcome that some order explains', async () => {
+    const { id, email } = await create()
+    const [renamed, removed, again, another] = await Promise.all([
+      open().rename(id, 'Grace'),
+      open().remove(id),
+      open().remove(id),
+      create(email).catch((error: Error) => error),
+    ])
+    expect([renamed, removed !== again]).toEqual([expect.any(Boolean), true])
+    expect(await open().find(id)).toBeUndefined()
+    const found = await open().findByEmail(email)
+    expect(found).toEqual(another instanceof Error ? undefined : another)
+  })
+
+  test('sees in a look-up what was acknowledged before it', async () => {
+    for (let i = 0; i < 50; i += 1) {
+      const { id, email } = await create()
+      const [byId, byEmail] = await Promise.all([open().find(id), open().findByEmail(email)])
+      expect([byId?.id, byEmail?.id]).toEqual([id, id])
+      await open().rename(id, `${i}`)
+      expect((await open().find(id))?.name).toBe(`${i}`)
+    }
+  })
+
   test('lets any number of users have no email, and finds none of them by it', async () => {
     const users = [await create(''), await create('')]
     expect(users.map(({ email }) => email)).toEqual(['', ''])
@@ -177,6 +236,12 @@ describeStores((place) => {
       expect(await all(own())).toEqual(users)
     })
 
+    test('lists users that fill its pages exactly', async () => {
+      const users = await all(own())
+      for (const { id } of users.slice(1_000)) await own().remove(id)
+      expect(await all(own())).toEqual(users.slice(0, 1_000))
+    })
+
     test('leaves other work its turn while it lists', async () => {
       let turns = 0
       let listing = true
@@ -210,6 +275,18 @@ describeStores((place) => {
     await where.remove()
   })
 
+  test('lists every text as it was given', async () => {
+    const where = place()
+    const store = await openStore(where)
+    const users = []
+    for (const text of Object.values(TEXTS)) {
+      users.push(await store.create({ name: text, email: text }))
+    }
+    expect(await all(store)).toEqual(users)
+    await store.close()
+    await where.remove()
+  })
+
   test('fails with nothing but StoreFailure', async () => {
     const where = place()
     const store = await openStore(where)
@@ -240,6 +317,29 @@ test('on SQLite the file is in WAL mode and its table strict', async () => {
   await place.remove()
 })
 
+test('on SQLite a write that fails among others fails alone, unless SQLite undoes all', async () => {
+  const place = sqlitePlace()
+  const store = await openStore(place)
+  const db = new DatabaseSync(join(place.dataDir, 'users.db'))
+  for (const name of ['ABORT', 'ROLLBACK']) {
+    db.exec(`CREATE TRIGGER refuse_${name} BEFORE INSERT ON users WHEN NEW.name = '${name}'
+      BEGIN SELECT RAISE(${name}, 'no'); END`)
+  }
+  const create = (...names: string[]) =>
+    Promise.allSettled(names.map((name) => store.create({ name, email: '' })))
+  const statuses = async (...names: string[]) =>
+    (await create(...names)).map((outcome) =>
+      outcome.status === 'rejected' ? outcome.reason.constructor : outcome.value.name,
+    )
+  expect(await statuses('a', 'ABORT', 'b')).toEqual(['a', StoreFailure, 'b'])
+  expect(await statuses('c', 'ROLLBACK', 'd')).toEqual([StoreFailure, StoreFailure, StoreFailure])
+  expect(await statuses('e')).toEqual(['e'])
+  expect((await all(store)).map(({ name }) => name)).toEqual(['a', 'b', 'e'])
+  db.close()
+  await store.close()
+  await place.remove()
+})
+
 const testMongodb = process.env['MONGODB_URI'] ? test : test.skip
 
 testMongodb('on MongoDB email has a unique index, and the order is that of the ids', async () => {
@@ -252,6 +352,22 @@ testMongodb('on MongoDB email has a unique index, and the order is that of the i
   const ids = ['665f1c2e8b3f4a0012d4c003', '665f1c2e8b3f4a0012d4c001', '665f1c2e8b3f4a0012d4c002']
   for (const id of ids) await collection.insertOne({ _id: new ObjectId(id), name: 'x' })
   expect((await all(store)).map(({ id }) => id)).toEqual(ids.toSorted())
+  await client.close()
+  await store.close()
+  await place.remove()
+})
+
+testMongodb('on MongoDB what else is in a document makes no difference', async () => {
+  const place = mongodbPlace()
+  const store = await openStore(place)
+  const client = new MongoClient(place.mongodbUri!)
+  const collection = client.db().collection('users')
+  const email = 'ada@example.com'
+  await collection.insertOne({ age: 36, email, tags: ['x'], name: 'Ada', namesake: 'Byron' })
+  const [user] = await all(store)
+  expect(user).toEqual({ id: expect.stringMatching(/^[0-9a-f]{24}$/), name: 'Ada', email })
+  expect(await store.find(user!.id)).toEqual(user)
+  expect(await store.findByEmail(email)).toEqual(user)
   await client.close()
   await store.close()
   await place.remove()

@@ -2,6 +2,7 @@
 import { expect, test } from '@jest/globals'
 import jwt, { type SignOptions } from 'jsonwebtoken'
 import { createHmac, generateKeyPairSync } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createTokens } from '../src/tokens.ts'
 import { SECRET } from './support/stores.ts'
 
@@ -77,3 +78,47 @@ test.each([undefined, '', 'Bearer', 'Bearer ', 'Basic x', tokens.issue(ID)])(
     expect(tokens.verify(authorization)).toEqual({ valid: false, reason: 'missing' })
   },
 )
+
+test('a token is refused once it has expired, however often it was taken before', async () => {
+  const exp = Math.floor(Date.now() / 1000) + 2
+  const token = sign({ exp })
+  for (let verdict = verify(token); Date.now() / 1000 < exp; verdict = verify(token)) {
+    expect(verdict).toEqual({ valid: true })
+    await sleep(20)
+  }
+  expect(verify(token)).toEqual({ valid: false, reason: 'expired' })
+  expect(verify(token)).toEqual({ valid: false, reason: 'expired' })
+})
+
+test('a token is taken once its time has come, however often it was refused before', async () => {
+  const nbf = Math.floor(Date.now() / 1000) + 2
+  const token = sign({ nbf })
+  expect(verify(token)).toEqual({ valid: false, reason: 'premature' })
+  while (Date.now() / 1000 < nbf) await sleep(20)
+  expect(verify(token)).toEqual({ valid: true })
+})
+
+test('what was taken with one secret is not with another', () => {
+  const token = tokens.issue(ID)
+  const others = createTokens(`another ${SECRET}`, 3_600)
+  for (let i = 0; i < 2; i += 1) {
+    expect(verify(token)).toEqual({ valid: true })
+    expect(others.verify(`Bearer ${token}`)).toEqual({ valid: false, reason: 'invalid' })
+  }
+})
+
+test('a token is remembered whole', () => {
+  const token = tokens.issue(ID)
+  expect(verify(token)).toEqual({ valid: true })
+  for (const other of [token.slice(0, -1), `${token}x`, `${token} `, token.toUpperCase()]) {
+    expect([other, verify(other).valid]).toEqual([other, false])
+  }
+})
+
+test('is right about ever more tokens, more than it remembers', () => {
+  const first = tokens.issue(ID)
+  expect(verify(first).valid).toBe(true)
+  for (let i = 0; i < 10_001; i += 1) expect(verify(sign({ i })).valid).toBe(true)
+  for (let i = 0; i < 10_001; i += 1) expect(verify(`x${i}`).valid).toBe(false)
+  expect([verify(first).valid, verify('x0').valid]).toEqual([true, false])
+})

@@ -43,7 +43,9 @@ export async function start(kind: Kind, { mongodbUri, dataDir }: Place): Promise
     execArgv: ['--import', new URL('usage.js', import.meta.url).href],
     stdio: ['ignore', openSync(join(dataDir, `${kind}.log`), 'w'), 'inherit', 'ipc'],
   })
-  process.once('exit', () => child.kill('SIGKILL')) // whatever ends the benchmark
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill) // whatever ends the benchmark
+  child.once('exit', () => process.off('exit', kill))
   while (!(await answers(port))) {
     if (child.exitCode !== null) throw new Error(`${kind} ended with ${child.exitCode}`)
   }

@@ -1,7 +1,7 @@
-// openapi.yaml, read once: the document and its operations. Adds nothing to what the document says.
+// openapi.yaml, as the build has parsed it: the document and its operations. Adds nothing to what the
+// document says.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { parse } from 'yaml'
 import type { operations } from './openapi.ts'
 
 export type OperationId = keyof operations
@@ -29,9 +29,9 @@ interface OpenApi {
   paths: Record<string, { [M in Method]?: OperationObject }>
 }
 
-const file = fileURLToPath(import.meta.resolve('#openapi.yaml'))
+const file = fileURLToPath(import.meta.resolve('#openapi.json'))
 
-export const contract = parse(readFileSync(file, 'utf8')) as OpenApi
+export const contract = JSON.parse(readFileSync(file, 'utf8')) as OpenApi
 
 /** The path of an operation with its parameters filled in, e.g. `/users/665f…`. */
 export function pathOf(id: OperationId, parameters: Record<string, string>): string {

@@ -1,7 +1,8 @@
 // Users in MongoDB. Knows the driver, as user-documents.ts does; nobody else.
 import { MongoClient, MongoServerSelectionError, type Collection } from 'mongodb'
 import { batched } from './batch.ts'
-import { findEach, insertEach, toJson, toObjectId, type UserDocument } from './user-documents.ts'
+import { readUser } from './user-bson.ts'
+import { findEach, insertEach, toObjectId, type UserDocument } from './user-documents.ts'
 import { isUserId, newUserId } from './user-id.ts'
 import { StoreFailure, type JsonText, type User, type UserStore } from './user-store.ts'
 
@@ -79,11 +80,11 @@ export async function openMongoStore(uri: string): Promise<UserStore> {
     find: async (id) => (isUserId(id) ? findById(id) : undefined),
     findByEmail,
     async *list() {
-      const cursor = current.users.find({}, { raw: true }).sort({ _id: 1 }).batchSize(PAGE)
+      const cursor = current.users.find<Buffer>({}, { raw: true }).sort({ _id: 1 }).batchSize(PAGE)
       try {
         while (await attempt(() => cursor.hasNext())) {
-          const page = (cursor.readBufferedDocuments() as unknown as Uint8Array[]).map(toJson)
-          yield `[${page.join()}]` as JsonText<User[]>
+          const page = cursor.readBufferedDocuments().map(readUser)
+          yield JSON.stringify(page) as JsonText<User[]>
         }
       } finally {
         close(cursor)

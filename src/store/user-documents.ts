@@ -1,14 +1,7 @@
 // Users as documents of MongoDB, of which many are looked up or inserted at once; each has an outcome
 // of its own.
-import {
-  BSON,
-  MongoBulkWriteError,
-  MongoServerError,
-  ObjectId,
-  type Collection,
-  type WithId,
-} from 'mongodb'
-import { userJson } from './bson-json.ts'
+import { MongoBulkWriteError, MongoServerError, ObjectId, type Collection } from 'mongodb'
+import { readUser } from './user-bson.ts'
 import { EmailTaken, StoreFailure, type User } from './user-store.ts'
 
 /** A user as MongoDB keeps it. No email is no field, which a sparse index leaves out. */
@@ -20,32 +13,16 @@ export interface UserDocument {
 
 export const toObjectId = (id: string): ObjectId => ObjectId.createFromHexString(id)
 
-const toUser = ({ _id, name, email = '' }: WithId<UserDocument>): User => ({
-  id: _id.toHexString(),
-  name,
-  email,
-})
-
-/** The JSON text of a user, of whose document the driver has not made an object. */
-export const toJson = (bytes: Uint8Array): string =>
-  userJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)) ??
-  JSON.stringify(toUser(BSON.deserialize(bytes) as UserDocument))
-
 /** @returns for each of `values`, the user whose `field` it is */
 export async function findEach(
   users: Collection<UserDocument>,
   field: '_id' | 'email',
   values: (ObjectId | string)[],
 ): Promise<(User | undefined)[]> {
-  if (values.length === 1) {
-    const document = await users.findOne({ [field]: values[0] })
-    return [document ? toUser(document) : undefined]
-  }
-  const filter = { [field]: { $in: values } }
-  const found = new Map<string, User>()
-  for (const document of await users.find(filter, { batchSize: values.length + 1 }).toArray()) {
-    found.set(String(document[field]), toUser(document))
-  }
+  const options = { raw: true, batchSize: values.length + 1 }
+  const documents = await users.find<Buffer>({ [field]: { $in: values } }, options).toArray()
+  const key = field === '_id' ? 'id' : 'email'
+  const found = new Map(documents.map(readUser).map((user) => [user[key], user]))
   return values.map((value) => found.get(String(value)))
 }
 

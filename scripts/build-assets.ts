@@ -1,11 +1,23 @@
-// Part of the build: lays out in dist/docs what the page at /docs is made of.
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+// Part of the build: what the service reads besides its code. In dist/docs, what the page at /docs is
+// made of; dist/openapi.json is openapi.yaml, which takes a tenth of a second to parse.
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parse } from 'yaml'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const page = join(root, 'src/docs')
 const swaggerUi = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')))
+
+const contract: unknown = parse(readFileSync(join(root, 'openapi.yaml'), 'utf8'))
+writeFileSync(join(root, 'dist/openapi.json'), JSON.stringify(contract))
 
 mkdirSync(join(root, 'dist/docs'), { recursive: true })
 for (const file of readdirSync(page)) copy(page, file)
