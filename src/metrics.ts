@@ -16,6 +16,8 @@ export interface Metrics {
     ended(seconds: number): void
     failed(): void
   }
+  /** So many calls of the store were done together. */
+  storeBatch(operation: string, size: number): void
   /** The media type and the text of an exposition. */
   expose(): Promise<{ type: string; text: string }>
 }
@@ -67,6 +69,14 @@ export function createMetrics(): Metrics {
     registers,
   })
 
+  const batches = new Histogram({
+    name: 'store_batch_size',
+    help: 'Calls that the store did together: look-ups, inserts, or the writes of one transaction.',
+    labelNames: ['operation'],
+    buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
+    registers,
+  })
+
   return {
     requestBegun: () => void (inFlight += 1),
     requestEnded({ operation, method, status }, seconds) {
@@ -81,6 +91,7 @@ export function createMetrics(): Metrics {
       failures.inc(0) // so that the first failure is a rise
       return { ended: (seconds) => calls.observe(seconds), failed: () => failures.inc() }
     },
+    storeBatch: (operation, size) => batches.observe({ operation }, size),
     expose: async () => ({ type: register.contentType, text: await register.metrics() }),
   }
 }

@@ -25,7 +25,7 @@ export async function run(config: Config): Promise<void> {
   const ops = createOpsServer(readiness, metrics)
   await listen(ops, config.host, config.opsPort)
 
-  const store = await openStore(config)
+  const store = await openStore(config, metrics.storeBatch)
   const tokens = createTokens(openSecret(config), config.tokenTtl)
   const { bodyLimit, docs } = config
   const app = createApp({ store: measured(store, metrics), tokens, bodyLimit, docs })

@@ -117,6 +117,9 @@ describe('/metrics', () => {
     const after = await lines('store_operation_duration_seconds_count')
     expect(after).toContain('store_operation_duration_seconds_count{operation="create"} 1')
     expect(after.length).toBeGreaterThan(before.length)
+    expect(await lines('store_batch_size_count')).toContain(
+      'store_batch_size_count{operation="write"} 1',
+    )
   })
 })
 

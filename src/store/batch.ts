@@ -1,5 +1,8 @@
 // Gathers the calls of one turn of the event loop, so that a store can do them together.
 
+/** Is told of each batch: what it does, and the number of calls in it. */
+export type BatchObserver = (operation: string, size: number) => void
+
 interface Call<In, Out> {
   item: In
   resolve(value: Out): void
@@ -14,16 +17,19 @@ interface Call<In, Out> {
  * @param limit the most items for one run
  * @param run its outcomes in the order of the items; an `Error` fails the one call that it belongs
  * to, a rejection fails all
+ * @param onRun is told the number of items of each run
  */
 export function batched<In, Out>(
   limit: number,
   run: (items: In[]) => Promise<(Out | Error)[]>,
+  onRun: (size: number) => void = () => {},
 ): (item: In) => Promise<Out> {
   let waiting: Call<In, Out>[] = []
 
   async function flush(): Promise<void> {
     const calls = waiting
     waiting = []
+    onRun(calls.length)
     try {
       const outcomes = await run(calls.map(({ item }) => item))
       for (const [i, { resolve, reject }] of calls.entries()) {

@@ -1,6 +1,6 @@
 // Users in MongoDB. Knows the driver, as user-documents.ts does; nobody else.
 import { MongoClient, MongoServerSelectionError, type Collection } from 'mongodb'
-import { batched } from './batch.ts'
+import { batched, type BatchObserver } from './batch.ts'
 import { readUser } from './user-bson.ts'
 import { findEach, insertEach, toObjectId, type UserDocument } from './user-documents.ts'
 import { isUserId, newUserId } from './user-id.ts'
@@ -32,7 +32,10 @@ const OPTIONS = {
  * @param uri a connection string; it names the database, `test` if it does not
  * @throws StoreFailure the server cannot be reached, or refuses
  */
-export async function openMongoStore(uri: string): Promise<UserStore> {
+export async function openMongoStore(
+  uri: string,
+  onBatch: BatchObserver = () => {},
+): Promise<UserStore> {
   let current = connect(uri)
   const { client, users, description } = current
   try {
@@ -59,22 +62,32 @@ export async function openMongoStore(uri: string): Promise<UserStore> {
     }
   }
 
-  const findById = batched(BATCH, (ids: string[]) =>
-    attempt((users) => findEach(users, '_id', ids.map(toObjectId))),
+  /** A function of one item that is done for many at once. */
+  const together = <In, Out>(
+    operation: string,
+    run: (users: Collection<UserDocument>, items: In[]) => Promise<(Out | Error)[]>,
+    limit = BATCH,
+  ) =>
+    batched<In, Out>(
+      limit,
+      (items) => attempt((users) => run(users, items)),
+      (size) => onBatch(operation, size),
+    )
+  const findById = together('find', (users, ids: string[]) =>
+    findEach(users, '_id', ids.map(toObjectId)),
   )
-  const findByEmail = batched(BATCH, (emails: string[]) =>
-    attempt((users) => findEach(users, 'email', emails)),
+  const findByEmail = together('findByEmail', (users, emails: string[]) =>
+    findEach(users, 'email', emails),
   )
-  const insert = (documents: UserDocument[]) => attempt((users) => insertEach(users, documents))
-  const insertTogether = batched(BATCH, insert)
-  const insertAlone = batched(1, insert)
+  const insert = together('create', insertEach)
+  const insertAlone = together('create', insertEach, 1)
 
   return {
     description,
     async create({ name, email }) {
       const user = { id: newUserId(), name, email }
       const document = { _id: toObjectId(user.id), name, ...(email !== '' && { email }) }
-      await (name.length + email.length > LONG ? insertAlone : insertTogether)(document)
+      await (name.length + email.length > LONG ? insertAlone : insert)(document)
       return user
     },
     find: async (id) => (isUserId(id) ? findById(id) : undefined),

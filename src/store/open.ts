@@ -1,18 +1,19 @@
 // Picks the store. The only file that knows both; loads only the one that is used.
 import { join } from 'node:path'
+import type { BatchObserver } from './batch.ts'
 import type { UserStore } from './user-store.ts'
 
 /** Opens the MongoDB store if there is a URI, else the embedded one in `dataDir`. @throws StoreFailure */
-export async function openStore(config: {
-  mongodbUri: string | undefined
-  dataDir: string
-}): Promise<UserStore> {
+export async function openStore(
+  config: { mongodbUri: string | undefined; dataDir: string },
+  onBatch?: BatchObserver,
+): Promise<UserStore> {
   if (config.mongodbUri) {
     const { openMongoStore } = await import('./mongo.ts')
-    return openMongoStore(config.mongodbUri)
+    return openMongoStore(config.mongodbUri, onBatch)
   }
   const { openSqliteStore } = await import('./sqlite.ts')
-  return openSqliteStore(databaseIn(config.dataDir))
+  return openSqliteStore(databaseIn(config.dataDir), onBatch)
 }
 
 /** The file that the embedded store keeps the users in. */

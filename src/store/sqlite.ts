@@ -4,7 +4,7 @@ import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
-import { batched } from './batch.ts'
+import { batched, type BatchObserver } from './batch.ts'
 import { isUserId, newUserId } from './user-id.ts'
 import { EmailTaken, StoreFailure, type JsonText, type User, type UserStore } from './user-store.ts'
 
@@ -35,7 +35,7 @@ const PAGE_AFTER = `
   SELECT count(*) AS count, max(id) AS last, CAST(json_group_array(${USER}) AS BLOB) AS users
   FROM (SELECT * FROM users WHERE id > ? ORDER BY id LIMIT ${PAGE})`
 
-/** The most writes in one transaction. */
+/** The most look-ups in one go, and writes in one transaction. */
 const GROUP = 1_000
 
 /**
@@ -43,9 +43,9 @@ const GROUP = 1_000
  *
  * @throws StoreFailure the file cannot be opened, or is no database of users
  */
-export function openSqliteStore(file: string): UserStore {
+export function openSqliteStore(file: string, onBatch: BatchObserver = () => {}): UserStore {
   try {
-    return storeIn(open(file), `SQLite in ${file}`)
+    return storeIn(open(file), `SQLite in ${file}`, onBatch)
   } catch (error) {
     throw new StoreFailure(error, `open SQLite in ${file}`)
   }
@@ -75,7 +75,7 @@ function open(file: string): DatabaseSyncInstance {
   return db
 }
 
-function storeIn(db: DatabaseSyncInstance, description: string): UserStore {
+function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchObserver): UserStore {
   const insert = db.prepare(`INSERT INTO users VALUES (?, ${TEXT}, ${TEXT})`)
   const byId = db.prepare(`SELECT ${USER} AS user FROM users WHERE id = ?`)
   const byEmail = db.prepare(`SELECT ${USER} AS user FROM users WHERE email = ${TEXT}`)
@@ -83,7 +83,18 @@ function storeIn(db: DatabaseSyncInstance, description: string): UserStore {
   const rename = db.prepare(`UPDATE users SET name = ${TEXT} WHERE id = ?`)
   const remove = db.prepare('DELETE FROM users WHERE id = ?')
   const any = db.prepare('SELECT 1 FROM users LIMIT 1')
-  const commit = batched(GROUP, (writes: Write[]) => attempt(() => commitTogether(db, writes)))
+  /** A function of one item that is done for many at once. */
+  const together = <In, Out>(operation: string, run: (items: In[]) => (Out | Error)[]) =>
+    batched<In, Out>(
+      GROUP,
+      (items) => attempt(() => run(items)),
+      (size) => onBatch(operation, size),
+    )
+  const findById = together('find', (ids: string[]) => ids.map((id) => parse(byId.get(id))))
+  const findByEmail = together('findByEmail', (emails: string[]) =>
+    emails.map((email) => parse(byEmail.get(bytes(email)))),
+  )
+  const commit = together('write', (writes: Write[]) => commitTogether(db, writes))
 
   return {
     description,
@@ -93,8 +104,8 @@ function storeIn(db: DatabaseSyncInstance, description: string): UserStore {
       await commit({ run: () => insert.run(user.id, bytes(name), stored), email })
       return user
     },
-    find: async (id) => (isUserId(id) ? attempt(() => parse(byId.get(id))) : undefined),
-    findByEmail: async (email) => attempt(() => parse(byEmail.get(bytes(email)))),
+    find: async (id) => (isUserId(id) ? findById(id) : undefined),
+    findByEmail,
     async *list() {
       for (let after = ''; ;) {
         const { count, last, users } = (await attempt(() =>
