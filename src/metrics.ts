@@ -13,11 +13,11 @@ export interface Metrics {
   /** What is measured of an operation of the store. */
   storeOperation(operation: string): {
     /** It has answered, or failed, after so many seconds. */
-    ended(seconds: number): void
-    failed(): void
+    ended: (seconds: number) => void
+    failed: () => void
   }
   /** So many calls of the store were done together. */
-  storeBatch(operation: string, size: number): void
+  storeBatch: (operation: string, size: number) => void
   /** The media type and the text of an exposition. */
   expose(): Promise<{ type: string; text: string }>
 }
@@ -40,14 +40,10 @@ export function createMetrics(): Metrics {
     buckets: BUCKETS,
     registers,
   })
-  let inFlight = 0
-  new Gauge({
+  const inFlight = new Gauge({
     name: 'http_requests_in_flight',
     help: 'Requests that are being answered.',
     registers,
-    collect() {
-      this.set(inFlight)
-    },
   })
   const refusals = new Counter({
     name: 'tokens_refused_total',
@@ -78,9 +74,9 @@ export function createMetrics(): Metrics {
   })
 
   return {
-    requestBegun: () => void (inFlight += 1),
+    requestBegun: () => inFlight.inc(),
     requestEnded({ operation, method, status }, seconds) {
-      inFlight -= 1
+      inFlight.dec()
       const known = KNOWN_METHODS.has(method) ? method : 'other'
       requests.observe({ operation, method: known, status }, seconds)
     },

@@ -74,7 +74,7 @@ export function openSqlite(dataDir: string): Users {
     },
     find: async (id) => byId.get(id) as User | undefined,
     findByEmail: async (email) => byEmail.get(email) as User | undefined,
-    list: async () => all.all() as unknown as User[],
+    list: async () => all.all(),
     close: () => db.close(), // and nobody collects it as garbage while its statements are in use
   }
 }

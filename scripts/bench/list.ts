@@ -24,11 +24,11 @@ export async function measureList(
   { readers, count, token, id }: { readers: number; count: number; token: string; id: string },
 ): Promise<ListResult> {
   const { port } = server
-  let reading = true
+  const reading = new AbortController()
   let wrong = 0
   let worstLookUp = 0
   const lookUp = async () => {
-    while (reading) {
+    while (!reading.signal.aborted) {
       const next = () => ({ request: request(`GET /users/${id}`, token), status: 200, holds: id })
       const { latencies, wrong: refused } = await load(port, 1, 0.001, next)
       worstLookUp = Math.max(worstLookUp, ...latencies)
@@ -41,7 +41,7 @@ export async function measureList(
   const meanwhile = lookUp()
   const lists = await Promise.all(Array.from({ length: readers }, () => read(port, token)))
   const took = performance.now() - begun
-  reading = false
+  reading.abort()
   await meanwhile
   const after = await server.usage()
   for (const { text } of lists) if (JSON.parse(text).length !== count) wrong += 1

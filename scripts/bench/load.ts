@@ -69,7 +69,7 @@ async function dial(port: number) {
   await once(socket, 'connect')
   let received = ''
   let resolve: (answer: Answer) => void
-  let reject: (error: Error) => void
+  let reject: (error: Error) => void = () => {}
   socket.setEncoding('latin1').on('data', (chunk: string) => {
     received += chunk
     const answer = parse(received)
@@ -77,8 +77,8 @@ async function dial(port: number) {
     received = ''
     resolve(answer)
   })
-  socket.on('error', (error) => reject?.(error))
-  socket.on('close', () => reject?.(new Error('the server closed the connection')))
+  socket.on('error', (error) => reject(error))
+  socket.on('close', () => reject(new Error('the server closed the connection')))
   return {
     send(text: string): Promise<Answer> {
       socket.write(text)

@@ -5,8 +5,8 @@ export type BatchObserver = (operation: string, size: number) => void
 
 interface Call<In, Out> {
   item: In
-  resolve(value: Out): void
-  reject(error: unknown): void
+  resolve: (value: Out) => void
+  reject: (error: unknown) => void
 }
 
 /**

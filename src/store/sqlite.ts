@@ -132,7 +132,7 @@ interface Page {
 }
 
 interface Write {
-  run(): { changes: number | bigint }
+  run: () => { changes: number | bigint }
   /** That of a new user, which may be taken. */
   email?: string
 }
