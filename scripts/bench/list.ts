@@ -5,24 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { load, request } from './load.ts'
 import type { Server } from './server.ts'
 
-export interface ListResult {
-  /** Milliseconds until the first byte, of the slowest reader. */
-  firstByte: number
-  megabytesPerSecond: number
-  /** CPU time a list, in milliseconds. */
-  cpu: number
-  /** Memory at its highest since the server was started, in MiB. */
-  peak: number
-  /** The slowest look-up meanwhile, in milliseconds. */
-  worstLookUp: number
-  wrong: number
-}
-
-/** Reads the list of `count` users, `readers` at once, while others look a user up. */
+/** Reads the list of `count` users, `readers` at once, while somebody looks a user up again and again. */
 export async function measureList(
   server: Server,
   { readers, count, token, id }: { readers: number; count: number; token: string; id: string },
-): Promise<ListResult> {
+) {
   const { port } = server
   const reading = new AbortController()
   let wrong = 0
@@ -47,12 +34,12 @@ export async function measureList(
   for (const { text } of lists) if (JSON.parse(text).length !== count) wrong += 1
   const bytes = lists.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
   return {
-    firstByte: Math.max(...lists.map(({ firstByte }) => firstByte)),
-    megabytesPerSecond: bytes / 1000 / took,
-    cpu: (after.cpu - before.cpu) / 1000 / readers,
-    peak: after.peak / 1024 / 1024,
-    worstLookUp,
     wrong,
+    'first byte ms': Math.max(...lists.map(({ firstByte }) => firstByte)),
+    'MB/s': bytes / 1000 / took,
+    'CPU ms a list': (after.cpu - before.cpu) / 1000 / readers,
+    'peak MiB': after.peak / 1024 / 1024,
+    'worst GET ms': worstLookUp,
   }
 }
 
