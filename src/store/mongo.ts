@@ -10,7 +10,7 @@ import { StoreFailure, type JsonText, type User, type UserStore } from './user-s
 const PATIENCE = 2_000
 
 /** How many users of a list are fetched at once. */
-const PAGE = 1_000
+const PAGE = 500
 
 /** The most look-ups, or inserts, that travel together. */
 const BATCH = 100
