@@ -1,16 +1,21 @@
-// Joins JSON arrays as they come. Never parses them, never holds more than one.
+// Joins JSON arrays as they come. Never parses them, never copies them, never holds more than one.
 import type { JsonText } from './handlers.ts'
 
-/** The bytes of the JSON array of all items of `arrays`; the first come with the first array. */
+/** The JSON array of all items of `arrays`, in parts; the first comes with the first array. */
 export async function* jsonArray(
   arrays: AsyncIterable<JsonText<unknown[]>>,
-): AsyncGenerator<Buffer> {
-  let separator = '['
+): AsyncGenerator<string | Uint8Array> {
+  let opening = '['
   for await (const array of arrays) {
-    const items = Buffer.from(array).subarray(1, -1)
-    if (items.length === 0) continue
-    yield Buffer.concat([Buffer.from(separator), items])
-    separator = ','
+    if (array.length <= '[]'.length) continue
+    yield typeof array === 'string' ? opening + array.slice(1, -1) : reopened(array, opening)
+    opening = ','
   }
-  yield Buffer.from(separator === '[' ? '[]' : ']')
+  yield opening === '[' ? '[]' : ']'
+}
+
+/** The bytes of an array, another one in the place of its opening bracket, and without the closing one. */
+function reopened(array: Uint8Array, opening: string): Uint8Array {
+  array[0] = opening.charCodeAt(0)
+  return array.subarray(0, -1)
 }
