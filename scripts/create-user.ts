@@ -1,7 +1,7 @@
 // Creates a user in the configured store and prints it with a token: how the first user comes to be.
 import { parseArgs } from 'node:util'
 import { readConfig } from '../src/config.ts'
-import { openSecret } from '../src/signing-secret.ts'
+import { openSecrets } from '../src/signing-secret.ts'
 import { openStore } from '../src/store/open.ts'
 import { createTokens } from '../src/tokens.ts'
 
@@ -11,7 +11,7 @@ try {
   const { name, email } = readArguments()
   const config = readConfig(process.env)
   const store = await openStore(config)
-  const tokens = createTokens(openSecret(config), config.tokenTtl)
+  const tokens = createTokens(openSecrets(config), config.tokenTtl)
   const user = await store.create({ name, email })
   await store.close()
   console.log(`${JSON.stringify(user)}\n\nAuthorization: Bearer ${tokens.issue(user.id)}`)

@@ -12,8 +12,8 @@ export interface Config {
   opsPort: number
   mongodbUri: string | undefined
   dataDir: string
-  /** Undefined if none is set: the embedded store then keeps one in `dataDir`. */
-  signingSecret: string | undefined
+  /** The first signs, all verify. None if none is set: the embedded store then keeps one in `dataDir`. */
+  signingSecrets: string[]
   /** In seconds. */
   tokenTtl: number
   /** In bytes. */
@@ -38,7 +38,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const env = cleanEnv(set, VARIABLES, {
     reporter({ errors }) {
       const wrong = Object.entries(errors).map(([name, error]) => `${name} ${error.message}`)
-      if (set['MONGODB_URI'] && !set['SIGNING_SECRET']) wrong.push(SECRET_MISSING)
+      const forms = ['SIGNING_SECRET', 'SIGNING_SECRETS'].filter((name) => set[name])
+      if (set['MONGODB_URI'] && forms.length === 0) wrong.push(SECRET_MISSING)
+      if (forms.length > 1) wrong.push(SECRET_TWICE)
       if (wrong.length > 0) throw new InvalidConfig(wrong.join('\n'))
     },
   })
@@ -48,7 +50,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     opsPort: env.OPS_PORT,
     mongodbUri: env.MONGODB_URI,
     dataDir: env.DATA_DIR,
-    signingSecret: env.SIGNING_SECRET,
+    signingSecrets: env.SIGNING_SECRETS ?? (env.SIGNING_SECRET ? [env.SIGNING_SECRET] : []),
     tokenTtl: Math.floor(env.TOKEN_TTL / 1000),
     bodyLimit: env.BODY_LIMIT,
     stopDelay: env.STOP_DELAY,
@@ -83,6 +85,12 @@ const secret = makeValidator((text) => {
   throw new Error(`must have at least ${MIN_SECRET_BYTES} bytes (RFC 7518 §3.2)`)
 })
 
+const secrets = makeValidator((text) => {
+  const list = text.split(',').map((one) => one.trim())
+  if (list.every((one) => Buffer.byteLength(one) >= MIN_SECRET_BYTES)) return list
+  throw new Error(`must be a list with commas, of at least ${MIN_SECRET_BYTES} bytes each`)
+})
+
 const mongodbUri = makeValidator((text) => {
   if (/^mongodb(\+srv)?:\/\/./.test(text)) return text
   throw new Error('must start with mongodb:// or mongodb+srv://')
@@ -107,6 +115,9 @@ const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const SECRET_MISSING =
   'SIGNING_SECRET must be set with MONGODB_URI; make one with: openssl rand -hex 32'
 
+const SECRET_TWICE =
+  'SIGNING_SECRETS must not be set with SIGNING_SECRET; put that first in the list'
+
 /** The environment variables that there are. */
 export const VARIABLES = {
   HOST: str({ default: '127.0.0.1' }),
@@ -115,6 +126,7 @@ export const VARIABLES = {
   MONGODB_URI: mongodbUri({ default: undefined }),
   DATA_DIR: str({ default: './data' }),
   SIGNING_SECRET: secret({ default: undefined }),
+  SIGNING_SECRETS: secrets({ default: undefined }),
   TOKEN_TTL: duration('1s', '10y')({ default: ms('1d') }),
   BODY_LIMIT: size('8mb')({ default: bytes.parse('1mb')! }),
   STOP_DELAY: duration('0s', '1h')({ default: 0 }),

@@ -11,7 +11,7 @@ import { createMetrics } from './metrics.ts'
 import { createOpsServer } from './ops.ts'
 import { createReadiness } from './readiness.ts'
 import { closeConnections, closeServer, createServer } from './server.ts'
-import { openSecret } from './signing-secret.ts'
+import { openSecrets } from './signing-secret.ts'
 import { measured } from './store/measured.ts'
 import { openStore } from './store/open.ts'
 import { createTokens } from './tokens.ts'
@@ -26,7 +26,7 @@ export async function run(config: Config): Promise<void> {
   await listen(ops, config.host, config.opsPort)
 
   const store = await openStore(config, metrics.storeBatch)
-  const tokens = createTokens(openSecret(config), config.tokenTtl)
+  const tokens = createTokens(openSecrets(config), config.tokenTtl)
   const { bodyLimit, docs } = config
   const app = createApp({ store: measured(store, metrics), tokens, bodyLimit, docs })
   const server = createServer(app, { log, metrics })

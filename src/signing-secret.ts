@@ -1,21 +1,25 @@
-// The signing secret: from the configuration, or made at the first start and kept beside the data.
+// The signing secrets: from the configuration, or one made at the first start and kept beside the data.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MIN_SECRET_BYTES } from './tokens.ts'
 
 /**
- * The configured secret, else the one kept in `dataDir`, which is made, of 256 bits, if there is
- * none. Only its owner may read the file. Processes that come first at once get the same one.
+ * The configured secrets, else those kept in `dataDir`, a line each; one of 256 bits is made there if
+ * there is none. Only its owner may read the file. Processes that come first at once get the same one.
+ *
+ * @returns at least one; the first signs, all verify
  */
-export function openSecret(config: { signingSecret: string | undefined; dataDir: string }): string {
-  if (config.signingSecret) return config.signingSecret
+export function openSecrets(config: { signingSecrets: string[]; dataDir: string }): string[] {
+  if (config.signingSecrets.length > 0) return config.signingSecrets
   const file = join(config.dataDir, 'signing-secret')
   try {
     if (!existsSync(file)) make(file)
-    const secret = readFileSync(file, 'utf8').trim()
-    if (Buffer.byteLength(secret) >= MIN_SECRET_BYTES) return secret
-    throw new Error(`it must have at least ${MIN_SECRET_BYTES} bytes (RFC 7518 §3.2)`)
+    const secrets = readFileSync(file, 'utf8')
+      .trim()
+      .split(/\s*\n\s*/)
+    if (secrets.every((secret) => Buffer.byteLength(secret) >= MIN_SECRET_BYTES)) return secrets
+    throw new Error(`each line must have at least ${MIN_SECRET_BYTES} bytes (RFC 7518 §3.2)`)
   } catch (error) {
     throw new Error(`cannot use ${file}: ${(error as Error).message}`, { cause: error })
   }

@@ -1,5 +1,5 @@
 // Issues and verifies bearer tokens. Pure: knows no HTTP server, asks no store.
-import { createSecretKey } from 'node:crypto'
+import { createSecretKey, type KeyObject } from 'node:crypto'
 import jwt from 'jsonwebtoken'
 import { LRUCache } from 'lru-cache'
 
@@ -20,58 +20,73 @@ export const MIN_SECRET_BYTES = 32
 const BEARER = /^bearer\s+(.+)$/i // specification, section 5
 
 /**
- * @param secret the signing secret, of at least MIN_SECRET_BYTES
+ * @param secrets the first signs, all verify; each of at least MIN_SECRET_BYTES
  * @param ttl how long a token is valid, in seconds
  */
-export function createTokens(secret: string, ttl: number): Tokens {
+export function createTokens(secrets: readonly string[], ttl: number): Tokens {
   // Made once: given a string, jsonwebtoken would build a key at every call.
-  const key = createSecretKey(secret, 'utf8')
+  const keys = secrets.map((secret) => createSecretKey(secret, 'utf8'))
+  const [signingKey] = keys as [KeyObject]
 
-  const accepted = new LRUCache<string, number>({ max: REMEMBERED }) // each until its `exp`
-  const refused = new LRUCache<string, Verdict>({ max: REMEMBERED }) // apart: they push out no valid one
+  const accepted = new LRUCache<string, Judgement>({ max: REMEMBERED })
+  const refused = new LRUCache<string, Judgement>({ max: REMEMBERED }) // they push out no valid one
 
   function judge(token: string): Verdict {
-    try {
-      const { header, payload } = jwt.verify(token, key, { algorithms: ['HS256'], complete: true })
-      if ('crit' in header || !isClaimsSet(payload)) return INVALID
-      if (token.length <= LONGEST) accepted.set(token, payload.exp ?? Infinity)
-      return VALID
-    } catch (error) {
-      const verdict = { valid: false, reason: reasonOf(error) } as const
-      if (token.length <= LONGEST && verdict.reason !== 'premature') refused.set(token, verdict)
-      return verdict
+    let judgement = judgeBy(signingKey, token)
+    for (const key of keys.slice(1)) {
+      if (judgement.verdict !== INVALID) break // it was signed with the key before
+      judgement = judgeBy(key, token)
     }
+    const { verdict } = judgement
+    if (token.length <= LONGEST) (verdict.valid ? accepted : refused).set(token, judgement)
+    return verdict
   }
 
   return {
-    issue: (userId) => jwt.sign({ id: userId }, key, { algorithm: 'HS256', expiresIn: ttl }),
+    issue: (userId) => jwt.sign({ id: userId }, signingKey, { algorithm: 'HS256', expiresIn: ttl }),
     verify(authorization) {
       const token = authorization?.match(BEARER)?.[1]
       if (!token) return MISSING
-      const expiry = accepted.get(token)
-      if (expiry !== undefined && seconds() < expiry) return VALID
-      return refused.get(token) ?? judge(token)
+      const known = accepted.get(token) ?? refused.get(token)
+      if (known && seconds() < known.until) return known.verdict
+      accepted.delete(token)
+      return judge(token)
     },
+  }
+}
+
+/** A verdict, and until when it holds: a NumericDate (RFC 7519 §2). */
+interface Judgement {
+  verdict: Verdict
+  until: number
+}
+
+function judgeBy(key: KeyObject, token: string): Judgement {
+  try {
+    const { header, payload } = jwt.verify(token, key, { algorithms: ['HS256'], complete: true })
+    const understood = !('crit' in header) && isClaimsSet(payload)
+    return understood ? { verdict: VALID, until: payload.exp ?? Infinity } : REFUSED
+  } catch (error) {
+    if (error instanceof jwt.TokenExpiredError) return { verdict: EXPIRED, until: Infinity }
+    if (error instanceof jwt.NotBeforeError) return { verdict: PREMATURE, until: 0 }
+    return REFUSED
   }
 }
 
 const VALID = { valid: true } as const
 const MISSING = { valid: false, reason: 'missing' } as const
+const EXPIRED = { valid: false, reason: 'expired' } as const
+const PREMATURE = { valid: false, reason: 'premature' } as const
 const INVALID = { valid: false, reason: 'invalid' } as const
+const REFUSED: Judgement = { verdict: INVALID, until: Infinity }
 
 /** How many tokens are remembered, valid ones and others, and how long one may be, in characters. */
 const REMEMBERED = 10_000
 const LONGEST = 1_000
 
-/** The time as tokens have it (NumericDate, RFC 7519 §2), in whole seconds as jsonwebtoken reads it. */
+/** The time, in whole seconds, as jsonwebtoken reads it. */
 const seconds = (): number => Math.floor(Date.now() / 1000)
 
 /** RFC 7519 §7.2, step 10. (And of `crit`, RFC 7515 §4.1.11, no extension is understood here.) */
 const isClaimsSet = (payload: unknown): payload is jwt.JwtPayload =>
   typeof payload === 'object' && payload !== null && !Array.isArray(payload)
-
-function reasonOf(error: unknown): 'expired' | 'premature' | 'invalid' {
-  if (error instanceof jwt.TokenExpiredError) return 'expired'
-  if (error instanceof jwt.NotBeforeError) return 'premature'
-  return 'invalid'
-}

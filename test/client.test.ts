@@ -5,7 +5,7 @@ import { createTokens } from '../src/tokens.ts'
 import { checkedFetch, useService } from './support/service.ts'
 import { sqlitePlace, useStore } from './support/stores.ts'
 
-const REFUSED = createTokens('another-secret-of-at-least-32-bytes', 60).issue('x')
+const REFUSED = createTokens(['another-secret-of-at-least-32-bytes'], 60).issue('x')
 const email = 'ada@example.com'
 
 const store = useStore(sqlitePlace)

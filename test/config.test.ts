@@ -3,7 +3,10 @@ import { describe, expect, test } from '@jest/globals'
 import { InvalidConfig, readConfig } from '../src/config.ts'
 import { SECRET } from './support/stores.ts'
 
+const OTHER = `another ${SECRET}`
 const MONGODB_URI = 'mongodb://localhost'
+
+const LIST = 'must be a list with commas, of at least 32 bytes each'
 
 test('needs nothing to be set', () => {
   expect(readConfig({})).toEqual({
@@ -12,7 +15,7 @@ test('needs nothing to be set', () => {
     opsPort: 9090,
     mongodbUri: undefined,
     dataDir: './data',
-    signingSecret: undefined,
+    signingSecrets: [],
     tokenTtl: 86_400,
     bodyLimit: 1_048_576,
     stopDelay: 0,
@@ -43,14 +46,15 @@ test.each([
   ['DOCS', 'false', 'docs', false],
   ['LOG_LEVEL', 'silent', 'logLevel', 'silent'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://localhost:4318', 'tracing', true],
-  ['SIGNING_SECRET', SECRET, 'signingSecret', SECRET],
+  ['SIGNING_SECRET', SECRET, 'signingSecrets', [SECRET]],
+  ['SIGNING_SECRETS', `${OTHER}, ${SECRET}`, 'signingSecrets', [OTHER, SECRET]],
 ])('reads %s=%s', (name, text, key, value) => {
   expect(readConfig({ [name]: text })).toHaveProperty(key, value)
 })
 
 test('takes a MongoDB server and a secret', () => {
   const config = readConfig({ MONGODB_URI, SIGNING_SECRET: SECRET })
-  expect(config).toMatchObject({ mongodbUri: MONGODB_URI, signingSecret: SECRET })
+  expect(config).toMatchObject({ mongodbUri: MONGODB_URI, signingSecrets: [SECRET] })
 })
 
 describe('refuses', () => {
@@ -72,9 +76,18 @@ describe('refuses', () => {
     ['DOCS', 'maybe', 'must be true or false'],
     ['MONGODB_URI', 'localhost', 'must start with mongodb:// or mongodb+srv://'],
     ['SIGNING_SECRET', 'x'.repeat(31), 'must have at least 32 bytes (RFC 7518 §3.2)'],
+    ['SIGNING_SECRETS', `${SECRET},short`, LIST],
+    ['SIGNING_SECRETS', `${SECRET},`, LIST],
   ])('%s=%s', (name, text, reason) => {
-    const lines = problems({ SIGNING_SECRET: SECRET, [name]: text })
+    const secret = name.startsWith('SIGNING') ? {} : { SIGNING_SECRET: SECRET }
+    const lines = problems({ ...secret, [name]: text })
     expect(lines).toEqual([`${name} ${reason}`])
+  })
+
+  test('two forms of the secret', () => {
+    expect(problems({ SIGNING_SECRET: SECRET, SIGNING_SECRETS: SECRET })).toEqual([
+      'SIGNING_SECRETS must not be set with SIGNING_SECRET; put that first in the list',
+    ])
   })
 
   test('MongoDB without a secret', () => {

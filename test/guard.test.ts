@@ -185,8 +185,8 @@ describe('for thousands of spellings', () => {
 })
 
 test('a token of another secret is refused, and one of the same secret is taken', async () => {
-  const other = createTokens(`${SECRET}, but another`, 60).issue('x')
-  const same = createTokens(SECRET, 60).issue('x')
+  const other = createTokens([`${SECRET}, but another`], 60).issue('x')
+  const same = createTokens([SECRET], 60).issue('x')
   expect((await service().send('GET /users', { authorization: `Bearer ${other}` })).status).toBe(
     401,
   )

@@ -130,13 +130,29 @@ describe('the signing secret of the embedded store', () => {
     expect(readFileSync(file, 'utf8')).toBe(secret)
   })
 
+  test('can be changed without refusing a token, there and in SIGNING_SECRETS', async () => {
+    const place = at(sqlitePlace)
+    const file = join(place.dataDir, 'signing-secret')
+    const token = /Bearer (.*)/.exec((await createUser(place, ...ADA)).stdout)![1]!
+    const older = readFileSync(file, 'utf8').trim()
+    const ask = async (environment: Record<string, string>) =>
+      (await bearer(await serve(place, environment).listening(), token).GET('/users')).response
+        .status
+    expect(await ask({ SIGNING_SECRETS: `${SECRET},${older}` })).toBe(200)
+    expect(await ask({ SIGNING_SECRETS: SECRET })).toBe(401)
+    writeFileSync(file, `${SECRET}\n${older}\n`)
+    expect(await ask({})).toBe(200)
+    writeFileSync(file, `${SECRET}\n`)
+    expect(await ask({})).toBe(401)
+  })
+
   test('is refused when it was cut short', async () => {
     const place = at(sqlitePlace)
     writeFileSync(join(place.dataDir, 'signing-secret'), 'short\n')
     const service = serve(place)
     expect(await service.ended).toBe(1)
     expect(service.output.stderr).toMatch(
-      /^cannot use \S*signing-secret: it must have at least 32 bytes.*\n$/,
+      /^cannot use \S*signing-secret: each line must have at least 32 bytes.*\n$/,
     )
   })
 })

@@ -1,5 +1,5 @@
 // Tokens, without any HTTP.
-import { expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import jwt, { type SignOptions } from 'jsonwebtoken'
 import { createHmac, generateKeyPairSync } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,7 +7,7 @@ import { createTokens } from '../src/tokens.ts'
 import { SECRET } from './support/stores.ts'
 
 const ID = '665f1c2e8b3f4a0012d4c001'
-const tokens = createTokens(SECRET, 3_600)
+const tokens = createTokens([SECRET], 3_600)
 const sign = (claims: object, options?: SignOptions) => jwt.sign(claims, SECRET, options)
 const verify = (token: string) => tokens.verify(`Bearer ${token}`)
 
@@ -100,7 +100,7 @@ test('a token is taken once its time has come, however often it was refused befo
 
 test('what was taken with one secret is not with another', () => {
   const token = tokens.issue(ID)
-  const others = createTokens(`another ${SECRET}`, 3_600)
+  const others = createTokens([`another ${SECRET}`], 3_600)
   for (let i = 0; i < 2; i += 1) {
     expect(verify(token)).toEqual({ valid: true })
     expect(others.verify(`Bearer ${token}`)).toEqual({ valid: false, reason: 'invalid' })
@@ -121,4 +121,38 @@ test('is right about ever more tokens, more than it remembers', () => {
   for (let i = 0; i < 10_001; i += 1) expect(verify(sign({ i })).valid).toBe(true)
   for (let i = 0; i < 10_001; i += 1) expect(verify(`x${i}`).valid).toBe(false)
   expect([verify(first).valid, verify('x0').valid]).toEqual([true, false])
+})
+
+describe('with several secrets', () => {
+  const [older, newer] = [`older ${SECRET}`, `newer ${SECRET}`]
+  const [before, between, after] = [[older], [newer, older], [newer]].map((secrets) =>
+    createTokens(secrets, 3_600),
+  )
+
+  test('the first signs', () => {
+    expect(after!.verify(`Bearer ${between!.issue(ID)}`)).toEqual({ valid: true })
+    expect(before!.verify(`Bearer ${between!.issue(ID)}`).valid).toBe(false)
+  })
+
+  test('all verify', () => {
+    for (const issuer of [before!, between!, after!]) {
+      const token = issuer.issue(ID)
+      for (let i = 0; i < 2; i += 1) {
+        expect(between!.verify(`Bearer ${token}`)).toEqual({ valid: true })
+      }
+    }
+  })
+
+  test('one that is removed verifies no more', () => {
+    expect(after!.verify(`Bearer ${before!.issue(ID)}`)).toEqual({
+      valid: false,
+      reason: 'invalid',
+    })
+  })
+
+  test('the reason is that of the secret that the token was signed with', () => {
+    const expired = jwt.sign({ exp: 1 }, older)
+    expect(between!.verify(`Bearer ${expired}`)).toEqual({ valid: false, reason: 'expired' })
+    expect(after!.verify(`Bearer ${expired}`)).toEqual({ valid: false, reason: 'invalid' })
+  })
 })

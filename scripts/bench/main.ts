@@ -35,7 +35,7 @@ if (values.help || !(seconds > 0 && rounds >= 1)) {
   process.exit(values.help ? 0 : 2)
 }
 
-const tokens = createTokens(SECRET, 86_400)
+const tokens = createTokens([SECRET], 86_400)
 const folder = mkdtempSync(join(os.tmpdir(), 'users-service-bench-'))
 const newFolder = () => mkdtempSync(join(folder, 'place-'))
 let wrongAnswers = 0

@@ -13,7 +13,7 @@ import { createTokens } from '../../src/tokens.ts'
 import { expectContract } from './contract.ts'
 import { SECRET } from './stores.ts'
 
-export const tokens = createTokens(SECRET, 86_400)
+export const tokens = createTokens([SECRET], 86_400)
 export const BODY_LIMIT = 1024 * 1024
 
 export interface Request {
