@@ -100,10 +100,9 @@ function mind(response: ServerResponse, server: Server, socket: Socket): void {
 
 /** Node tells an answer that waits behind another one nothing of the end of its connection. */
 function abandon({ newest }: Socket): void {
-  for (let response = newest, next; response && !response.closed; response = next) {
-    next = response.behind
-    response.emit('close')
-  }
+  const waiting = []
+  for (let one = newest; one && !one.closed; one = one.behind) waiting.push(one)
+  for (const response of waiting.toReversed()) response.emit('close')
 }
 
 /** Has every answer from now on close its connection. */

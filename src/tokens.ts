@@ -28,34 +28,36 @@ export function createTokens(secrets: readonly string[], ttl: number): Tokens {
   const keys = secrets.map((secret) => createSecretKey(secret, 'utf8'))
   const [signingKey] = keys as [KeyObject]
 
-  const accepted = new LRUCache<string, Judgement>({ max: REMEMBERED })
-  const refused = new LRUCache<string, Judgement>({ max: REMEMBERED }) // they push out no valid one
+  const accepted = new LRUCache<string, Judgement>({ max: 10_000 })
+  const refused = new LRUCache<string, Judgement>({ max: 1_000 }) // apart: they push out no valid one
 
-  function judge(token: string): Verdict {
+  function judge(token: string): Judgement {
     let judgement = judgeBy(signingKey, token)
     for (const key of keys.slice(1)) {
-      if (judgement.verdict !== INVALID) break // it was signed with the key before
+      if (judgement !== REFUSED) break // it was signed with the key before
       judgement = judgeBy(key, token)
     }
-    const { verdict } = judgement
-    if (token.length <= LONGEST) (verdict.valid ? accepted : refused).set(token, judgement)
-    return verdict
+    return judgement
   }
 
   return {
     issue: (userId) => jwt.sign({ id: userId }, signingKey, { algorithm: 'HS256', expiresIn: ttl }),
     verify(authorization) {
       const token = authorization?.match(BEARER)?.[1]
-      if (!token) return MISSING
-      const known = accepted.get(token) ?? refused.get(token)
+      if (!authorization || !token) return MISSING
+      if (authorization.length > LONGEST) return judge(token).verdict
+      const known = accepted.get(authorization) ?? refused.get(authorization)
       if (known && seconds() < known.until) return known.verdict
-      accepted.delete(token)
-      return judge(token)
+      accepted.delete(authorization)
+      const judgement = judge(token)
+      const { verdict, until } = judgement
+      if (until > 0) (verdict.valid ? accepted : refused).set(authorization, judgement)
+      return verdict
     },
   }
 }
 
-/** A verdict, and until when it holds: a NumericDate (RFC 7519 §2). */
+/** A verdict, and until when it holds: a NumericDate (RFC 7519 §2), 0 for no longer than now. */
 interface Judgement {
   verdict: Verdict
   until: number
@@ -67,7 +69,7 @@ function judgeBy(key: KeyObject, token: string): Judgement {
     const understood = !('crit' in header) && isClaimsSet(payload)
     return understood ? { verdict: VALID, until: payload.exp ?? Infinity } : REFUSED
   } catch (error) {
-    if (error instanceof jwt.TokenExpiredError) return { verdict: EXPIRED, until: Infinity }
+    if (error instanceof jwt.TokenExpiredError) return { verdict: EXPIRED, until: 0 }
     if (error instanceof jwt.NotBeforeError) return { verdict: PREMATURE, until: 0 }
     return REFUSED
   }
@@ -80,8 +82,7 @@ const PREMATURE = { valid: false, reason: 'premature' } as const
 const INVALID = { valid: false, reason: 'invalid' } as const
 const REFUSED: Judgement = { verdict: INVALID, until: Infinity }
 
-/** How many tokens are remembered, valid ones and others, and how long one may be, in characters. */
-const REMEMBERED = 10_000
+/** The longest `Authorization` header that is remembered, in characters. */
 const LONGEST = 1_000
 
 /** The time, in whole seconds, as jsonwebtoken reads it. */

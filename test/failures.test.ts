@@ -60,6 +60,7 @@ describe('the list', () => {
       try {
         for (; seen.fetched < count; seen.fetched += 1) {
           yield JSON.stringify([user(seen.fetched)]) as JsonText<User[]>
+          yield '[]' as JsonText<User[]>
         }
         end?.()
       } finally {
@@ -116,13 +117,14 @@ describe('the list', () => {
     const find = () => new Promise<undefined>((resolve) => (answer = () => resolve(undefined)))
     const service = await startService({ ...store, find })
     const socket = net.connect(service.port, '127.0.0.1')
-    socket.write(GET_USERS.replace('/users', '/users/x') + GET_USERS)
+    socket.write(GET_USERS.replace('/users', '/users/x') + GET_USERS + GET_USERS)
     while (seen.fetched === 0) await sleep(10)
     socket.resetAndDestroy()
     while (!seen.released) await sleep(10)
     answer()
-    while (service.lines.length < 2) await sleep(10)
+    while (service.lines.length < 3) await sleep(10)
     expect(service.lines).toMatchObject([
+      { level: 40, msg: 'request broken off' },
       { level: 40, msg: 'request broken off' },
       { level: 40, msg: 'request broken off' },
     ])

@@ -284,6 +284,11 @@ test('100-continue is answered before the body', async () => {
   expect(text).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /)
 })
 
+test('a value that reads Host is no host', async () => {
+  const text = 'GET /nothing HTTP/1.1\r\nHost: x\r\nX: Host\r\nConnection: close\r\n\r\n'
+  expect(statusesOf(await service().exchange(text), 'GET /nothing')).toEqual([404])
+})
+
 test('pipelined requests are answered in their order', async () => {
   const last = post('{"name":"b"}', 'Content-Length: 12\r\nConnection: close\r\n')
   const answers = answersIn(await service().exchange(post('{"name":"slow"}') + last))

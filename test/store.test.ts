@@ -287,6 +287,42 @@ describeStores((place) => {
     await where.remove()
   })
 
+  test('lists users of long texts a few at a time', async () => {
+    const where = place()
+    const store = await openStore(where)
+    const long = 'long '.repeat(40_000)
+    const users = []
+    for (const name of ['a', long, long, long, long, long, long, 'b', 'c']) {
+      users.push(await store.create({ name, email: '' }))
+    }
+    expect(await all(store)).toEqual(users)
+    if (!where.mongodbUri) {
+      for await (const page of store.list()) expect(page.length).toBeLessThan(1_100_000)
+    }
+    await store.close()
+    await where.remove()
+  })
+
+  test('does no more at once than it has bounds for', async () => {
+    const where = place()
+    const sizes: number[] = []
+    const store = await openStore(where, (_, size) => void sizes.push(size))
+    const names = Array.from({ length: 1_050 }, (_, i) => `${i}`)
+    const made = await Promise.all(names.map((name) => store.create({ name, email: '' })))
+    await Promise.all(made.map(({ id }) => store.find(id)))
+    const sum = sizes.reduce((one, other) => one + other)
+    expect([sum, Math.max(...sizes)]).toEqual([2_100, where.mongodbUri ? 100 : 1_000])
+    if (where.mongodbUri) {
+      sizes.length = 0
+      const long = 'long '.repeat(2_001)
+      const two = [long, 'x', long, 'y'].map((name) => store.create({ name, email: '' }))
+      await Promise.all(two)
+      expect(sizes.sort()).toEqual([1, 1, 2])
+    }
+    await store.close()
+    await where.remove()
+  })
+
   test('fails with nothing but StoreFailure', async () => {
     const where = place()
     const store = await openStore(where)
@@ -321,6 +357,9 @@ test('on SQLite a write that fails among others fails alone, unless SQLite undoe
   const place = sqlitePlace()
   const store = await openStore(place)
   const db = new DatabaseSync(join(place.dataDir, 'users.db'))
+  db.exec('CREATE TABLE others (id TEXT REFERENCES users (id) DEFERRABLE INITIALLY DEFERRED)')
+  db.exec(`CREATE TRIGGER refuse_COMMIT AFTER INSERT ON users WHEN NEW.name = 'COMMIT'
+    BEGIN INSERT INTO others VALUES ('nobody'); END`)
   for (const name of ['ABORT', 'ROLLBACK']) {
     db.exec(`CREATE TRIGGER refuse_${name} BEFORE INSERT ON users WHEN NEW.name = '${name}'
       BEGIN SELECT RAISE(${name}, 'no'); END`)
@@ -333,6 +372,7 @@ test('on SQLite a write that fails among others fails alone, unless SQLite undoe
     )
   expect(await statuses('a', 'ABORT', 'b')).toEqual(['a', StoreFailure, 'b'])
   expect(await statuses('c', 'ROLLBACK', 'd')).toEqual([StoreFailure, StoreFailure, StoreFailure])
+  expect(await statuses('f', 'COMMIT')).toEqual([StoreFailure, StoreFailure])
   expect(await statuses('e')).toEqual(['e'])
   expect((await all(store)).map(({ name }) => name)).toEqual(['a', 'b', 'e'])
   db.close()
@@ -363,11 +403,31 @@ testMongodb('on MongoDB what else is in a document makes no difference', async (
   const client = new MongoClient(place.mongodbUri!)
   const collection = client.db().collection('users')
   const email = 'ada@example.com'
-  await collection.insertOne({ age: 36, email, tags: ['x'], name: 'Ada', namesake: 'Byron' })
-  const [user] = await all(store)
-  expect(user).toEqual({ id: expect.stringMatching(/^[0-9a-f]{24}$/), name: 'Ada', email })
-  expect(await store.find(user!.id)).toEqual(user)
-  expect(await store.findByEmail(email)).toEqual(user)
+  const id = expect.stringMatching(/^[0-9a-f]{24}$/)
+  const documents = [
+    [
+      { age: 36, email, tags: ['x'], name: 'Ada' },
+      { id, name: 'Ada', email },
+    ],
+    [
+      { name: 'Ada', namesake: 'Byron' },
+      { id, name: 'Ada', email: '' },
+    ],
+    [
+      { email: 'b@x', age: 36 },
+      { id, name: '', email: 'b@x' },
+    ],
+    [{ email: 'c@x' }, { id, name: '', email: 'c@x' }],
+    [
+      { names: 'x', name: 'Ada', age: 36 },
+      { id, name: 'Ada', email: '' },
+    ],
+  ] as const
+  for (const [document] of documents) await collection.insertOne({ ...document })
+  const users = await all(store)
+  expect(users).toEqual(documents.map(([, user]) => user))
+  expect(await Promise.all(users.map((user) => store.find(user.id)))).toEqual(users)
+  expect(await store.findByEmail(email)).toEqual(users[0])
   await client.close()
   await store.close()
   await place.remove()

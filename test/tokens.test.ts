@@ -1,6 +1,7 @@
 // Tokens, without any HTTP.
 import { describe, expect, test } from '@jest/globals'
 import jwt, { type SignOptions } from 'jsonwebtoken'
+import { execFileSync } from 'node:child_process'
 import { createHmac, generateKeyPairSync } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createTokens } from '../src/tokens.ts'
@@ -155,4 +156,25 @@ describe('with several secrets', () => {
     expect(between!.verify(`Bearer ${expired}`)).toEqual({ valid: false, reason: 'expired' })
     expect(after!.verify(`Bearer ${expired}`)).toEqual({ valid: false, reason: 'invalid' })
   })
+})
+
+test('what it remembers of others takes little memory, however long and many their headers are', () => {
+  const tokens = new URL('../dist/src/tokens.js', import.meta.url).href
+  const program = `
+    const { createTokens } = await import('${tokens}')
+    const { verify } = createTokens(['${SECRET}'], 60)
+    const memory = () => {
+      gc()
+      return process.memoryUsage().heapUsed
+    }
+    const before = memory()
+    for (let i = 0; i < 20_000; i += 1) {
+      verify('Bearer' + ' '.repeat(15_000) + 'x'.repeat(20) + i)
+      verify('Bearer ' + 'x'.repeat(900) + i)
+    }
+    console.log(memory() - before)
+    verify('') // which is why it could not be collected`
+  const args = ['--expose-gc', '--input-type=module', '--eval', program]
+  const printed = execFileSync(process.execPath, args, { encoding: 'utf8' })
+  expect(Number(printed)).toBeLessThan(4_000_000)
 })

@@ -29,8 +29,8 @@ export function batched<In, Out>(
   async function flush(): Promise<void> {
     const calls = waiting
     waiting = []
-    onRun(calls.length)
     try {
+      onRun(calls.length)
       const outcomes = await run(calls.map(({ item }) => item))
       for (const [i, { resolve, reject }] of calls.entries()) {
         const outcome = outcomes[i] as Out | Error

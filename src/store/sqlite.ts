@@ -27,13 +27,17 @@ const USER = `json_object('id', id, 'name', name, 'email', ifnull(email, ''))`
 const PATIENCE = 2_000
 const PAUSE = 5
 
-/** How many users of a list are fetched at once. */
+/** The most users of a list that are fetched at once, and the most bytes of text, but for one user's. */
 const PAGE = 500
+const PAGE_BYTES = 1_000_000
+
+const NEXT = '(SELECT * FROM users WHERE id > ? ORDER BY id LIMIT ?)'
 
 // One row for a page, its users as UTF-8.
 const PAGE_AFTER = `
-  SELECT count(*) AS count, max(id) AS last, CAST(json_group_array(${USER}) AS BLOB) AS users
-  FROM (SELECT * FROM users WHERE id > ? ORDER BY id LIMIT ${PAGE})`
+  SELECT max(id) AS last, CAST(json_group_array(${USER}) AS BLOB) AS users FROM ${NEXT}`
+const BYTES_AFTER = `
+  SELECT sum(octet_length(name) + ifnull(octet_length(email), 0)) AS bytes FROM ${NEXT}`
 
 /** The most look-ups in one go, and writes in one transaction. */
 const GROUP = 1_000
@@ -80,9 +84,19 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
   const byId = db.prepare(`SELECT ${USER} AS user FROM users WHERE id = ?`)
   const byEmail = db.prepare(`SELECT ${USER} AS user FROM users WHERE email = ${TEXT}`)
   const pageAfter = db.prepare(PAGE_AFTER)
+  const bytesAfter = db.prepare(BYTES_AFTER)
   const rename = db.prepare(`UPDATE users SET name = ${TEXT} WHERE id = ?`)
   const remove = db.prepare('DELETE FROM users WHERE id = ?')
   const any = db.prepare('SELECT 1 FROM users LIMIT 1')
+
+  /** The users behind `after`: as many as make a page, one at least. */
+  function nextPage(after: string): Page {
+    let limit = PAGE
+    const tooLong = () => (bytesAfter.get(after, limit) as { bytes: number }).bytes > PAGE_BYTES
+    while (limit > 1 && tooLong()) limit = Math.ceil(limit / 4)
+    return pageAfter.get(after, limit) as never
+  }
+
   /** A function of one item that is done for many at once. */
   const together = <In, Out>(operation: string, run: (items: In[]) => (Out | Error)[]) =>
     batched<In, Out>(
@@ -108,11 +122,9 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
     findByEmail,
     async *list() {
       for (let after = ''; ;) {
-        const { count, last, users } = (await attempt(() =>
-          pageAfter.get(after),
-        )) as unknown as Page
+        const { last, users } = await attempt(() => nextPage(after))
+        if (last === null) return
         yield users
-        if (count < PAGE) return
         after = last
         await turn() // lets other requests in
       }
@@ -126,8 +138,8 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
 }
 
 interface Page {
-  count: number
-  last: string
+  /** The last id; null if there are no more users. */
+  last: string | null
   users: Uint8Array & JsonText<User[]>
 }
 

@@ -21,14 +21,14 @@ export function readUser(document: Buffer): User {
       at = value + 4 + document.readInt32LE(value)
       user[field] = document.toString('utf8', value + 4, at - 1)
     } else {
-      return fromObject(BSON.deserialize(document))
+      return fromObject(BSON.deserialize(document, { validation: { utf8: false } }))
     }
   }
   return user
 }
 
 /** What others have put into a document besides makes no difference. */
-const fromObject = ({ _id, name, email = '' }: BSON.Document): User => ({
+const fromObject = ({ _id, name = '', email = '' }: BSON.Document): User => ({
   id: String(_id),
   name,
   email,

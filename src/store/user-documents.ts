@@ -40,8 +40,8 @@ export async function insertEach(
     else await users.insertMany(documents, { ordered: false })
     return []
   } catch (error) {
-    const codes = new Map(refusals(error).map(({ index, code }) => [index, code]))
-    if (codes.size === 0) throw error
+    const codes = new Map(refusals(error, documents.length).map(({ index, code }) => [index, code]))
+    if (codes.size === 0) throw origin(error)
     return documents.map(({ email }, i) => {
       const code = codes.get(i)
       if (code === undefined) return undefined
@@ -53,11 +53,19 @@ export async function insertEach(
 
 const DUPLICATE_KEY = 11000 // https://www.mongodb.com/docs/manual/reference/error-codes/
 
-/** The documents that the server refused, and it made the others durable. None when it did not say so. */
-function refusals(error: unknown): { index: number; code: number }[] {
-  if (error instanceof MongoBulkWriteError) {
-    return error.result.getWriteConcernError() ? [] : [error.writeErrors].flat()
+/** Which of `count` documents the server refused, when it has made all others durable; else none. */
+function refusals(error: unknown, count: number): { index: number; code: number }[] {
+  if (!(error instanceof MongoBulkWriteError)) {
+    const taken = error instanceof MongoServerError && error.code === DUPLICATE_KEY
+    return taken ? [{ index: 0, code: DUPLICATE_KEY }] : []
   }
-  const taken = error instanceof MongoServerError && error.code === DUPLICATE_KEY
-  return taken ? [{ index: 0, code: DUPLICATE_KEY }] : []
+  const refused = [error.writeErrors].flat()
+  const known = error.insertedCount + refused.length === count
+  return known && !error.result.getWriteConcernError() ? refused : []
+}
+
+/** The error that the driver has wrapped into that of a bulk write. */
+const origin = (error: unknown): unknown => {
+  const cause = error instanceof MongoBulkWriteError ? error.errorResponse : undefined
+  return cause instanceof Error ? cause : error
 }
