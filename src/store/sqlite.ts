@@ -108,7 +108,7 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
   const findByEmail = together('findByEmail', (emails: string[]) =>
     emails.map((email) => parse(byEmail.get(bytes(email)))),
   )
-  const commit = together('write', (writes: Write[]) => commitTogether(db, writes))
+  const commit = together('write', transactionIn(db))
 
   return {
     description,
@@ -155,22 +155,30 @@ interface Write {
  *
  * @returns of each write, how many rows it changed, or why it failed
  */
-function commitTogether(db: DatabaseSyncInstance, writes: Write[]): (number | Error)[] {
-  db.exec('BEGIN IMMEDIATE')
-  try {
-    const outcomes = writes.map(({ run, email }) => {
-      try {
-        return Number(run().changes)
-      } catch (error) {
-        if (!db.isTransaction) throw error
-        return translate(error, email)
-      }
-    })
-    db.exec('COMMIT')
-    return outcomes
-  } catch (error) {
-    if (db.isTransaction) db.exec('ROLLBACK')
-    throw error
+function transactionIn(db: DatabaseSyncInstance): (writes: Write[]) => (number | Error)[] {
+  const begin = db.prepare('BEGIN IMMEDIATE')
+  const commit = db.prepare('COMMIT')
+  const rollback = db.prepare('ROLLBACK')
+
+  function tryOne({ run, email }: Write): number | Error {
+    try {
+      return Number(run().changes)
+    } catch (error) {
+      if (!db.isTransaction) throw error
+      return translate(error, email)
+    }
+  }
+
+  return (writes) => {
+    begin.run()
+    try {
+      const outcomes = writes.map(tryOne)
+      commit.run()
+      return outcomes
+    } catch (error) {
+      if (db.isTransaction) rollback.run()
+      throw error
+    }
   }
 }
 
