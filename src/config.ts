@@ -2,7 +2,7 @@
 import bytes from 'bytes'
 import { cleanEnv, makeValidator, str } from 'envalid'
 import ms, { type StringValue } from 'ms'
-import { MIN_SECRET_BYTES } from './tokens.ts'
+import { isLongEnough, MIN_SECRET_BYTES } from './tokens.ts'
 
 /** Everything that can be configured; README.md has the table. */
 export interface Config {
@@ -81,13 +81,13 @@ const size = (most: string) =>
   })
 
 const secret = makeValidator((text) => {
-  if (Buffer.byteLength(text) >= MIN_SECRET_BYTES) return text
+  if (isLongEnough(text)) return text
   throw new Error(`must have at least ${MIN_SECRET_BYTES} bytes (RFC 7518 §3.2)`)
 })
 
 const secrets = makeValidator((text) => {
   const list = text.split(',').map((one) => one.trim())
-  if (list.every((one) => Buffer.byteLength(one) >= MIN_SECRET_BYTES)) return list
+  if (list.every(isLongEnough)) return list
   throw new Error(`must be a list with commas, of at least ${MIN_SECRET_BYTES} bytes each`)
 })
 

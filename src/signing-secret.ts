@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { MIN_SECRET_BYTES } from './tokens.ts'
+import { isLongEnough, MIN_SECRET_BYTES } from './tokens.ts'
 
 /**
  * The configured secrets, else those kept in `dataDir`, a line each; one of 256 bits is made there if
@@ -18,7 +18,7 @@ export function openSecrets(config: { signingSecrets: string[]; dataDir: string 
     const secrets = readFileSync(file, 'utf8')
       .trim()
       .split(/\s*\n\s*/)
-    if (secrets.every((secret) => Buffer.byteLength(secret) >= MIN_SECRET_BYTES)) return secrets
+    if (secrets.every(isLongEnough)) return secrets
     throw new Error(`each line must have at least ${MIN_SECRET_BYTES} bytes (RFC 7518 §3.2)`)
   } catch (error) {
     throw new Error(`cannot use ${file}: ${(error as Error).message}`, { cause: error })

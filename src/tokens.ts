@@ -17,6 +17,9 @@ export type Verdict =
 /** The fewest bytes that a key for HS256 may have (RFC 7518 §3.2). */
 export const MIN_SECRET_BYTES = 32
 
+export const isLongEnough = (secret: string): boolean =>
+  Buffer.byteLength(secret) >= MIN_SECRET_BYTES
+
 const BEARER = /^bearer\s+(.+)$/i // specification, section 5
 
 /**
@@ -31,27 +34,28 @@ export function createTokens(secrets: readonly string[], ttl: number): Tokens {
   const accepted = new LRUCache<string, Judgement>({ max: 10_000 })
   const refused = new LRUCache<string, Judgement>({ max: 1_000 }) // apart: they push out no valid one
 
-  function judge(token: string): Judgement {
-    let judgement = judgeBy(signingKey, token)
-    for (const key of keys.slice(1)) {
-      if (judgement !== REFUSED) break // it was signed with the key before
-      judgement = judgeBy(key, token)
+  function judge(authorization: string): Judgement {
+    const token = authorization.match(BEARER)?.[1]
+    if (!token) return { verdict: MISSING, until: 0 }
+    for (const key of keys) {
+      const judgement = judgeBy(key, token)
+      if (judgement !== REFUSED) return judgement // it was signed with this key
     }
-    return judgement
+    return REFUSED
   }
 
   return {
     issue: (userId) => jwt.sign({ id: userId }, signingKey, { algorithm: 'HS256', expiresIn: ttl }),
-    verify(authorization) {
-      const token = authorization?.match(BEARER)?.[1]
-      if (!authorization || !token) return MISSING
-      if (authorization.length > LONGEST) return judge(token).verdict
+    verify(authorization = '') {
       const known = accepted.get(authorization) ?? refused.get(authorization)
       if (known && seconds() < known.until) return known.verdict
       accepted.delete(authorization)
-      const judgement = judge(token)
+      const judgement = judge(authorization)
       const { verdict, until } = judgement
-      if (until > 0) (verdict.valid ? accepted : refused).set(authorization, judgement)
+      if (until > 0 && authorization.length <= LONGEST) {
+        const memory = verdict.valid ? accepted : refused
+        memory.set(authorization, judgement)
+      }
       return verdict
     },
   }
