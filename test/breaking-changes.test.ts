@@ -367,6 +367,7 @@ describe('npm run check, when a path went,', () => {
     const { status, stderr } = spawnSync(process.execPath, [program], {
       cwd: folder,
       encoding: 'utf8',
+      timeout: 120_000, // see runToEnd
     })
     rmSync(folder, { recursive: true })
     return { status, stderr }

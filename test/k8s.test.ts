@@ -1,10 +1,11 @@
 // What the manifests say, rendered as `kubectl apply -k` would.
 import { describe, expect, test } from '@jest/globals'
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseAllDocuments } from 'yaml'
 import { readConfig, VARIABLES } from '../src/config.ts'
+import { runToEnd } from './support/program.ts'
 import { SECRET } from './support/stores.ts'
 
 type Any = any // eslint-disable-line -- manifests, of many kinds
@@ -17,8 +18,8 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
   const testKubectl = hasKubectl ? test : test.skip
   const folder = `${root}k8s/overlays/${overlay}`
   const objects: Any[] = hasKubectl
-    ? parseAllDocuments(execFileSync('kubectl', ['kustomize', folder], { encoding: 'utf8' })).map(
-        (document): Any => document.toJS(),
+    ? parseAllDocuments(runToEnd('kubectl', ['kustomize', folder])).map((document): Any =>
+        document.toJS(),
       )
     : []
 

@@ -1,14 +1,13 @@
 // What README.md tells people to type, typed: its commands, against the service, and its TypeScript, in
 // an empty project that has nothing but the packed client.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
 import { CHROMIUM } from './support/chromium.ts'
-import { killPrograms, serve } from './support/program.ts'
+import { killPrograms, runToEnd, serve } from './support/program.ts'
 import { sqlitePlace } from './support/stores.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
@@ -19,7 +18,7 @@ let url: string
 function run(program: string, args: string[], cwd = root): string {
   const others = { MONGODB_URI: '', SIGNING_SECRET: '', npm_config_local_prefix: undefined }
   const env = { ...process.env, ...others, ...place.environment }
-  return execFileSync(program, args, { cwd, env, encoding: 'utf8', stdio: 'pipe' })
+  return runToEnd(program, args, { cwd, env })
 }
 
 beforeAll(async () => {

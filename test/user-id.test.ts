@@ -1,7 +1,7 @@
 // How user ids are made.
 import { expect, test } from '@jest/globals'
-import { execFileSync } from 'node:child_process'
 import { isUserId, newUserId } from '../src/store/user-id.ts'
+import { runToEnd } from './support/program.ts'
 
 test('ids are unique and ascend, however fast they are made', () => {
   const ids = Array.from({ length: 200_000 }, newUserId)
@@ -22,7 +22,7 @@ test('ids of several processes sort by creation within a second, too', () => {
   const made = []
   for (let i = 0; i < 8; i += 1) {
     const code = `import { newUserId } from '${program.href}'; console.log(newUserId())`
-    made.push(execFileSync(process.execPath, ['--input-type=module', '-e', code]).toString())
+    made.push(runToEnd(process.execPath, ['--input-type=module', '-e', code]))
   }
   expect(made).toEqual([...made].sort())
   expect(new Set(made.map((id) => id.slice(12))).size).toBe(8)

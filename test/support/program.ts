@@ -1,5 +1,5 @@
 // The built programs, as processes.
-import { spawn, type ChildProcess } from 'node:child_process'
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -65,3 +65,17 @@ async function address({ process, output, url }: Program): Promise<string> {
 
 /** Starts the service, on a port that is free. */
 export const serve = (place: Place, env?: Record<string, string>) => run('src/main', place, env)
+
+/**
+ * Runs any program to its end, for two minutes at most: Node itself may hang as it exits
+ * (nodejs/node#54918).
+ * @returns what it printed
+ */
+export const runToEnd = (program: string, args: string[], options: object = {}): string =>
+  execFileSync(program, args, {
+    encoding: 'utf8',
+    stdio: 'pipe',
+    timeout: 120_000,
+    killSignal: 'SIGKILL',
+    ...options,
+  })
