@@ -1,12 +1,13 @@
 // Requests at the same moment: only the outcomes that some order explains. On MongoDB two services race.
-// RACE_ROUNDS=100 for more of them.
+// CHAOS=1 makes it 100 rounds.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { openStore } from '../src/store/open.ts'
 import type { UserStore } from '../src/store/user-store.ts'
+import { times } from './support/chaos.ts'
 import { startService, tokens, type Service } from './support/service.ts'
 import { describeStores, type Place } from './support/stores.ts'
 
-const ROUNDS = Number(process.env['RACE_ROUNDS'] ?? 20)
+const ROUNDS = times(20, 100)
 const RACERS = 200
 
 describeStores((kind) => {
