@@ -11,9 +11,23 @@ const REFUSAL = unauthorized() // the same for every request
 export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
   return async function guard(ctx, next) {
     if (!PROTECTED.test(ctx.path)) return next()
-    const verdict = tokens.verify(ctx.req.headers.authorization)
+    const { headers, rawHeaders } = ctx.req
+    const verdict = isRepeated(rawHeaders) ? AMBIGUOUS : tokens.verify(headers.authorization)
     if (verdict.valid) return next()
     ctx.req.refused = verdict.reason // for the log and the metrics; the client is not told
     answer(ctx, REFUSAL)
   }
 }
+
+/** Of several headers a proxy may have judged another one than Node hands on, the first. */
+const AMBIGUOUS = { valid: false, reason: 'invalid' } as const
+
+/** Whether in `rawHeaders`, names and values in turns, there is more than one `Authorization`. */
+function isRepeated(rawHeaders: string[]): boolean {
+  let count = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) if (isAuthorization(rawHeaders[i]!)) count += 1
+  return count > 1
+}
+
+const isAuthorization = (name: string) =>
+  name.length === 13 && name.toLowerCase() === 'authorization'
