@@ -11,8 +11,8 @@ export interface Readiness {
   stopping(): void
 }
 
-/** How long, in milliseconds, the store may be unreachable until the service is not ready. */
-const PATIENCE = 2_000
+/** How long, in milliseconds, the store may be unreachable until the service is not ready: within 2 s in all. */
+const PATIENCE = 1_000
 
 /** How often the store is asked, in milliseconds. */
 const INTERVAL = 500

@@ -23,6 +23,7 @@ async function startMongodb(): Promise<void> {
       .start()
     const address = `${container.getHost()}:${container.getMappedPort(27017)}`
     process.env['MONGODB_URI'] = `mongodb://${address}/?directConnection=true`
+    process.env['MONGODB_IN_CONTAINER'] = 'yes'
     globalThis.mongodbContainer = container
   } catch (error) {
     process.env['MONGODB_MISSING'] = (error as Error).message
