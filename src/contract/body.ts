@@ -2,10 +2,11 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
+import { finished, type Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createBrotliDecompress, createUnzip } from 'node:zlib'
 import type Koa from 'koa'
-import bodyParser from 'koa-bodyparser'
-import { bodyTooLarge, invalidBody, unsupportedMediaType, type Failure } from '../errors.ts'
+import { bodyTooLarge, Failure, invalidBody, unsupportedMediaType } from '../errors.ts'
 import { contract, type Operation } from './contract.ts'
 
 /**
@@ -26,28 +27,102 @@ export function bodyReader(
   }
 }
 
-/**
- * koa-bodyparser minds length, limit and content coding. It is kept from parsing: it would turn
- * broken UTF-8 into U+FFFD, refuse a field named `__proto__` and take an empty body for `{}`.
- */
 function receiver(mediaTypes: string[], limit: number) {
-  const options = { enableTypes: ['text'], extendTypes: { text: mediaTypes }, encoding: null }
-  const parser = bodyParser({ ...options, textLimit: `${limit}b` })
+  const seats = seatsFor(Math.max(1, Math.floor(LARGE_BODIES / limit)))
   return async (ctx: Koa.Context): Promise<Buffer> => {
-    const { headers } = ctx.req
-    const length = Number(headers['content-length']) // Koa and co-body take it for a 32-bit integer
+    const length = Number(ctx.req.headers['content-length']) // Koa takes it for a 32-bit integer
     const type = length === 0 ? null : ctx.is(mediaTypes)
     if (type === null) return Buffer.alloc(0)
     if (type === false) throw unsupportedMediaType(`the body must be ${mediaTypes.join(' or ')}`)
-    headers['content-encoding'] = headers['content-encoding']?.toLowerCase() // RFC 9110 §8.4.1
     try {
       if (length > limit) throw bodyTooLarge()
-      await parser(ctx, async () => {})
-      return ctx.request.body as Buffer
+      return await read(ctx.req, limit, seats)
     } catch (error) {
       await drop(ctx.req)
-      throw unreadable(error as Error & { status?: number })
+      throw error instanceof Failure
+        ? error
+        : invalidBody('the body cannot be read', { cause: error })
     }
+  }
+}
+
+/** By content coding (RFC 9110 §8.4.1), in lower case: what undoes it. */
+const UNPACK = new Map([
+  ['gzip', createUnzip],
+  ['deflate', createUnzip],
+  ['br', createBrotliDecompress],
+])
+
+/** The whole of a body, unpacked. */
+async function read(request: IncomingMessage, limit: number, seats: Seats): Promise<Buffer> {
+  const coding = request.headers['content-encoding']?.toLowerCase() ?? 'identity'
+  if (coding === 'identity') return collect(request, limit, seats)
+  const unpack = UNPACK.get(coding)
+  if (!unpack) throw unsupportedMediaType('the content coding of the body is unknown')
+  const content = request.pipe(unpack())
+  finished(request, (error) => error && content.destroy(error))
+  try {
+    return await collect(content, limit, seats)
+  } finally {
+    content.destroy() // or it would go on unpacking what it has
+  }
+}
+
+/** The bytes of bodies that are held at once, but for those that are small: no more than SMALL. */
+const LARGE_BODIES = 32 * 1024 * 1024
+const SMALL = 16 * 1024
+
+/** Copies each chunk as it comes: to keep one of a single byte takes hundreds. */
+async function collect(stream: Readable, limit: number, seats: Seats): Promise<Buffer> {
+  let bytes: Buffer = Buffer.allocUnsafe(1024)
+  let length = 0
+  let seat: Promise<void> | undefined
+  const ended = new Promise<void>((resolve, reject) => {
+    stream.once('end', resolve).on('error', reject).once('close', reject)
+    stream.on('data', (chunk: Buffer) => {
+      const whole = length + chunk.length
+      if (whole > limit) return reject(bodyTooLarge())
+      if (whole > bytes.length) bytes = grown(bytes, Math.max(whole, Math.min(2 * whole, limit)))
+      length += chunk.copy(bytes, length)
+      if (length > SMALL && !seat) {
+        stream.pause()
+        seat = seats.take().then(() => void stream.resume())
+      }
+    })
+  })
+  try {
+    await ended
+    return bytes.subarray(0, length)
+  } finally {
+    void seat?.then(seats.leave)
+  }
+}
+
+function grown(bytes: Buffer, size: number): Buffer {
+  const larger = Buffer.allocUnsafe(size)
+  bytes.copy(larger)
+  return larger
+}
+
+/** Places for those who want much at once; who finds none free waits in line. */
+interface Seats {
+  take(): Promise<void>
+  leave: () => void
+}
+
+function seatsFor(count: number): Seats {
+  let free = count
+  const line: (() => void)[] = []
+  return {
+    async take() {
+      if (free > 0) free -= 1
+      else await new Promise<void>((resolve) => line.push(resolve))
+    },
+    leave() {
+      const next = line.shift()
+      if (next) next()
+      else free += 1
+    },
   }
 }
 
@@ -60,12 +135,6 @@ async function drop(request: IncomingMessage): Promise<void> {
   if (request.complete || request.destroyed) return
   const ended = once(request, 'end').catch(() => {})
   await Promise.race([ended, sleep(LINGER, undefined, { ref: false })])
-}
-
-function unreadable(error: Error & { status?: number }): Failure {
-  if (error.status === 413) return bodyTooLarge()
-  if (error.status === 415) return unsupportedMediaType('the content coding of the body is unknown')
-  return invalidBody('the body cannot be read', { cause: error })
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
