@@ -134,16 +134,23 @@ function keepBounds(server: Server, bounds: typeof BOUNDS): void {
       if (count >= maxConnections) server.closeIdleConnections()
     })
   })
-  const cut = () => cutLongAnswers(server, performance.now() - bounds.answerTimeout)
-  const cutting = setInterval(cut, connectionsCheckingInterval).unref()
+  server.on('timeout', cut)
+  const check = () => cutLongAnswers(server, performance.now() - bounds.answerTimeout)
+  const cutting = setInterval(check, connectionsCheckingInterval).unref()
   server.once('close', () => clearInterval(cutting))
+}
+
+/** Ends a connection, with a reset where there is an answer left: the kernel would keep it for long. */
+function cut(socket: Socket): void {
+  if (socket.writableLength > 0) socket.resetAndDestroy()
+  else socket.destroy()
 }
 
 /** Cuts the connections of the answers that were begun at `time` or before. */
 function cutLongAnswers(server: Server, time: number): void {
   for (const [{ req }, begun] of unfinished.get(server) ?? []) {
     if (begun > time) return
-    req.socket.destroy()
+    cut(req.socket)
   }
 }
 

@@ -1,10 +1,9 @@
 // Reads a request body and holds it against the schema that the contract gives it.
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import { once } from 'node:events'
-import type { IncomingMessage } from 'node:http'
-import { finished, type Readable } from 'node:stream'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createBrotliDecompress, createUnzip } from 'node:zlib'
+import { brotliDecompressSync, unzipSync, type ZlibOptions } from 'node:zlib'
 import type Koa from 'koa'
 import { bodyTooLarge, Failure, invalidBody, unsupportedMediaType } from '../errors.ts'
 import { contract, type Operation } from './contract.ts'
@@ -28,7 +27,6 @@ export function bodyReader(
 }
 
 function receiver(mediaTypes: string[], limit: number) {
-  const seats = seatsFor(Math.max(1, Math.floor(LARGE_BODIES / limit)))
   return async (ctx: Koa.Context): Promise<Buffer> => {
     const length = Number(ctx.req.headers['content-length']) // Koa takes it for a 32-bit integer
     const type = length === 0 ? null : ctx.is(mediaTypes)
@@ -36,57 +34,56 @@ function receiver(mediaTypes: string[], limit: number) {
     if (type === false) throw unsupportedMediaType(`the body must be ${mediaTypes.join(' or ')}`)
     try {
       if (length > limit) throw bodyTooLarge()
-      return await read(ctx.req, limit, seats)
+      return await read(ctx, limit)
     } catch (error) {
       await drop(ctx.req)
-      throw error instanceof Failure
-        ? error
-        : invalidBody('the body cannot be read', { cause: error })
+      throw unreadable(error as NodeJS.ErrnoException)
     }
   }
 }
 
-/** By content coding (RFC 9110 §8.4.1), in lower case: what undoes it. */
-const UNPACK = new Map([
-  ['gzip', createUnzip],
-  ['deflate', createUnzip],
-  ['br', createBrotliDecompress],
-])
-
-/** The whole of a body, unpacked. */
-async function read(request: IncomingMessage, limit: number, seats: Seats): Promise<Buffer> {
-  const coding = request.headers['content-encoding']?.toLowerCase() ?? 'identity'
-  if (coding === 'identity') return collect(request, limit, seats)
-  const unpack = UNPACK.get(coding)
-  if (!unpack) throw unsupportedMediaType('the content coding of the body is unknown')
-  const content = request.pipe(unpack())
-  finished(request, (error) => error && content.destroy(error))
-  try {
-    return await collect(content, limit, seats)
-  } finally {
-    content.destroy() // or it would go on unpacking what it has
-  }
+function unreadable(error: NodeJS.ErrnoException): Failure {
+  if (error instanceof Failure) return error
+  if (error.code === 'ERR_BUFFER_TOO_LARGE') return bodyTooLarge()
+  return invalidBody('the body cannot be read', { cause: error })
 }
 
-/** The bytes of bodies that are held at once, but for those that are small: no more than SMALL. */
-const LARGE_BODIES = 32 * 1024 * 1024
-const SMALL = 16 * 1024
+/** By content coding (RFC 9110 §8.4.1), in lower case: what undoes it. */
+const UNPACK = new Map<string, (bytes: Buffer, options: ZlibOptions) => Buffer>([
+  ['identity', (bytes) => bytes],
+  ['gzip', unzipSync],
+  ['deflate', unzipSync],
+  ['br', brotliDecompressSync],
+])
+
+/** The whole of a body, unpacked: one at a time, for brotli takes up to 16 MiB while it is at it. */
+async function read({ req, res }: Koa.Context, limit: number): Promise<Buffer> {
+  const unpack = UNPACK.get(req.headers['content-encoding']?.toLowerCase() ?? 'identity')
+  if (!unpack) throw unsupportedMediaType('the content coding of the body is unknown')
+  return unpack(await collect(req, res, limit), { maxOutputLength: limit })
+}
 
 /** Copies each chunk as it comes: to keep one of a single byte takes hundreds. */
-async function collect(stream: Readable, limit: number, seats: Seats): Promise<Buffer> {
+async function collect(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limit: number,
+): Promise<Buffer> {
   let bytes: Buffer = Buffer.allocUnsafe(1024)
   let length = 0
   let seat: Promise<void> | undefined
   const ended = new Promise<void>((resolve, reject) => {
-    stream.once('end', resolve).on('error', reject).once('close', reject)
-    stream.on('data', (chunk: Buffer) => {
+    request.once('end', resolve).on('error', reject)
+    // Of the end of a connection that has got its answer Node does not tell the request.
+    response.once('close', () => reject(new Error('broken off')))
+    request.on('data', (chunk: Buffer) => {
       const whole = length + chunk.length
       if (whole > limit) return reject(bodyTooLarge())
       if (whole > bytes.length) bytes = grown(bytes, Math.max(whole, Math.min(2 * whole, limit)))
       length += chunk.copy(bytes, length)
       if (length > SMALL && !seat) {
-        stream.pause()
-        seat = seats.take().then(() => void stream.resume())
+        request.pause()
+        seat = seats.take().then(() => void request.resume())
       }
     })
   })
@@ -104,26 +101,23 @@ function grown(bytes: Buffer, size: number): Buffer {
   return larger
 }
 
-/** Places for those who want much at once; who finds none free waits in line. */
-interface Seats {
-  take(): Promise<void>
-  leave: () => void
-}
+/** Up to here a body is small, in bytes; how many of those that are not are received at once. */
+const SMALL = 16 * 1024
+const LARGE_AT_ONCE = 32
 
-function seatsFor(count: number): Seats {
-  let free = count
-  const line: (() => void)[] = []
-  return {
-    async take() {
-      if (free > 0) free -= 1
-      else await new Promise<void>((resolve) => line.push(resolve))
-    },
-    leave() {
-      const next = line.shift()
-      if (next) next()
-      else free += 1
-    },
-  }
+/** Places for large bodies, or memory would have no bound but that of connections. Others wait in line. */
+const seats = {
+  free: LARGE_AT_ONCE,
+  line: [] as (() => void)[],
+  async take() {
+    if (seats.free > 0) seats.free -= 1
+    else await new Promise<void>((resolve) => seats.line.push(resolve))
+  },
+  leave: () => {
+    const next = seats.line.shift()
+    if (next) next()
+    else seats.free += 1
+  },
 }
 
 /** How long, in milliseconds, the rest of a refused body is let in. */
