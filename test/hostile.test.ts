@@ -66,7 +66,10 @@ const finite = useService(() => ({
   ...opened(),
   async *list() {
     const users = [{ id: '0'.repeat(24), name: 'x'.repeat(1_000), email: '' }]
-    for (let i = 0; i < 2_000; i += 1) yield JSON.stringify(users) as JsonText<User[]>
+    for (let i = 0; i < 2_000; i += 1) {
+      yield JSON.stringify(users) as JsonText<User[]>
+      if (i % 100 === 0) await sleep(1) // as a store takes time: the client's end comes on the way
+    }
   },
 }))
 
@@ -79,7 +82,9 @@ async function heard(client: Hostile, port = service().port): Promise<string> {
   return text
 }
 const open = new Set<net.Socket>()
-const closed = (socket: net.Socket) => new Promise((resolve) => socket.once('close', resolve))
+/** Resolves to whether it broke. */
+const closed = (socket: net.Socket) =>
+  new Promise<boolean>((resolve) => socket.once('close', resolve))
 afterEach(() => {
   for (const socket of open) socket.destroy()
   open.clear()
@@ -130,8 +135,14 @@ test('no bound cuts short what another one answers', () => {
 })
 
 describe('headers that do not end get 408:', () => {
+  const { headersTimeout, connectionsCheckingInterval } = SHORT
+  const short = useService(store, { headersTimeout, connectionsCheckingInterval })
   test.each(Object.entries(slowHeaders))('of a client that %s', async (_, client) => {
-    const texts = await amid(many(20, () => heard(client)))
+    const url = `http://127.0.0.1:${short().port}`
+    const texts = await amid(
+      many(20, () => heard(client, short().port)),
+      url,
+    )
     for (const text of texts) expect(answersIn(text)).toEqual([408])
   })
 })
@@ -161,13 +172,16 @@ describe('a client that takes its time with an answer', () => {
     ],
   ])('%s, and its list let go of', async (_, reads, patient) => {
     const { port, lines } = patient()
-    for (let i = 0; i < 5; i += 1) open.add(reads(get('/users'))(port))
+    const sockets = Array.from({ length: 5 }, () => reads(get('/users'))(port))
+    for (const socket of sockets) open.add(socket)
+    const ends = Promise.all(sockets.map(closed))
     const broken = () => lines.filter(({ msg }) => msg === 'request broken off')
     await amid(
       until(() => broken().length === 5 && lists.open === 0),
       `http://127.0.0.1:${port}`,
     )
-    expect(broken()).toMatchObject(Array.from({ length: 5 }, () => ({ path: '/users' })))
+    // By a reset, or the kernel would keep what is left of the answer. Only who reads is told.
+    if (reads === readsSlowly) expect(await ends).toEqual(sockets.map(() => true))
   })
 })
 

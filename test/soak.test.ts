@@ -6,14 +6,15 @@ import type net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore } from '../src/store/open.ts'
 import { times } from './support/chaos.ts'
-import { everyKind, type Hostile } from './support/hostile.ts'
+import { everyKind, get, says, type Hostile } from './support/hostile.ts'
 import { killPrograms, serve } from './support/program.ts'
 import { send } from './support/service.ts'
 import { SECRET, sqlitePlace } from './support/stores.ts'
 
 const SECONDS = times(15, 600)
-/** Of each kind, at once. */
-const CLIENTS = times(2, 6)
+/** Of each kind, at once: no more than leaves two cores some time. */
+const CLIENTS = 2
+const IDLE = times(100, 1_000)
 /** With 5 kB each, a list that does not fit into what the kernel holds for a client that does not read. */
 const USERS = 2_000
 /** How much more memory the last third may take at the most than the first one, in MB. */
@@ -70,9 +71,11 @@ describeLinux('hostile clients of every kind, on Linux,', () => {
         }
         for (const socket of open) socket.destroy()
       }
-      const hostile = Object.values(everyKind).flatMap((client) =>
-        Array.from({ length: CLIENTS }, () => attack(client)),
-      )
+      const clients = [
+        ...Array.from({ length: CLIENTS }, () => Object.values(everyKind)).flat(),
+        ...Array.from({ length: IDLE }, () => says(get('/nothing'))),
+      ]
+      const hostile = clients.map(attack)
       await Promise.all([...hostile, use('a'), use('b'), watch()])
       while (descriptors() > before) await sleep(100)
 
