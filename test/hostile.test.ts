@@ -1,6 +1,7 @@
 // Hostile clients over bare sockets: each kind meets a bound, and meanwhile ordinary requests are
 // answered. (What is no request at all is in http.test.ts.)
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import type net from 'node:net'
@@ -59,10 +60,10 @@ async function* endless() {
 const opened = useStore(sqlitePlace)
 /** The store, but its list has no end. */
 const store = (): UserStore => ({ ...opened(), list: endless })
-const service = useService(store, SHORT)
+const slow = useService(store, SHORT)
 
-/** One of which the list has an end, with the bounds as they are. */
-const finite = useService(() => ({
+/** The bounds as they are, and a list that has an end. */
+const service = useService(() => ({
   ...opened(),
   async *list() {
     const users = [{ id: '0'.repeat(24), name: 'x'.repeat(1_000), email: '' }]
@@ -97,16 +98,14 @@ const answersIn = (text: string) =>
   })
 
 /** Awaits what is hostile, and makes ordinary requests until then: each is answered as ever. */
-async function amid<T>(
-  hostile: Promise<T>,
-  url = `http://127.0.0.1:${service().port}`,
-): Promise<T> {
-  const users = createUsersClient({ baseUrl: url, token: tokens.issue('x'), fetch: checkedFetch })
+async function amid<T>(hostile: Promise<T>, port = service().port): Promise<T> {
+  const baseUrl = `http://127.0.0.1:${port}`
+  const users = createUsersClient({ baseUrl, token: tokens.issue('x'), fetch: checkedFetch })
   const hostileIs = { over: false }
   const end = hostile.finally(() => (hostileIs.over = true))
   const ordinary = (async () => {
     do {
-      const body = { name: 'Ada', email: 'ada@example.com' }
+      const body = { name: 'Ada', email: `ada-${randomUUID()}@example.com` }
       const { data: ada } = await users.POST('/users', { body })
       const params = { path: { id: ada!.id } }
       expect((await users.GET('/users/{id}', { params })).data).toEqual(ada)
@@ -138,10 +137,10 @@ describe('headers that do not end get 408:', () => {
   const { headersTimeout, connectionsCheckingInterval } = SHORT
   const short = useService(store, { headersTimeout, connectionsCheckingInterval })
   test.each(Object.entries(slowHeaders))('of a client that %s', async (_, client) => {
-    const url = `http://127.0.0.1:${short().port}`
+    const { port } = short()
     const texts = await amid(
-      many(20, () => heard(client, short().port)),
-      url,
+      many(20, () => heard(client, port)),
+      port,
     )
     for (const text of texts) expect(answersIn(text)).toEqual([408])
   })
@@ -149,7 +148,11 @@ describe('headers that do not end get 408:', () => {
 
 describe('a body that does not end gets 408:', () => {
   test.each(Object.entries(slowBodies))('of a client that %s', async (_, client) => {
-    const texts = await amid(many(8, () => heard(client)))
+    const { port } = slow()
+    const texts = await amid(
+      many(8, () => heard(client, port)),
+      port,
+    )
     for (const text of texts) expect(answersIn(text)).toEqual([408])
   })
 })
@@ -178,10 +181,10 @@ describe('a client that takes its time with an answer', () => {
     const broken = () => lines.filter(({ msg }) => msg === 'request broken off')
     await amid(
       until(() => broken().length === 5 && lists.open === 0),
-      `http://127.0.0.1:${port}`,
+      port,
     )
-    // By a reset, or the kernel would keep what is left of the answer. Only who reads is told.
-    if (reads === readsSlowly) expect(await ends).toEqual(sockets.map(() => true))
+    // By a reset, or the kernel would keep what is left of the answer. Who reads is told, if something is left.
+    expect(reads === doesNotRead || (await ends).includes(true)).toBe(true)
   })
 })
 
@@ -191,7 +194,6 @@ describe('connections', () => {
     headersTimeout: 1_500,
     connectionsCheckingInterval: 100,
   })
-  const url = () => `http://127.0.0.1:${few().port}`
 
   test('that are idle make room for others, of whom none is refused', async () => {
     const sockets: net.Socket[] = []
@@ -203,7 +205,7 @@ describe('connections', () => {
       expect(answersIn(text)).toEqual([404])
     }
     expect(sockets.filter(({ destroyed }) => !destroyed).length).toBeLessThan(20)
-    await amid(Promise.resolve(), url())
+    await amid(Promise.resolve(), few().port)
   })
 
   test('are no more than the bound, until those that say nothing have had their time', async () => {
@@ -211,7 +213,7 @@ describe('connections', () => {
     expect(texts.filter((text) => text !== '').map(answersIn)).toEqual(
       Array.from({ length: 20 }, () => [408]),
     )
-    await amid(Promise.resolve(), url())
+    await amid(Promise.resolve(), few().port)
   })
 
   test('that are idle, thousands of them, take nothing from others', async () => {
@@ -229,10 +231,7 @@ describe('connections', () => {
 
 describe('a client that closes its half', () => {
   test('behind its request gets the whole answer, however long', async () => {
-    const texts = await amid(
-      many(5, () => heard(closesItsHalf(get('/users')), finite().port)),
-      `http://127.0.0.1:${finite().port}`,
-    )
+    const texts = await amid(many(5, () => heard(closesItsHalf(get('/users')))))
     for (const text of texts) {
       expect(text.split('"id"')).toHaveLength(2_001)
       expect(text).toMatch(/\]\r\n0\r\n\r\n$/)
@@ -256,10 +255,12 @@ describe('a client that closes its half', () => {
 })
 
 describe('pipelined requests', () => {
+  const patient = useService(store)
   test('are at work four at a time, in their order', async () => {
     lists.most = 0
-    const socket = doesNotRead(get('/users').repeat(50))(service().port)
-    await amid(sleep(500))
+    const { port } = patient()
+    const socket = doesNotRead(get('/users').repeat(50))(port)
+    await amid(sleep(500), port)
     expect(lists.most).toBe(4)
     socket.destroy()
     await until(() => lists.open === 0)
@@ -273,22 +274,22 @@ describe('pipelined requests', () => {
   })
 
   test('are read no faster than their answers are, and all are answered', async () => {
-    const patient = finite()
     const { id } = await opened().create({ name: 'x'.repeat(100_000), email: '' })
-    const requests = get(`/users/${id}`).repeat(2_000) + get('/nothing', 'Connection: close\r\n')
+    const requests = get(`/users/${id}`).repeat(1_000) + get('/nothing', 'Connection: close\r\n')
     let answers = 0
     const client = doesNotRead(requests)
-    const socket = client(patient.port, (text) => (answers += text.split('"id"').length - 1))
+    const socket = client(service().port, (text) => (answers += text.split('"id"').length - 1))
     open.add(socket)
+    const through = () => service().lines.filter(({ path }) => path === `/users/${id}`).length
     let before = -1
-    while (before !== patient.lines.length) {
-      before = patient.lines.length
+    while (before !== through()) {
+      before = through()
       await amid(sleep(300))
     }
-    expect(before).toBeLessThan(1_000)
+    expect(before).toBeLessThan(500)
     socket.resume()
     await closed(socket)
-    expect(answers).toBe(2_000)
+    expect(answers).toBe(1_000)
     await opened().remove(id)
   })
 })
@@ -355,14 +356,13 @@ test('a body that is packed twice is 415', async () => {
 })
 
 test('large bodies wait for one another, small ones for none', async () => {
-  const { port } = finite()
-  const url = `http://127.0.0.1:${port}`
+  const { port } = service()
   const large = whole(`{"email":"none"${' '.repeat(60_000)}}`, 'Connection: close\r\n')
   for (let i = 0; i < 32; i += 1) open.add(says(large.subarray(0, 50_000))(port))
-  await amid(sleep(300), url)
+  await amid(sleep(300))
   const state = { over: false }
   const waiting = heard(says(large), port).finally(() => (state.over = true))
-  await amid(sleep(300), url)
+  await amid(sleep(300))
   expect(state.over).toBe(false)
   const [held] = open
   held!.destroy()
@@ -380,7 +380,7 @@ describeLinux('the memory of the service, on Linux,', () => {
   beforeAll(async () => {
     program = serve(place, { SIGNING_SECRET: SECRET })
     port = Number(new URL(await program.listening()).port)
-    await amid(sleep(500), program.url())
+    await amid(sleep(500), port)
   })
   afterAll(async () => {
     await killPrograms()
@@ -396,7 +396,7 @@ describeLinux('the memory of the service, on Linux,', () => {
   const rise = async (hostile: () => Promise<unknown>) => {
     writeFileSync(`/proc/${program.process.pid}/clear_refs`, '5') // the most so far is forgotten
     const before = memory('VmRSS')
-    await amid(hostile(), program.url())
+    await amid(hostile(), port)
     return memory('VmHWM') - before
   }
 
