@@ -9,17 +9,31 @@ import { JSON_TYPE, malformedRequest, parserFailure, type Failure } from './erro
 import { observe, type Observers } from './observe.ts'
 import { requestOfUnknownMethod } from './unknown-method.ts'
 
-const OPTIONS = {
-  headersTimeout: 10_000, // for the headers, in milliseconds
+/** What a client may take of the service; times in milliseconds. */
+export const BOUNDS = {
+  headersTimeout: 10_000, // for the headers
   requestTimeout: 30_000, // for headers and body
-  connectionsCheckingInterval: 1_000, // how promptly the two are noticed
+  connectionsCheckingInterval: 1_000, // how promptly these two are noticed, and `answerTimeout`
+  timeout: 60_000, // without a byte either way; no store takes as long, and `requestTimeout` comes first
+  answerTimeout: 600_000, // for a whole answer: who reads a byte now and then is never without one
   keepAliveTimeout: 65_000, // longer than a load balancer keeps an idle connection, usually 60 s
+  maxConnections: 3_000, // Linux gives a process 4,096 descriptors where nobody says otherwise
+  maxHeadersCount: 0, // any: Node would drop what is beyond; their size has a bound, 16 KiB
+  pipelined: 4, // requests of one connection at work at once: each may hold a page of the list
+}
+
+const OPTIONS = {
   requireHostHeader: false, // checked below, for Node's own answer has no body
 }
 
 /** An HTTP server for `app`. It does not listen yet. */
-export function createServer(app: Koa, observers: Observers): Server {
+export function createServer(
+  app: Koa,
+  observers: Observers,
+  given: Partial<typeof BOUNDS> = {},
+): Server {
   const { log } = observers
+  const bounds = { ...BOUNDS, ...given }
   app.on('error', (failure: Failure, ctx?: Koa.Context) => {
     const { id, trace } = ctx?.req ?? {}
     log.error({ id, trace_id: trace, err: failure.cause }, failure.message)
@@ -32,11 +46,12 @@ export function createServer(app: Koa, observers: Observers): Server {
     observe(request, response, observers)
     // Node drops what comes behind an offer to upgrade, so nothing may.
     if (request.headers.upgrade) response.shouldKeepAlive = false
-    if (!hasValidHost(request)) refuse(response, malformedRequest())
-    else void handle(request, response)
+    if (!hasValidHost(request) || !hasKnownCoding(request)) refuse(response, malformedRequest())
+    else inTurn(response, bounds.pipelined, () => void handle(request, response))
   }
-  const server: Server = http.createServer(OPTIONS, serve)
-  unfinished.set(server, new Set())
+  const server: Server = http.createServer({ ...OPTIONS, ...bounds }, serve)
+  unfinished.set(server, new Map())
+  keepBounds(server, bounds)
   return server
     .on('checkExpectation', serve) // else Node answers 417 by itself
     .on('connect', (request: IncomingMessage, socket: Socket) => {
@@ -77,20 +92,23 @@ declare module 'node:http' {
   interface ServerResponse {
     /** The answer that has to be through on its connection before this one. */
     behind?: ServerResponse | undefined
+    /** Begins another one, which waits for the end of this one. */
+    begin?: () => void
   }
 }
 
-/** The answers that each server has begun and is not through with. */
-const unfinished = new WeakMap<Server, Set<ServerResponse>>()
+/** The answers that each server is not through with, oldest first, and when they were begun. */
+const unfinished = new WeakMap<Server, Map<ServerResponse, number>>()
 const closing = new WeakSet<Server>()
 
 function mind(response: ServerResponse, server: Server, socket: Socket): void {
   if (closing.has(server)) response.shouldKeepAlive = false
   const responses = unfinished.get(server)
-  responses?.add(response)
+  responses?.set(response, performance.now())
   response.once('close', () => {
     responses?.delete(response)
     response.behind = undefined
+    response.begin?.()
   })
   const before = socket.newest
   socket.newest = response
@@ -105,10 +123,51 @@ function abandon({ newest }: Socket): void {
   for (const response of waiting.toReversed()) response.emit('close')
 }
 
+/** Those that Node has as properties alone, and those that it has not. */
+function keepBounds(server: Server, bounds: typeof BOUNDS): void {
+  const { timeout, maxConnections, maxHeadersCount, connectionsCheckingInterval } = bounds
+  // Half-open: else a client that has nothing more to say would not be answered to the end.
+  Object.assign(server, { timeout, maxConnections, maxHeadersCount, httpAllowHalfOpen: true })
+  server.on('connection', () => {
+    server.getConnections((_, count) => {
+      // The next one would be refused: those that wait for nothing make room.
+      if (count >= maxConnections) server.closeIdleConnections()
+    })
+  })
+  server.on('timeout', cut)
+  const check = () => cutLongAnswers(server, performance.now() - bounds.answerTimeout)
+  const cutting = setInterval(check, connectionsCheckingInterval).unref()
+  server.once('close', () => clearInterval(cutting))
+}
+
+/** Ends a connection, with a reset where there is an answer left: the kernel would keep it for long. */
+function cut(socket: Socket): void {
+  if (socket.writableLength > 0) socket.resetAndDestroy()
+  else socket.destroy()
+}
+
+/** Cuts the connections of the answers that were begun at `time` or before. */
+function cutLongAnswers(server: Server, time: number): void {
+  for (const [{ req }, begun] of unfinished.get(server) ?? []) {
+    if (begun > time) return
+    cut(req.socket)
+  }
+}
+
+/** Begins work at an answer once fewer than `count` others, not through, are before it on its connection. */
+function inTurn(response: ServerResponse, count: number, work: () => void): void {
+  let before: ServerResponse | undefined = response
+  for (let i = 0; i < count && before; i += 1) before = before.behind
+  if (!before) return work()
+  before.begin = () => {
+    if (!response.req.socket.destroyed && !response.headersSent) work()
+  }
+}
+
 /** Has every answer from now on close its connection. */
 export function closeConnections(server: Server): void {
   closing.add(server)
-  for (const response of unfinished.get(server) ?? []) {
+  for (const response of unfinished.get(server)?.keys() ?? []) {
     if (!response.headersSent) response.shouldKeepAlive = false
   }
 }
@@ -134,6 +193,11 @@ function hasValidHost({ httpVersion, headers: { host }, rawHeaders }: IncomingMe
 /** Whether what stands in `rawHeaders`, names and values in turns, is the name Host. */
 const isHost = (field: string, i: number): boolean =>
   i % 2 === 0 && field.length === 4 && field.toLowerCase() === 'host'
+
+/** Chunks are the one transfer coding that Node decodes; it would let others pass for content. */
+function hasKnownCoding({ headers: { 'transfer-encoding': coding } }: IncomingMessage): boolean {
+  return coding === undefined || coding.toLowerCase() === 'chunked'
+}
 
 function refuse(response: ServerResponse, failure: Failure): void {
   response.writeHead(failure.status, headersOf(failure)).end(failure.body)

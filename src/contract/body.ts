@@ -1,11 +1,11 @@
 // Reads a request body and holds it against the schema that the contract gives it.
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import { once } from 'node:events'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { brotliDecompressSync, unzipSync, type ZlibOptions } from 'node:zlib'
 import type Koa from 'koa'
-import bodyParser from 'koa-bodyparser'
-import { bodyTooLarge, invalidBody, unsupportedMediaType, type Failure } from '../errors.ts'
+import { bodyTooLarge, Failure, invalidBody, unsupportedMediaType } from '../errors.ts'
 import { contract, type Operation } from './contract.ts'
 
 /**
@@ -26,29 +26,98 @@ export function bodyReader(
   }
 }
 
-/**
- * koa-bodyparser minds length, limit and content coding. It is kept from parsing: it would turn
- * broken UTF-8 into U+FFFD, refuse a field named `__proto__` and take an empty body for `{}`.
- */
 function receiver(mediaTypes: string[], limit: number) {
-  const options = { enableTypes: ['text'], extendTypes: { text: mediaTypes }, encoding: null }
-  const parser = bodyParser({ ...options, textLimit: `${limit}b` })
   return async (ctx: Koa.Context): Promise<Buffer> => {
-    const { headers } = ctx.req
-    const length = Number(headers['content-length']) // Koa and co-body take it for a 32-bit integer
+    const length = Number(ctx.req.headers['content-length']) // Koa takes it for a 32-bit integer
     const type = length === 0 ? null : ctx.is(mediaTypes)
     if (type === null) return Buffer.alloc(0)
     if (type === false) throw unsupportedMediaType(`the body must be ${mediaTypes.join(' or ')}`)
-    headers['content-encoding'] = headers['content-encoding']?.toLowerCase() // RFC 9110 §8.4.1
     try {
       if (length > limit) throw bodyTooLarge()
-      await parser(ctx, async () => {})
-      return ctx.request.body as Buffer
+      return await read(ctx, limit)
     } catch (error) {
       await drop(ctx.req)
-      throw unreadable(error as Error & { status?: number })
+      throw unreadable(error as NodeJS.ErrnoException)
     }
   }
+}
+
+function unreadable(error: NodeJS.ErrnoException): Failure {
+  if (error instanceof Failure) return error
+  if (error.code === 'ERR_BUFFER_TOO_LARGE') return bodyTooLarge()
+  return invalidBody('the body cannot be read', { cause: error })
+}
+
+/** By content coding (RFC 9110 §8.4.1), in lower case: what undoes it. */
+const UNPACK = new Map<string, (bytes: Buffer, options: ZlibOptions) => Buffer>([
+  ['identity', (bytes) => bytes],
+  ['gzip', unzipSync],
+  ['deflate', unzipSync],
+  ['br', brotliDecompressSync],
+])
+
+/** The whole of a body, unpacked: one at a time, for brotli takes up to 16 MiB while it is at it. */
+async function read({ req, res }: Koa.Context, limit: number): Promise<Buffer> {
+  const unpack = UNPACK.get(req.headers['content-encoding']?.toLowerCase() ?? 'identity')
+  if (!unpack) throw unsupportedMediaType('the content coding of the body is unknown')
+  return unpack(await collect(req, res, limit), { maxOutputLength: limit })
+}
+
+/** Copies each chunk as it comes: to keep one of a single byte takes hundreds. */
+async function collect(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limit: number,
+): Promise<Buffer> {
+  let bytes: Buffer = Buffer.allocUnsafe(1024)
+  let length = 0
+  let seat: Promise<void> | undefined
+  const ended = new Promise<void>((resolve, reject) => {
+    request.once('end', resolve).on('error', reject)
+    // Of the end of a connection that has got its answer Node does not tell the request.
+    response.once('close', () => reject(new Error('broken off')))
+    request.on('data', (chunk: Buffer) => {
+      const whole = length + chunk.length
+      if (whole > limit) return reject(bodyTooLarge())
+      if (whole > bytes.length) bytes = grown(bytes, Math.max(whole, Math.min(2 * whole, limit)))
+      length += chunk.copy(bytes, length)
+      if (length > SMALL && !seat) {
+        request.pause()
+        seat = seats.take().then(() => void request.resume())
+      }
+    })
+  })
+  try {
+    await ended
+    return bytes.subarray(0, length)
+  } finally {
+    void seat?.then(seats.leave)
+  }
+}
+
+function grown(bytes: Buffer, size: number): Buffer {
+  const larger = Buffer.allocUnsafe(size)
+  bytes.copy(larger)
+  return larger
+}
+
+/** Up to here a body is small, in bytes; how many of those that are not are received at once. */
+const SMALL = 16 * 1024
+const LARGE_AT_ONCE = 32
+
+/** Places for large bodies, or memory would have no bound but that of connections. Others wait in line. */
+const seats = {
+  free: LARGE_AT_ONCE,
+  line: [] as (() => void)[],
+  async take() {
+    if (seats.free > 0) seats.free -= 1
+    else await new Promise<void>((resolve) => seats.line.push(resolve))
+  },
+  leave: () => {
+    const next = seats.line.shift()
+    if (next) next()
+    else seats.free += 1
+  },
 }
 
 /** How long, in milliseconds, the rest of a refused body is let in. */
@@ -60,12 +129,6 @@ async function drop(request: IncomingMessage): Promise<void> {
   if (request.complete || request.destroyed) return
   const ended = once(request, 'end').catch(() => {})
   await Promise.race([ended, sleep(LINGER, undefined, { ref: false })])
-}
-
-function unreadable(error: Error & { status?: number }): Failure {
-  if (error.status === 413) return bodyTooLarge()
-  if (error.status === 415) return unsupportedMediaType('the content coding of the body is unknown')
-  return invalidBody('the body cannot be read', { cause: error })
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })

@@ -7,7 +7,7 @@ import { createApp } from '../../src/app.ts'
 import { createUsersClient, type UsersClient } from '../../src/client.ts'
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
-import { closeServer, createServer } from '../../src/server.ts'
+import { closeServer, createServer, type BOUNDS } from '../../src/server.ts'
 import type { UserStore } from '../../src/store/user-store.ts'
 import { createTokens } from '../../src/tokens.ts'
 import { expectContract } from './contract.ts'
@@ -46,13 +46,15 @@ export interface Service {
   close(): Promise<void>
 }
 
-export async function startService(store: UserStore, docs = true): Promise<Service> {
+export async function startService(
+  store: UserStore,
+  docs = true,
+  bounds: Partial<typeof BOUNDS> = {},
+): Promise<Service> {
   const lines: Record<string, unknown>[] = []
   const log = await createLogger('debug', { write: (line) => void lines.push(JSON.parse(line)) })
-  const server = createServer(createApp({ store, tokens, bodyLimit: BODY_LIMIT, docs }), {
-    log,
-    metrics: createMetrics(),
-  })
+  const app = createApp({ store, tokens, bodyLimit: BODY_LIMIT, docs })
+  const server = createServer(app, { log, metrics: createMetrics() }, bounds)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
   return {
@@ -70,10 +72,10 @@ export async function startService(store: UserStore, docs = true): Promise<Servi
 }
 
 /** Starts one service for the tests of a suite. */
-export function useService(store: () => UserStore): () => Service {
+export function useService(store: () => UserStore, bounds?: Partial<typeof BOUNDS>): () => Service {
   let service: Service
   beforeAll(async () => {
-    service = await startService(store())
+    service = await startService(store(), true, bounds)
   })
   afterAll(() => service.close())
   return () => service

@@ -1,0 +1,420 @@
+// Hostile clients over bare sockets: each kind meets a bound, and meanwhile ordinary requests are
+// answered. (What is no request at all is in http.test.ts.)
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import type net from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { createUsersClient } from '../src/client.ts'
+import { BOUNDS } from '../src/server.ts'
+import type { JsonText, User, UserStore } from '../src/store/user-store.ts'
+import { expectContract } from './support/contract.ts'
+import {
+  AUTHORIZATION,
+  bodies,
+  bombs,
+  closesItsHalf,
+  doesNotRead,
+  get,
+  login,
+  oneByOne,
+  oversized,
+  readsSlowly,
+  says,
+  slowBodies,
+  slowHeaders,
+  whole,
+  type Hostile,
+} from './support/hostile.ts'
+import { killPrograms, serve, type Program } from './support/program.ts'
+import { checkedFetch, parseAnswers, tokens, useService } from './support/service.ts'
+import { SECRET, sqlitePlace, useStore } from './support/stores.ts'
+
+/** Bounds that do not take a minute; Node looks at those of requests ten times a second. */
+const SHORT = {
+  headersTimeout: 500,
+  requestTimeout: 1_000,
+  connectionsCheckingInterval: 100,
+  timeout: 1_500,
+  answerTimeout: 2_500,
+}
+
+/** A list that does not end, how many of it are open, and how many were at once. */
+const lists = { open: 0, most: 0 }
+async function* endless() {
+  lists.open += 1
+  lists.most = Math.max(lists.most, lists.open)
+  const users = [{ id: '0'.repeat(24), name: 'x'.repeat(50_000), email: '' }]
+  try {
+    for (;;) {
+      yield JSON.stringify(users) as JsonText<User[]>
+      await sleep(1)
+    }
+  } finally {
+    lists.open -= 1
+  }
+}
+
+const opened = useStore(sqlitePlace)
+/** The store, but its list has no end. */
+const store = (): UserStore => ({ ...opened(), list: endless })
+const slow = useService(store, SHORT)
+
+/** The bounds as they are, and a list that has an end. */
+const service = useService(() => ({
+  ...opened(),
+  async *list() {
+    const users = [{ id: '0'.repeat(24), name: 'x'.repeat(1_000), email: '' }]
+    for (let i = 0; i < 2_000; i += 1) {
+      yield JSON.stringify(users) as JsonText<User[]>
+      if (i % 100 === 0) await sleep(1) // as a store takes time: the client's end comes on the way
+    }
+  },
+}))
+
+/** What a client has heard once its connection has ended. */
+async function heard(client: Hostile, port = service().port): Promise<string> {
+  let text = ''
+  const socket = client(port, (more) => (text += more))
+  open.add(socket)
+  await closed(socket)
+  return text
+}
+const open = new Set<net.Socket>()
+/** Resolves to whether it broke. */
+const closed = (socket: net.Socket) =>
+  new Promise<boolean>((resolve) => socket.once('close', resolve))
+afterEach(() => {
+  for (const socket of open) socket.destroy()
+  open.clear()
+})
+
+const answersIn = (text: string) =>
+  parseAnswers(text).map((answer) => {
+    expectContract('', '', answer)
+    return answer.status
+  })
+
+/** Awaits what is hostile, and makes ordinary requests until then: each is answered as ever. */
+async function amid<T>(hostile: Promise<T>, port = service().port): Promise<T> {
+  const baseUrl = `http://127.0.0.1:${port}`
+  const users = createUsersClient({ baseUrl, token: tokens.issue('x'), fetch: checkedFetch })
+  const hostileIs = { over: false }
+  const end = hostile.finally(() => (hostileIs.over = true))
+  const ordinary = (async () => {
+    do {
+      const body = { name: 'Ada', email: `ada-${randomUUID()}@example.com` }
+      const { data: ada } = await users.POST('/users', { body })
+      const params = { path: { id: ada!.id } }
+      expect((await users.GET('/users/{id}', { params })).data).toEqual(ada)
+      expect((await users.POST('/login', { body })).response.status).toBe(200)
+      expect((await users.DELETE('/users/{id}', { params })).response.status).toBe(204)
+      await sleep(20)
+    } while (!hostileIs.over)
+  })()
+  const [result] = await Promise.all([end, ordinary])
+  return result
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await sleep(10)
+}
+
+/** As many clients as `count`, all at once. */
+const many = <T>(count: number, one: () => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, one))
+
+test('no bound cuts short what another one answers', () => {
+  const { headersTimeout, requestTimeout, connectionsCheckingInterval, timeout } = BOUNDS
+  expect(headersTimeout).toBeLessThanOrEqual(requestTimeout)
+  expect(timeout).toBeGreaterThan(requestTimeout + 2 * connectionsCheckingInterval)
+  expect(BOUNDS.answerTimeout).toBeGreaterThan(timeout)
+})
+
+describe('headers that do not end get 408:', () => {
+  const { headersTimeout, connectionsCheckingInterval } = SHORT
+  const short = useService(store, { headersTimeout, connectionsCheckingInterval })
+  test.each(Object.entries(slowHeaders))('of a client that %s', async (_, client) => {
+    const { port } = short()
+    const texts = await amid(
+      many(20, () => heard(client, port)),
+      port,
+    )
+    for (const text of texts) expect(answersIn(text)).toEqual([408])
+  })
+})
+
+describe('a body that does not end gets 408:', () => {
+  test.each(Object.entries(slowBodies))('of a client that %s', async (_, client) => {
+    const { port } = slow()
+    const texts = await amid(
+      many(8, () => heard(client, port)),
+      port,
+    )
+    for (const text of texts) expect(answersIn(text)).toEqual([408])
+  })
+})
+
+describe('what is too large is refused before it ends:', () => {
+  test.each(Object.entries(oversized))('%s', async (_, [client, status]) => {
+    const texts = await amid(many(10, () => heard(client)))
+    for (const text of texts) expect(answersIn(text)).toEqual([status])
+  })
+})
+
+describe('a client that takes its time with an answer', () => {
+  const { timeout, answerTimeout } = BOUNDS
+  test.each([
+    ['and stops reading is given up', doesNotRead, useService(store, { ...SHORT, answerTimeout })],
+    [
+      'and reads a little now and then is, too',
+      readsSlowly,
+      useService(store, { ...SHORT, timeout }),
+    ],
+  ])('%s, and its list let go of', async (_, reads, patient) => {
+    const { port, lines } = patient()
+    const sockets = Array.from({ length: 5 }, () => reads(get('/users'))(port))
+    for (const socket of sockets) open.add(socket)
+    const ends = Promise.all(sockets.map(closed))
+    const broken = () => lines.filter(({ msg }) => msg === 'request broken off')
+    await amid(
+      until(() => broken().length === 5 && lists.open === 0),
+      port,
+    )
+    // By a reset, or the kernel would keep what is left of the answer. Who reads is told, if something is left.
+    expect(reads === doesNotRead || (await ends).includes(true)).toBe(true)
+  })
+})
+
+describe('connections', () => {
+  const few = useService(store, {
+    maxConnections: 20,
+    headersTimeout: 1_500,
+    connectionsCheckingInterval: 100,
+  })
+
+  test('that are idle make room for others, of whom none is refused', async () => {
+    const sockets: net.Socket[] = []
+    for (let i = 0; i < 100; i += 1) {
+      const socket = says(get('/nothing'))(few().port)
+      sockets.push(socket)
+      open.add(socket)
+      const [text] = (await once(socket, 'data')) as [string]
+      expect(answersIn(text)).toEqual([404])
+    }
+    expect(sockets.filter(({ destroyed }) => !destroyed).length).toBeLessThan(20)
+    await amid(Promise.resolve(), few().port)
+  })
+
+  test('are no more than the bound, until those that say nothing have had their time', async () => {
+    const texts = await many(60, () => heard(says(''), few().port))
+    expect(texts.filter((text) => text !== '').map(answersIn)).toEqual(
+      Array.from({ length: 20 }, () => [408]),
+    )
+    await amid(Promise.resolve(), few().port)
+  })
+
+  test('that are idle, thousands of them, take nothing from others', async () => {
+    const some = async () => {
+      for (let i = 0; i < 100; i += 1) {
+        const socket = says(get('/nothing'))(service().port)
+        open.add(socket)
+        await once(socket, 'data')
+      }
+    }
+    await amid(many(20, some))
+    expect([...open].filter(({ destroyed }) => !destroyed)).toHaveLength(2_000)
+  })
+})
+
+describe('a client that closes its half', () => {
+  test('behind its request gets the whole answer, however long', async () => {
+    const texts = await amid(many(5, () => heard(closesItsHalf(get('/users')))))
+    for (const text of texts) {
+      expect(text.split('"id"')).toHaveLength(2_001)
+      expect(text).toMatch(/\]\r\n0\r\n\r\n$/)
+    }
+  })
+
+  test('behind several gets all their answers', async () => {
+    const text = await heard(closesItsHalf(get('/users/x').repeat(20)))
+    expect(parseAnswers(text).map(({ status }) => status)).toEqual(Array(20).fill(404))
+  })
+
+  test.each([
+    ['within a body', `${login('Content-Length: 100\r\n')}{`, [400]],
+    ['within chunks', `${login('Transfer-Encoding: chunked\r\n')}5\r\n{`, [400]],
+    ['within headers', 'GET / HTTP/1.1\r\nHost:', [400]],
+    ['at once', '', []],
+  ])('%s is not waited for', async (_, bytes, statuses) => {
+    const texts = await amid(many(10, () => heard(closesItsHalf(bytes))))
+    for (const text of texts) expect(answersIn(text || 'HTTP/1.1 100')).toEqual(statuses)
+  })
+})
+
+describe('pipelined requests', () => {
+  const patient = useService(store)
+  test('are at work four at a time, in their order', async () => {
+    lists.most = 0
+    const { port } = patient()
+    const socket = doesNotRead(get('/users').repeat(50))(port)
+    await amid(sleep(500), port)
+    expect(lists.most).toBe(4)
+    socket.destroy()
+    await until(() => lists.open === 0)
+    const text = await heard(
+      says(get('/users/x').repeat(30) + get('/nothing', 'Connection: close\r\n')),
+    )
+    expect(parseAnswers(text).map(({ text }) => JSON.parse(text).message)).toEqual([
+      ...Array(30).fill('no user has this id'),
+      'there is nothing at this path',
+    ])
+  })
+
+  test('are read no faster than their answers are, and all are answered', async () => {
+    const { id } = await opened().create({ name: 'x'.repeat(100_000), email: '' })
+    const requests = get(`/users/${id}`).repeat(1_000) + get('/nothing', 'Connection: close\r\n')
+    let answers = 0
+    const client = doesNotRead(requests)
+    const socket = client(service().port, (text) => (answers += text.split('"id"').length - 1))
+    open.add(socket)
+    const through = () => service().lines.filter(({ path }) => path === `/users/${id}`).length
+    let before = -1
+    while (before !== through()) {
+      before = through()
+      await amid(sleep(300))
+    }
+    expect(before).toBeLessThan(500)
+    socket.resume()
+    await closed(socket)
+    expect(answers).toBe(1_000)
+    await opened().remove(id)
+  })
+})
+
+describe('a transfer coding besides chunks is 400, and nothing behind it is taken for a request:', () => {
+  test.each([
+    ['gzip', 'Transfer-Encoding: gzip, chunked\r\n'],
+    ['identity', 'Transfer-Encoding: identity, chunked\r\n'],
+    ['in a line of its own', 'Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n'],
+  ])('%s', async (_, headers) => {
+    const bytes = `${login(headers)}2\r\n{}\r\n0\r\n\r\n${get('/nothing')}`
+    expect(answersIn(await heard(says(bytes)))).toEqual([400])
+  })
+
+  test('chunks in any letter case are taken', async () => {
+    const headers = 'Transfer-Encoding: Chunked\r\nConnection: close\r\n'
+    const text = await heard(
+      says(`${login(headers)}f\r\n{"email":"none"}\r\n0\r\n\r\n`.replace('f\r', '10\r')),
+    )
+    expect(parseAnswers(text)).toMatchObject([{ status: 401 }])
+  })
+})
+
+describe('headers', () => {
+  const close = 'Connection: close\r\n'
+  const request = (headers: string) => `GET /users/x HTTP/1.1\r\nHost: x\r\n${headers}${close}\r\n`
+  const statuses = async (headers: string) =>
+    parseAnswers(await heard(says(request(headers)))).map(({ status }) => status)
+
+  test('are all read, however many', async () => {
+    expect(await statuses('a:\r\n'.repeat(3_000) + AUTHORIZATION)).toEqual([404])
+    expect(await statuses(`${'a:\r\n'.repeat(3_000)}Host: y\r\n`)).toEqual([400])
+  })
+
+  test('of two tokens, the first counts', async () => {
+    expect(await statuses(`${AUTHORIZATION}Authorization: Bearer x\r\n`)).toEqual([404])
+    expect(await statuses(`Authorization: Bearer x\r\n${AUTHORIZATION}`)).toEqual([401])
+  })
+
+  test.each(['\xff', '\xc3', '\xed\xa0\x80', '%ff', '%c3'])(
+    'and paths that hold the broken UTF-8 %j do no harm',
+    async (bytes) => {
+      const bare = `X: ${bytes}\r\nX-Request-Id: ${bytes}\r\n${AUTHORIZATION}`
+      const line = `GET /users/${bytes}?${bytes} HTTP/1.1\r\nHost: x\r\n`
+      const text = await heard(says(Buffer.from(`${line}${bare}${close}\r\n`, 'latin1')))
+      expect([400, 404]).toContain(parseAnswers(text)[0]!.status)
+    },
+  )
+})
+
+describe('a body that is hard to parse is refused as any other:', () => {
+  test.each(Object.entries(bodies))('%s', async (name, body) => {
+    const request = whole(body, 'Connection: close\r\n')
+    const texts = await amid(many(5, () => heard(says(request))))
+    for (const text of texts) expect(answersIn(text)).toEqual([400])
+    expect(name).not.toBe('')
+  })
+})
+
+test('a body that is packed twice is 415', async () => {
+  const headers = 'Content-Encoding: gzip, gzip\r\nConnection: close\r\n'
+  const text = await heard(says(whole(gzipSync(gzipSync('{}')), headers)))
+  expect(parseAnswers(text)).toMatchObject([{ status: 415 }])
+})
+
+test('large bodies wait for one another, small ones for none', async () => {
+  const { port } = service()
+  const large = whole(`{"email":"none"${' '.repeat(60_000)}}`, 'Connection: close\r\n')
+  for (let i = 0; i < 32; i += 1) open.add(says(large.subarray(0, 50_000))(port))
+  await amid(sleep(300))
+  const state = { over: false }
+  const waiting = heard(says(large), port).finally(() => (state.over = true))
+  await amid(sleep(300))
+  expect(state.over).toBe(false)
+  const [held] = open
+  held!.destroy()
+  expect(parseAnswers(await waiting)).toMatchObject([{ status: 401 }])
+})
+
+/** Linux tells the memory of another process. */
+const describeLinux = process.platform === 'linux' ? describe : describe.skip
+
+describeLinux('the memory of the service, on Linux,', () => {
+  const place = sqlitePlace()
+  let program: Program
+  let port: number
+
+  beforeAll(async () => {
+    program = serve(place, { SIGNING_SECRET: SECRET })
+    port = Number(new URL(await program.listening()).port)
+    await amid(sleep(500), port)
+  })
+  afterAll(async () => {
+    await killPrograms()
+    await place.remove()
+  })
+
+  /** In MB: now, and at the most so far. */
+  const memory = (what: 'VmRSS' | 'VmHWM') => {
+    const status = readFileSync(`/proc/${program.process.pid}/status`, 'utf8')
+    return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)![1]) / 1024
+  }
+  /** By how much memory rises, at the most, while `hostile` goes on. */
+  const rise = async (hostile: () => Promise<unknown>) => {
+    writeFileSync(`/proc/${program.process.pid}/clear_refs`, '5') // the most so far is forgotten
+    const before = memory('VmRSS')
+    await amid(hostile(), port)
+    return memory('VmHWM') - before
+  }
+
+  test.each(Object.entries(bombs))(
+    'stays what it is under a hundred bombs of %s, which are too large',
+    async (coding, bomb) => {
+      const headers = `Content-Encoding: ${coding}\r\nConnection: close\r\n`
+      const bytes = whole(bomb, headers)
+      const one = async () => expect(answersIn(await heard(says(bytes), port))).toEqual([413])
+      expect(await rise(() => many(100, one))).toBeLessThan(120)
+    },
+  )
+
+  test('stays what it is under bodies in chunks of one byte, which arrive whole', async () => {
+    const body = `{"email":"none"${' '.repeat(200_000)}}`
+    const bytes = oneByOne(body).replace('\r\n', '\r\nConnection: close\r\n')
+    const one = async () =>
+      expect(parseAnswers(await heard(says(bytes), port))).toMatchObject([{ status: 401 }])
+    expect(await rise(() => many(6, one))).toBeLessThan(120)
+  })
+})

@@ -1,0 +1,161 @@
+// Hostile clients over bare sockets, by what they do. None of them creates a user.
+import net from 'node:net'
+import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib'
+import { BODY_LIMIT, tokens } from './service.ts'
+
+export const AUTHORIZATION = `Authorization: Bearer ${tokens.issue('665f1c2e8b3f4a0012d4c001')}\r\n`
+
+/** A request, as it goes over the wire. */
+export const get = (path: string, headers = '') =>
+  `GET ${path} HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}${headers}\r\n`
+export const login = (headers: string) =>
+  `POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${headers}\r\n`
+const CHUNKED = 'Transfer-Encoding: chunked\r\n'
+
+export const whole = (body: string | Buffer, headers = ''): Buffer =>
+  Buffer.concat([
+    Buffer.from(login(`${headers}Content-Length: ${Buffer.byteLength(body)}\r\n`)),
+    Buffer.from(body),
+  ])
+
+/** As chunks of one byte. */
+export const oneByOne = (body: string) =>
+  `${login(CHUNKED)}${body.replaceAll(/[^]/g, '1\r\n$&\r\n')}0\r\n\r\n`
+
+/** A thousand times as large as it is packed. */
+const large = Buffer.alloc(64 * BODY_LIMIT, ' ')
+export const bombs = {
+  gzip: gzipSync(large),
+  deflate: deflateSync(large),
+  br: brotliCompressSync(large, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
+}
+
+/** Bodies as large as may be that are hard to parse, for what is not stored. */
+const fill = (unit: string, from: string, to = '') =>
+  from + unit.repeat((BODY_LIMIT - from.length - to.length) / unit.length) + to
+const deep = 87_000
+export const bodies = {
+  'arrays in arrays': fill('[', ''),
+  'arrays in arrays, closed': '['.repeat(BODY_LIMIT / 2) + ']'.repeat(BODY_LIMIT / 2),
+  'objects in objects': `${'{"email":'.repeat(deep)}1${'}'.repeat(deep)}`,
+  'many fields': `{${Array.from({ length: 90_000 }, (_, i) => `"${i}":0`).join(',')}}`,
+  'a long number': fill('9', '{"email":', '}'),
+  'a long fraction': fill('0', '{"email":0.', '}'),
+  'a field many times': fill('"email":7,', '{', '"email":7}'),
+  'many prototypes': fill('"__proto__":{"email":"x"},', '{', '"x":0}'),
+  'broken UTF-8': Buffer.alloc(BODY_LIMIT, 0xff),
+}
+
+/** A client that goes on until its connection ends; what the service says to it is for `heard`. */
+export type Hostile = (port: number, heard?: (text: string) => void) => net.Socket
+
+const connect = (port: number, heard: (text: string) => void = () => {}, options = {}) =>
+  net
+    .connect({ port, host: '127.0.0.1', ...options })
+    .on('error', () => {}) // a reset, which is an end
+    .setEncoding('latin1')
+    .on('data', heard)
+
+/** Sends something, then listens. */
+export const says =
+  (bytes: string | Buffer): Hostile =>
+  (port, heard) => {
+    const socket = connect(port, heard)
+    socket.write(bytes)
+    return socket
+  }
+
+/** Sends `head`, then `piece` again and again, without an end. */
+export const goesOn =
+  (head: string, piece: string, pause = 20): Hostile =>
+  (port, heard) => {
+    const socket = says(head)(port, heard)
+    const timer = setInterval(() => !socket.writableNeedDrain && socket.write(piece), pause)
+    return socket.once('close', () => clearInterval(timer))
+  }
+
+/** Sends requests and reads no answer. */
+export const doesNotRead =
+  (bytes: string): Hostile =>
+  (port, heard) =>
+    says(bytes)(port, heard).pause()
+
+/** Sends a request and reads the answer a little at a time. */
+export const readsSlowly =
+  (bytes: string): Hostile =>
+  (port, heard) => {
+    const socket = doesNotRead(bytes)(port, heard)
+    socket.on('data', () => socket.pause())
+    const timer = setInterval(() => socket.resume(), 50)
+    return socket.once('close', () => clearInterval(timer))
+  }
+
+/** Sends something and closes its side of the connection. */
+export const closesItsHalf =
+  (bytes: string): Hostile =>
+  (port, heard) => {
+    const socket = connect(port, heard, { allowHalfOpen: true })
+    socket.end(bytes)
+    return socket.once('end', () => socket.destroy())
+  }
+
+const resets: Hostile = (port, heard) => {
+  const socket = says(get('/users'))(port, heard)
+  return socket.once('data', () => socket.resetAndDestroy())
+}
+
+export const slowHeaders: Record<string, Hostile> = {
+  'never sends a byte': says(''),
+  'sends a header now and then': goesOn('GET / HTTP/1.1\r\nHost: x\r\n', 'a: b\r\n', 100),
+  'does not end its headers': says('GET / HTTP/1.1\r\nHost: x\r\n'),
+  'sends empty lines without end': goesOn('', '\r\n'.repeat(1_000)),
+  'sends spaces without end': goesOn('GET / HTTP/1.1\r\nHost:', ' '.repeat(1_000)),
+}
+export const slowBodies: Record<string, Hostile> = {
+  'sends a body byte by byte': goesOn(login('Content-Length: 100000\r\n'), ' ', 100),
+  'does not end its body': says(`${login('Content-Length: 100\r\n')}{`),
+  'does not end a large body': says(login('Content-Length: 100000\r\n') + ' '.repeat(50_000)),
+  'does not end a packed body': says(login(`Content-Encoding: gzip\r\nContent-Length: 100\r\n`)),
+  'does not end its chunks': goesOn(login(CHUNKED), '1\r\n \r\n'),
+  'has much to say of every chunk': goesOn(login(CHUNKED), `1;${'x'.repeat(15_000)}\r\n \r\n`),
+  'pads the size of a chunk': goesOn(login(CHUNKED), '0'.repeat(1_000)),
+}
+export const oversized: Record<string, [Hostile, number]> = {
+  'a request line without end': [goesOn('GET /', 'x'.repeat(1_000)), 431],
+  'headers without end': [goesOn('GET / HTTP/1.1\r\nHost: x\r\n', 'a:\r\n'.repeat(300)), 431],
+  'trailers without end': [goesOn(`${login(CHUNKED)}0\r\n`, 'a: b\r\n'.repeat(200)), 431],
+  'a chunk extension without end': [goesOn(`${login(CHUNKED)}2`, ';a=b'.repeat(300)), 413],
+}
+
+/** All of them, for a service with many users; those that end are to be begun again. */
+export const everyKind: Record<string, Hostile> = {
+  ...slowHeaders,
+  ...slowBodies,
+  ...Object.fromEntries(Object.entries(oversized).map(([name, [client]]) => [name, client])),
+  ...Object.fromEntries(Object.entries(bodies).map(([name, body]) => [name, says(whole(body))])),
+  ...Object.fromEntries(
+    Object.entries(bombs).map(([coding, bomb]) => [
+      `a ${coding} bomb`,
+      says(whole(bomb, `Content-Encoding: ${coding}\r\n`)),
+    ]),
+  ),
+  'chunks of one byte': says(oneByOne(' '.repeat(20_000))),
+  'packed twice': says(whole(gzipSync(bombs.gzip), 'Content-Encoding: gzip, gzip\r\n')),
+  'a length and chunks': says(`${login(`Content-Length: 5\r\n${CHUNKED}`)}0\r\n\r\n`),
+  'an unknown transfer coding': says(`${login(`Transfer-Encoding: gzip, chunked\r\n`)}0\r\n\r\n`),
+  'headers many times': says(get('/nothing', 'Authorization: x\r\n'.repeat(200))),
+  'idle after a request': says(get('/nothing')),
+  'stops reading': doesNotRead(get('/users')),
+  'reads slowly': readsSlowly(get('/users')),
+  'pipelines, and does not read': doesNotRead(get('/users').repeat(100)),
+  'pipelines without end': goesOn('', get('/nothing').repeat(20), 100),
+  'expects 100 without end': goesOn(
+    '',
+    `${login('Expect: 100-continue\r\nContent-Length: 2\r\n')}{}`.repeat(20),
+    100,
+  ),
+  'closes its half': closesItsHalf(get('/users')),
+  'closes its half within a body': closesItsHalf(`${login('Content-Length: 100\r\n')}{`),
+  'closes its half at once': closesItsHalf(''),
+  resets,
+}
