@@ -33,7 +33,7 @@ export default {
   jest: {
     config: {
       testMatch: tests.map((name) => `<rootDir>/test/${name}.test.ts`),
-      testEnvironment: './test/support/until-killed.cjs',
+      testRunner: '<rootDir>/test/support/jest-circus-until-killed.cjs', // named as Stryker wants it
       testSequencer: '<rootDir>/test/support/by-name.cjs',
       testTimeout: 15_000, // for a mutant that hangs
       globalSetup: null, // these two would run for every mutant
@@ -43,7 +43,7 @@ export default {
   coverageAnalysis: 'perTest',
   concurrency: 2,
   timeoutFactor: 2,
-  ignorePatterns: ['/data', '/k8s', '/.hypothesis', '/dist/docs', '/reports'],
+  ignorePatterns: ['/data', '/k8s', '/.hypothesis', '/dist/docs', '/reports', '/.stryker-tmp'],
   tempDirName: `.stryker-tmp/${part}`,
   cleanTempDir: 'always',
   reporters: ['clear-text', 'html', 'json', 'progress-append-only'],
