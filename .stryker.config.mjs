@@ -8,9 +8,13 @@ const PARTS = {
     mutate: ['src/tokens.ts'],
     tests: ['tokens'],
   },
-  http: {
-    mutate: ['src/{guard,errors}.ts', 'src/contract/*.ts', '!src/contract/openapi.ts'],
-    tests: ['api', 'contract', 'errors', 'failures', 'guard', 'http', 'json-array', 'routes'],
+  errors: {
+    mutate: ['src/{guard,errors}.ts'],
+    tests: ['errors', 'failures', 'guard', 'routes'],
+  },
+  contract: {
+    mutate: ['src/contract/*.ts', '!src/contract/openapi.ts'],
+    tests: ['api', 'contract', 'failures', 'http', 'json-array', 'routes'],
   },
   sqlite: {
     mutate: ['src/store/{batch,measured,sqlite,user-id,user-store}.ts'],
