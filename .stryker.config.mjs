@@ -22,7 +22,7 @@ const PARTS = {
   },
   mongodb: {
     mutate: ['src/store/{mongo,open,user-bson,user-documents}.ts'],
-    tests: ['store', 'unreachable', 'user-bson', 'user-documents'],
+    tests: ['mongo', 'store', 'unreachable', 'user-bson', 'user-documents'],
   },
 }
 

@@ -8,9 +8,15 @@ import {
   answerErrors,
   Failure,
   internalError,
+  invalidBody,
+  methodNotAllowed,
+  noSuchPath,
   noSuchUser,
   parserFailure,
   toFailure,
+  unauthorized,
+  unknownEmail,
+  unsupportedMediaType,
 } from '../src/errors.ts'
 import { EmailTaken, StoreFailure } from '../src/store/user-store.ts'
 
@@ -37,6 +43,24 @@ test.each([
   expect(failure).toBeInstanceOf(Failure)
   expect(failure).toMatchObject({ status, message, headers: {} })
   expect(failure.cause).toBe(status === 500 ? error : undefined)
+})
+
+const CHALLENGE = { 'WWW-Authenticate': 'Bearer' }
+
+test.each([
+  [unauthorized(), 401, 'a valid bearer token is required', CHALLENGE],
+  [unknownEmail(), 401, 'no user has this email', CHALLENGE],
+  [noSuchPath(), 404, 'there is nothing at this path', {}],
+  [
+    methodNotAllowed('PATCH', 'GET'),
+    405,
+    'this path does not have the method PATCH',
+    { Allow: 'GET' },
+  ],
+  [unsupportedMediaType('no form'), 415, 'no form', {}],
+  [invalidBody('no object'), 400, 'no object', {}],
+])('%s', (failure, status, message, headers) => {
+  expect(failure).toMatchObject({ status, message, headers })
 })
 
 test('a failure keeps its headers, and its cause', () => {
