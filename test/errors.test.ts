@@ -48,18 +48,19 @@ test.each([
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' }
 
 test.each([
-  [unauthorized(), 401, 'a valid bearer token is required', CHALLENGE],
-  [unknownEmail(), 401, 'no user has this email', CHALLENGE],
-  [noSuchPath(), 404, 'there is nothing at this path', {}],
+  ['no valid token', unauthorized(), 401, 'a valid bearer token is required', CHALLENGE],
+  ['an unknown email', unknownEmail(), 401, 'no user has this email', CHALLENGE],
+  ['an unknown path', noSuchPath(), 404, 'there is nothing at this path', {}],
   [
+    'another method',
     methodNotAllowed('PATCH', 'GET'),
     405,
     'this path does not have the method PATCH',
     { Allow: 'GET' },
   ],
-  [unsupportedMediaType('no form'), 415, 'no form', {}],
-  [invalidBody('no object'), 400, 'no object', {}],
-])('%s', (failure, status, message, headers) => {
+  ['another media type', unsupportedMediaType('no form'), 415, 'no form', {}],
+  ['an invalid body', invalidBody('no object'), 400, 'no object', {}],
+])('the answer to %s says so', (_, failure, status, message, headers) => {
   expect(failure).toMatchObject({ status, message, headers })
 })
 
