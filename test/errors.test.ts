@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import Koa from 'koa'
 import { once } from 'node:events'
-import http, { type IncomingMessage, type Server } from 'node:http'
+import http, { type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
   answerErrors,
@@ -86,8 +86,8 @@ describe('of an app', () => {
         setImmediate(done)
       }
     })
-    const server: Server = http.createServer(app.callback())
-    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const server = app.listen(0, '127.0.0.1')
+    await once(server, 'listening')
     const { port } = server.address() as AddressInfo
     const request = http.get({ port, host: '127.0.0.1', agent: false }).on('error', () => {})
     let answer
