@@ -65,3 +65,52 @@ test('a list that fails on the way is counted, and let go of', async () => {
     'store_operation_failures_total{operation="list"} 1',
   ])
 })
+
+test('a call and a list are measured once, in seconds, however many pages the list has', async () => {
+  const metrics = createMetrics()
+  const list = async function* () {
+    for (const page of ['[1]', '[2]', '[3]']) yield page as JsonText<User[]>
+  }
+  const find = () => new Promise<undefined>((resolve) => setTimeout(resolve, 10, undefined))
+  const store = measured(failing({ list, find }), metrics)
+  const start = performance.now()
+  await store.find('')
+  const pages = []
+  for await (const page of store.list()) pages.push(page)
+  const elapsed = (performance.now() - start) / 1000
+  expect(pages).toEqual(['[1]', '[2]', '[3]'])
+  for (const operation of ['find', 'list']) {
+    const name = (what: string) =>
+      `store_operation_duration_seconds_${what}{operation="${operation}"}`
+    expect(await count(metrics, name('count'))).toEqual([`${name('count')} 1`])
+    const [line = ''] = await count(metrics, name('sum'))
+    const sum = Number(line.split(' ')[1])
+    expect([sum > 0, sum < elapsed]).toEqual([true, true])
+  }
+})
+
+test('what a list takes until its end does not count, only until its first page', async () => {
+  const metrics = createMetrics()
+  const list = async function* () {
+    yield '[1]' as JsonText<User[]>
+  }
+  const users = measured(failing({ list }), metrics).list()[Symbol.asyncIterator]()
+  const counted = 'store_operation_duration_seconds_count{operation="list"}'
+  await users.next()
+  expect(await count(metrics, counted)).toEqual([`${counted} 1`])
+  expect(await users.next()).toMatchObject({ done: true })
+  expect(await count(metrics, counted)).toEqual([`${counted} 1`])
+})
+
+test("an error of a list that is not the store's is no failure of it", async () => {
+  const metrics = createMetrics()
+  // eslint-disable-next-line require-yield
+  const list = async function* (): AsyncGenerator<JsonText<User[]>> {
+    throw new TypeError('a mistake')
+  }
+  const users = measured(failing({ list }), metrics).list()[Symbol.asyncIterator]()
+  await expect(users.next()).rejects.toThrow(TypeError)
+  expect(await count(metrics, 'store_operation_failures_total{operation="list"}')).toEqual([
+    'store_operation_failures_total{operation="list"} 0',
+  ])
+})

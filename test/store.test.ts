@@ -2,7 +2,9 @@
 import { describe, expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { MongoClient, ObjectId } from 'mongodb'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import {
   EmailTaken,
   StoreFailure,
@@ -10,7 +12,8 @@ import {
   type User,
   type UserStore,
 } from '../src/store/user-store.ts'
-import { openStore } from '../src/store/open.ts'
+import { databaseIn, openStore } from '../src/store/open.ts'
+import { backUpSqlite } from '../src/store/sqlite.ts'
 import { describeStores, mongodbPlace, sqlitePlace, useStore } from './support/stores.ts'
 
 let made = 0
@@ -353,6 +356,63 @@ test('on SQLite the file is in WAL mode and its table strict', async () => {
   await place.remove()
 })
 
+test('on SQLite a page has a million bytes of text at most, but for a user that has more', async () => {
+  const place = sqlitePlace()
+  const store = await openStore(place)
+  const sizes = [500_000, 500_000, 2_000_000, 1, 500_000, 500_001]
+  for (const size of sizes) await store.create({ name: 'x'.repeat(size), email: '' })
+  const pages: number[][] = []
+  for await (const page of store.list()) pages.push(users(page).map(({ name }) => name.length))
+  expect(pages.flat()).toEqual(sizes)
+  for (const page of pages.filter(({ length }) => length > 1)) {
+    expect(page.reduce((one, other) => one + other)).toBeLessThanOrEqual(1_000_000)
+  }
+  await store.close()
+  await place.remove()
+})
+
+test('on SQLite a page of exactly a million bytes of text is one', async () => {
+  const place = sqlitePlace()
+  const store = await openStore(place)
+  for (const text of ['a', 'b']) await store.create({ name: '', email: text.repeat(500_000) })
+  const pages = []
+  for await (const page of store.list()) pages.push(users(page).length)
+  expect(pages).toEqual([2])
+  await store.close()
+  await place.remove()
+})
+
+test('on SQLite a file that is no database is not opened, and named', async () => {
+  const place = sqlitePlace()
+  const file = databaseIn(place.dataDir)
+  writeFileSync(file, 'no database '.repeat(100))
+  const opening = openStore(place)
+  await expect(opening).rejects.toThrow(StoreFailure)
+  await expect(opening).rejects.toThrow(`cannot open SQLite in ${file}: file is not a database`)
+  await place.remove()
+})
+
+test('on SQLite a copy is made while the store is in use, over nothing that is there', async () => {
+  const place = sqlitePlace()
+  const [from, to] = [databaseIn(place.dataDir), databaseIn(join(place.dataDir, 'copy'))]
+  const missing = databaseIn(join(place.dataDir, 'missing'))
+  const store = await openStore(place)
+  const copied = await openStore({ mongodbUri: undefined, dataDir: join(place.dataDir, 'copy') })
+  await copied.close()
+  const failure = (error: string) => `cannot back up SQLite in ${error}`
+  expect(() => backUpSqlite(from, to)).toThrow(failure(`${from} to ${to}: output file already`))
+  rmSync(to)
+  const user = await store.create({ name: 'Ada', email: '' })
+  backUpSqlite(from, to)
+  const copy = await openStore({ mongodbUri: undefined, dataDir: join(place.dataDir, 'copy') })
+  expect(await all(copy)).toEqual([user])
+  expect(() => backUpSqlite(missing, `${to}2`)).toThrow(StoreFailure)
+  expect(existsSync(`${to}2`)).toBe(false)
+  await copy.close()
+  await store.close()
+  await place.remove()
+})
+
 test('on SQLite a write that fails among others fails alone, unless SQLite undoes all', async () => {
   const place = sqlitePlace()
   const store = await openStore(place)
@@ -373,6 +433,8 @@ test('on SQLite a write that fails among others fails alone, unless SQLite undoe
   expect(await statuses('a', 'ABORT', 'b')).toEqual(['a', StoreFailure, 'b'])
   expect(await statuses('c', 'ROLLBACK', 'd')).toEqual([StoreFailure, StoreFailure, StoreFailure])
   expect(await statuses('f', 'COMMIT')).toEqual([StoreFailure, StoreFailure])
+  const [undone] = await create('ROLLBACK')
+  expect(undone).toMatchObject({ reason: { message: 'cannot use the data store: no' } })
   expect(await statuses('e')).toEqual(['e'])
   expect((await all(store)).map(({ name }) => name)).toEqual(['a', 'b', 'e'])
   db.close()
@@ -449,6 +511,7 @@ test('on SQLite a write waits for one of another process without holding up the 
   const other = new DatabaseSync(join(place.dataDir, 'users.db'))
   other.exec('BEGIN IMMEDIATE')
   const writes = [store.create({ name: 'a', email: '' }), store.create({ name: 'b', email: '' })]
+  await turn() // at the end of which the writes are tried
   expect(await store.isEmpty()).toBe(true)
   other.exec('COMMIT')
   expect(await Promise.all(writes)).toMatchObject([{ name: 'a' }, { name: 'b' }])

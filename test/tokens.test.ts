@@ -1,16 +1,17 @@
 // Tokens, without any HTTP.
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, jest, test } from '@jest/globals'
 import jwt, { type SignOptions } from 'jsonwebtoken'
-import { createHmac, generateKeyPairSync } from 'node:crypto'
+import { createHmac, createSecretKey, generateKeyPairSync } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { createTokens } from '../src/tokens.ts'
+import { createTokens, isLongEnough } from '../src/tokens.ts'
 import { SECRET } from './support/stores.ts'
 
 const ID = '665f1c2e8b3f4a0012d4c001'
 const tokens = createTokens([SECRET], 3_600)
-const sign = (claims: object, options?: SignOptions) => jwt.sign(claims, SECRET, options)
+const key = createSecretKey(SECRET, 'utf8')
+const sign = (claims: object, options?: SignOptions) => jwt.sign(claims, key, options)
 const verify = (token: string) => tokens.verify(`Bearer ${token}`)
 
 test('issues a token signed with HS256 whose claims are id, iat and exp', () => {
@@ -74,12 +75,30 @@ test.each([
   expect(verify(token)).toEqual({ valid: false, reason })
 })
 
-test.each([undefined, '', 'Bearer', 'Bearer ', 'Basic x', tokens.issue(ID)])(
-  'finds no bearer token in %p',
-  (authorization) => {
-    expect(tokens.verify(authorization)).toEqual({ valid: false, reason: 'missing' })
-  },
-)
+test.each([
+  undefined,
+  '',
+  'Bearer',
+  'Bearer ',
+  'Basic x',
+  tokens.issue(ID),
+  `Basic x, Bearer ${tokens.issue(ID)}`,
+  `Bearer ${tokens.issue(ID)}\nx`,
+])('finds no bearer token in %p', (authorization) => {
+  expect(tokens.verify(authorization)).toEqual({ valid: false, reason: 'missing' })
+})
+
+test.each([' ', '  ', '\t', ' \t '])('takes a token with %p before it', (space) => {
+  expect(tokens.verify(`bearer${space}${tokens.issue(ID)}`)).toEqual({ valid: true })
+})
+
+test('a secret is long enough from 32 bytes of UTF-8 on', () => {
+  expect(['x'.repeat(31), 'x'.repeat(32), '\u00e9'.repeat(16)].map(isLongEnough)).toEqual([
+    false,
+    true,
+    true,
+  ])
+})
 
 test('a token is refused once it has expired, however often it was taken before', async () => {
   const exp = Math.floor(Date.now() / 1000) + 2
@@ -98,6 +117,19 @@ test('a token is taken once its time has come, however often it was refused befo
   expect(verify(token)).toEqual({ valid: false, reason: 'premature' })
   while (Date.now() / 1000 < nbf) await sleep(20)
   expect(verify(token)).toEqual({ valid: true })
+})
+
+test('a token that was taken is not judged again until it expires, if its header is no longer than 1,000', () => {
+  const nbf = Math.floor(Date.now() / 1000)
+  const token = sign({ nbf, exp: nbf + 60 })
+  const [short, long] = [1_000, 1_001].map((n) => `Bearer ${token.padStart(n - 'Bearer '.length)}`)
+  for (const header of [short, long]) expect(tokens.verify(header)).toEqual({ valid: true })
+  const clock = jest.spyOn(Date, 'now').mockReturnValue((nbf - 60) * 1000) // as if nbf were to come
+  expect(tokens.verify(short)).toEqual({ valid: true })
+  expect(tokens.verify(long)).toEqual({ valid: false, reason: 'premature' })
+  clock.mockReturnValue((nbf + 60) * 1000)
+  expect(tokens.verify(short)).toEqual({ valid: false, reason: 'expired' })
+  clock.mockRestore()
 })
 
 test('what was taken with one secret is not with another', () => {
@@ -162,9 +194,9 @@ describe('with several secrets', () => {
 test('what it remembers of others takes little memory, however long and many their headers are', () => {
   const tokens = createTokens([SECRET], 60)
   const before = heapUsed()
-  for (let i = 0; i < 20_000; i += 1) {
-    if (i < 2_000) tokens.verify('Bearer' + ' '.repeat(15_000) + 'x'.repeat(20) + i)
-    tokens.verify('Bearer ' + 'x'.repeat(900) + i)
+  for (let i = 0; i < 20_000; i += 1) tokens.verify('Bearer ' + 'x'.repeat(900) + i)
+  for (let i = 0; i < 2_000; i += 1) {
+    tokens.verify('Bearer' + ' '.repeat(15_000) + 'x'.repeat(20) + i)
   }
   expect(heapUsed() - before).toBeLessThan(4_000_000)
   tokens.verify('') // which is why it could not be collected

@@ -11,6 +11,19 @@ test('ids are unique and ascend, however fast they are made', () => {
   }
 })
 
+test('an id is 24 lower-case hexadecimal digits, and nothing else', () => {
+  const id = newUserId()
+  const others = [
+    id.slice(1),
+    `${id}0`,
+    ` ${id}`,
+    `${id}\n`,
+    id.toUpperCase(),
+    id.replace(/./, 'g'),
+  ]
+  expect([id, ...others].map(isUserId)).toEqual([true, ...others.map((other) => other === id)])
+})
+
 test('ids start with the second they were made in, as ObjectIds do', () => {
   const before = Math.floor(Date.now() / 1000)
   const second = Number.parseInt(newUserId().slice(0, 8), 16)

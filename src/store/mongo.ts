@@ -22,7 +22,8 @@ const OPTIONS = {
   serverSelectionTimeoutMS: PATIENCE - 100, // so that it is known why PATIENCE ends
   connectTimeoutMS: PATIENCE,
   socketTimeoutMS: PATIENCE,
-  writeConcern: { w: 'majority', journal: true },
+  w: 'majority', // by this name, and not in a `writeConcern`, the URI's own does not count
+  journal: true,
   readPreference: 'primary', // a read sees every acknowledged write
 } as const
 
