@@ -128,10 +128,16 @@ function keepBounds(server: Server, bounds: typeof BOUNDS): void {
   const { timeout, maxConnections, maxHeadersCount, connectionsCheckingInterval } = bounds
   // Half-open: else a client that has nothing more to say would not be answered to the end.
   Object.assign(server, { timeout, maxConnections, maxHeadersCount, httpAllowHalfOpen: true })
-  server.on('connection', () => {
+  const mute = new Set<Socket>() // those that have not asked for anything yet, oldest first
+  server.on('request', ({ socket }: IncomingMessage) => mute.delete(socket))
+  server.on('connection', (socket: Socket) => {
+    mute.add(socket)
+    socket.once('close', () => mute.delete(socket))
     server.getConnections((_, count) => {
-      // The next one would be refused: those that wait for nothing make room.
-      if (count >= maxConnections) server.closeIdleConnections()
+      if (count < maxConnections) return
+      // The next one would be refused: those that wait for nothing make room; if most are mute, the oldest.
+      server.closeIdleConnections()
+      if (mute.size > maxConnections / 2) mute.values().next().value?.destroy()
     })
   })
   server.on('timeout', cut)

@@ -2,9 +2,10 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { brotliDecompressSync, unzipSync, type ZlibOptions } from 'node:zlib'
 import type Koa from 'koa'
+import bodyParser from 'koa-bodyparser'
 import { bodyTooLarge, Failure, invalidBody, unsupportedMediaType } from '../errors.ts'
 import { contract, type Operation } from './contract.ts'
 
@@ -27,40 +28,53 @@ export function bodyReader(
 }
 
 function receiver(mediaTypes: string[], limit: number) {
+  const unpack = unpacker(mediaTypes, limit)
   return async (ctx: Koa.Context): Promise<Buffer> => {
-    const length = Number(ctx.req.headers['content-length']) // Koa takes it for a 32-bit integer
+    const { headers } = ctx.req
+    const length = Number(headers['content-length']) // Koa takes it for a 32-bit integer
     const type = length === 0 ? null : ctx.is(mediaTypes)
     if (type === null) return Buffer.alloc(0)
     if (type === false) throw unsupportedMediaType(`the body must be ${mediaTypes.join(' or ')}`)
+    headers['content-encoding'] = headers['content-encoding']?.toLowerCase() // RFC 9110 §8.4.1
     try {
       if (length > limit) throw bodyTooLarge()
-      return await read(ctx, limit)
+      const bytes = await collect(ctx.req, ctx.res, limit)
+      return headers['content-encoding'] ? await unpack(ctx, bytes) : bytes
     } catch (error) {
       await drop(ctx.req)
-      throw unreadable(error as NodeJS.ErrnoException)
+      throw unreadable(error as Error & { status?: number })
     }
   }
 }
 
-function unreadable(error: NodeJS.ErrnoException): Failure {
+function unreadable(error: Error & { status?: number }): Failure {
   if (error instanceof Failure) return error
-  if (error.code === 'ERR_BUFFER_TOO_LARGE') return bodyTooLarge()
+  if (error.status === 413) return bodyTooLarge()
+  if (error.status === 415) return unsupportedMediaType('the content coding of the body is unknown')
   return invalidBody('the body cannot be read', { cause: error })
 }
 
-/** By content coding (RFC 9110 §8.4.1), in lower case: what undoes it. */
-const UNPACK = new Map<string, (bytes: Buffer, options: ZlibOptions) => Buffer>([
-  ['identity', (bytes) => bytes],
-  ['gzip', unzipSync],
-  ['deflate', unzipSync],
-  ['br', brotliDecompressSync],
-])
+/**
+ * Undoes the content coding of bodies: by koa-bodyparser, which minds the limit. It is given bytes that are
+ * there, for it would keep each chunk as it came, a hundred times its size if that is a byte; and is kept
+ * from parsing, for it would turn broken UTF-8 into U+FFFD and refuse a field named `__proto__`.
+ */
+function unpacker(mediaTypes: string[], limit: number) {
+  const options = { enableTypes: ['text'], extendTypes: { text: mediaTypes }, encoding: null }
+  const parse = bodyParser({ ...options, textLimit: `${limit}b` })
+  let last: Promise<unknown> = Promise.resolve()
 
-/** The whole of a body, unpacked: one at a time, for brotli takes up to 16 MiB while it is at it. */
-async function read({ req, res }: Koa.Context, limit: number): Promise<Buffer> {
-  const unpack = UNPACK.get(req.headers['content-encoding']?.toLowerCase() ?? 'identity')
-  if (!unpack) throw unsupportedMediaType('the content coding of the body is unknown')
-  return unpack(await collect(req, res, limit), { maxOutputLength: limit })
+  async function unpack(ctx: Koa.Context, bytes: Buffer): Promise<Buffer> {
+    const req = Object.assign(Readable.from([bytes]), { headers: ctx.req.headers })
+    await parse(Object.create(ctx, { req: { value: req } }) as Koa.Context, async () => {})
+    return ctx.request.body as Buffer
+  }
+  /** One at a time: of brotli each may take 16 MiB while it is at it. */
+  return (ctx: Koa.Context, bytes: Buffer): Promise<Buffer> => {
+    const unpacked = last.then(() => unpack(ctx, bytes))
+    last = unpacked.catch(() => {})
+    return unpacked
+  }
 }
 
 /** Copies each chunk as it comes: to keep one of a single byte takes hundreds. */
