@@ -30,6 +30,7 @@ export async function* readCsv(
     const record = readRecord(text, at, separator)
     if (record === 'unfinished' && !isLast) return undefined
     if (typeof record === 'string') {
+      if (!isLast && !text.includes('\n', at)) return undefined
       if (!header) throw new Error('the quotes of the first line are broken')
       return { end: endOfLine(text, at), content: BROKEN }
     }

@@ -1,6 +1,6 @@
 // The bytes of a file, as text. Never holds more of it than a chunk.
 import { isUtf8 } from 'node:buffer'
-import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 
 /**
@@ -52,7 +52,7 @@ async function peek(bytes: AsyncIterable<Buffer>) {
 async function unzipped(bytes: AsyncIterable<Buffer>): Promise<AsyncIterable<Buffer>> {
   const { first, all } = await peek(bytes)
   const isGzip = first[0] === 0x1f && first[1] === 0x8b // RFC 1952 §2.3.1
-  return isGzip ? Readable.from(all).compose(createGunzip()) : all
+  return isGzip ? pipeline(all, createGunzip(), () => {}) : all // the reader gets its errors
 }
 
 function utf16Of(first: Buffer): string | undefined {
