@@ -47,8 +47,9 @@ await program(USAGE, OPTIONS, async (options, [file, ...more]) => {
   if (file === undefined || more.length > 0) throw new UsageError('one FILE is needed')
   const format = formatOf(file, options.format)
   const columns = { name: options['name-column'], email: options['email-column'] }
+  const encoding = encodingOf(options.encoding)
   const input = openInput(file)
-  const text = readText(input.bytes, encodingOf(options.encoding))
+  const text = readText(input.bytes, encoding)
   const report = openReport(options.report ?? `${input.name}.report.txt`)
   const open = options['dry-run'] ? openTrial : openStore
   const store = await open(readConfig(process.env))

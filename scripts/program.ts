@@ -10,7 +10,7 @@ type Values<O extends Options> = ReturnType<
 export class UsageError extends Error {}
 
 /**
- * Runs a program to its end. It exits with the code that `main` gives, 0 if none; with 1 and one line on
+ * Runs a program to its end. It exits with the code that `main` gives; with 1 and one line on
  * standard error if it fails; with 2 and the usage if its arguments are wrong.
  *
  * @param usage what --help prints
@@ -18,7 +18,7 @@ export class UsageError extends Error {}
 export async function program<O extends Options>(
   usage: string,
   options: O,
-  main: (values: Values<O>, words: string[]) => Promise<number | void>,
+  main: (values: Values<O>, words: string[]) => Promise<number>,
 ): Promise<never> {
   try {
     const { values, positionals } = read(options)
@@ -26,7 +26,7 @@ export async function program<O extends Options>(
       console.log(usage)
       process.exit(0)
     }
-    process.exit((await main(values as Values<O>, positionals)) ?? 0)
+    process.exit(await main(values as Values<O>, positionals))
   } catch (error) {
     console.error((error as Error).message)
     if (!(error instanceof UsageError)) process.exit(1)
