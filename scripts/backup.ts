@@ -1,20 +1,16 @@
-// Copies the embedded store's database to a file, while the service runs. (MongoDB has its own tools.)
+#!/usr/bin/env node
+// Copies the embedded store's database to a file, while the service runs. (Of MongoDB, export-users.)
 import { readConfig } from '../src/config.ts'
 import { databaseIn } from '../src/store/open.ts'
 import { backUpSqlite } from '../src/store/sqlite.ts'
+import { program, UsageError } from './program.ts'
 
-const [target, ...more] = process.argv.slice(2)
-if (!target || more.length > 0) {
-  console.error('usage: node dist/scripts/backup.js FILE')
-  process.exit(2)
-}
-try {
+await program('usage: node dist/scripts/backup.js FILE', {}, async (_, [target, ...more]) => {
+  if (!target || more.length > 0) throw new UsageError('one FILE is needed')
   const { dataDir, mongodbUri } = readConfig(process.env)
-  if (mongodbUri) throw new Error('the users are in MongoDB: use mongodump')
+  if (mongodbUri) throw new Error('the users are in MongoDB: use mongodump, or export-users')
   const file = databaseIn(dataDir)
   backUpSqlite(file, target)
   console.log(`${file} was copied to ${target}`)
-} catch (error) {
-  console.error((error as Error).message)
-  process.exit(1)
-}
+  return 0
+})

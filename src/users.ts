@@ -1,8 +1,9 @@
 // The operations under /users, each by its operationId.
 import { pathOf } from './contract/contract.ts'
 import type { Handlers } from './contract/handlers.ts'
+import type { components } from './contract/openapi.ts'
 import { noSuchUser } from './errors.ts'
-import type { UserStore } from './store/user-store.ts'
+import type { User, UserStore } from './store/user-store.ts'
 
 type UserHandlers = Pick<
   Handlers,
@@ -13,8 +14,8 @@ export function users(store: UserStore): UserHandlers {
   return {
     listUsers: () => ({ status: 200, body: store.list() }),
 
-    async createUser({ body: { name, email } }) {
-      const user = await store.create({ name: text(name), email: text(email) })
+    async createUser({ body }) {
+      const user = await store.create(newUser(body))
       return { status: 201, headers: { Location: pathOf('readUser', { id: user.id }) }, body: user }
     },
 
@@ -36,5 +37,10 @@ export function users(store: UserStore): UserHandlers {
   }
 }
 
-/** A field of a new user as text; what isn't there is the empty one. */
+/** A new user's fields as text; what isn't there is the empty one. */
+export const newUser = ({ name, email }: Fields): Omit<User, 'id'> => {
+  return { name: text(name), email: text(email) }
+}
+type Fields = components['schemas']['NewUser']
+
 const text = (value: string | number | boolean | null | undefined): string => String(value ?? '')

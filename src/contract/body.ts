@@ -162,8 +162,11 @@ const ajv = new Ajv2020({
   formats: { 'well-formed-unicode': (text: string) => text.isWellFormed() },
 }).addSchema(contract, 'openapi.yaml')
 
-/** Checks a body; an absent one (`undefined`) lacks every field, and is no object if none is required. */
-function validator({ path, method, mediaTypes }: Operation) {
+/**
+ * A function that checks a body; an absent one (`undefined`) lacks every field, and is no object if none
+ * is required. It throws a Failure 400.
+ */
+export function validator({ path, method, mediaTypes }: Operation) {
   const media = [path, method, 'requestBody', 'content', mediaTypes[0] as string, 'schema']
   const pointer = ['paths', ...media].map(escapePointer).join('/')
   const valid = ajv.compile({ $ref: `openapi.yaml#/${pointer}` })

@@ -35,9 +35,11 @@ export const contract = JSON.parse(readFileSync(file, 'utf8')) as OpenApi
 
 /** The path of an operation with its parameters filled in, e.g. `/users/665f…`. */
 export function pathOf(id: OperationId, parameters: Record<string, string>): string {
-  const { path } = contractOperations.find((operation) => operation.id === id)!
-  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => parameters[name] ?? '')
+  return operationOf(id).path.replaceAll(/\{(\w+)\}/g, (_, name: string) => parameters[name] ?? '')
 }
+
+export const operationOf = (id: OperationId): Operation =>
+  contractOperations.find((operation) => operation.id === id)!
 
 export const contractOperations: Operation[] = Object.entries(contract.paths).flatMap(
   ([path, item]) =>

@@ -2,12 +2,29 @@
 import { MongoClient, MongoServerSelectionError, type Collection } from 'mongodb'
 import { batched, type BatchObserver } from './batch.ts'
 import { readUser } from './user-bson.ts'
-import { findEach, insertEach, toObjectId, type UserDocument } from './user-documents.ts'
+import {
+  createMany,
+  findEach,
+  insertEach,
+  toDocument,
+  toObjectId,
+  type UserDocument,
+} from './user-documents.ts'
 import { isUserId, newUserId } from './user-id.ts'
-import { StoreFailure, type JsonText, type User, type UserStore } from './user-store.ts'
+import {
+  StoreFailure,
+  type JsonText,
+  type Outcome,
+  type User,
+  type UserStore,
+} from './user-store.ts'
 
 /** How long, in milliseconds, until a server that does not answer counts as unreachable. */
 const PATIENCE = 2_000
+
+/** The most users of `createMany` that travel together, and how long that may take, in milliseconds. */
+const BULK = 1_000
+const BULK_PATIENCE = 10_000
 
 /** How many users of a list are fetched at once. */
 const PAGE = 500
@@ -47,11 +64,14 @@ export async function openMongoStore(
     throw new StoreFailure(error, `open ${description}`)
   }
 
-  /** Awaits a call of the driver, no longer than PATIENCE, and translates what it throws. */
-  async function attempt<T>(call: (users: Collection<UserDocument>) => Promise<T>): Promise<T> {
+  /** Awaits a call of the driver, no longer than `patience`, and translates what it throws. */
+  async function attempt<T>(
+    call: (users: Collection<UserDocument>) => Promise<T>,
+    patience = PATIENCE,
+  ): Promise<T> {
     const { client, users } = current
     try {
-      return await inTime(call(users)) // the driver retries, and each try has its own time
+      return await inTime(call(users), patience) // the driver retries, and each try has its own time
     } catch (error) {
       if (error instanceof MongoServerSelectionError && client === current.client) {
         // The driver's monitor can wait for ever on a connection that broke: driver 7.9 awaits the
@@ -87,9 +107,17 @@ export async function openMongoStore(
     description,
     async create({ name, email }) {
       const user = { id: newUserId(), name, email }
-      const document = { _id: toObjectId(user.id), name, ...(email !== '' && { email }) }
-      await (name.length + email.length > LONG ? insertAlone : insert)(document)
+      await (name.length + email.length > LONG ? insertAlone : insert)(toDocument(user))
       return user
+    },
+    async createMany(newcomers, update) {
+      const outcomes: Outcome[] = []
+      for (let at = 0; at < newcomers.length; at += BULK) {
+        const some = newcomers.slice(at, at + BULK)
+        const create = (users: Collection<UserDocument>) => createMany(users, some, update)
+        outcomes.push(...(await attempt(create, BULK_PATIENCE)))
+      }
+      return outcomes
     },
     find: async (id) => (isUserId(id) ? findById(id) : undefined),
     findByEmail,
@@ -137,10 +165,10 @@ function close(it: { close(): Promise<void> }): void {
   it.close().catch(() => {})
 }
 
-async function inTime<T>(answer: Promise<T>): Promise<T> {
+async function inTime<T>(answer: Promise<T>, patience: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${PATIENCE} ms`)), PATIENCE)
+    timer = setTimeout(() => reject(new Error(`no answer within ${patience} ms`)), patience)
   })
   return Promise.race([answer, late]).finally(() => clearTimeout(timer))
 }

@@ -6,7 +6,15 @@ import { dirname } from 'node:path'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { batched, type BatchObserver } from './batch.ts'
 import { isUserId, newUserId } from './user-id.ts'
-import { EmailTaken, StoreFailure, type JsonText, type User, type UserStore } from './user-store.ts'
+import {
+  EmailTaken,
+  StoreFailure,
+  type JsonText,
+  type Newcomer,
+  type Outcome,
+  type User,
+  type UserStore,
+} from './user-store.ts'
 
 // No email is NULL, which a unique index does not compare.
 const SCHEMA = `
@@ -38,6 +46,10 @@ const PAGE_AFTER = `
   SELECT max(id) AS last, CAST(json_group_array(${USER}) AS BLOB) AS users FROM ${NEXT}`
 const BYTES_AFTER = `
   SELECT sum(octet_length(name) + ifnull(octet_length(email), 0)) AS bytes FROM ${NEXT}`
+
+// Emails come in any order: most pages of their index stay in memory (64 MB), and are copied from the
+// log to the database when they have changed many times (40 MB).
+const FOR_MANY = 'PRAGMA cache_size = -64000; PRAGMA wal_autocheckpoint = 10000'
 
 /** The most look-ups in one go, and writes in one transaction. */
 const GROUP = 1_000
@@ -81,6 +93,12 @@ function open(file: string): DatabaseSyncInstance {
 
 function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchObserver): UserStore {
   const insert = db.prepare(`INSERT INTO users VALUES (?, ${TEXT}, ${TEXT})`)
+  const insertNew = db.prepare(
+    `INSERT INTO users VALUES (?, ${TEXT}, ${TEXT}) ON CONFLICT DO NOTHING`,
+  )
+  const renameByEmail = db.prepare(
+    `UPDATE users SET name = ${TEXT} WHERE email = ${TEXT} AND name <> ${TEXT}`,
+  )
   const byId = db.prepare(`SELECT ${USER} AS user FROM users WHERE id = ?`)
   const byEmail = db.prepare(`SELECT ${USER} AS user FROM users WHERE email = ${TEXT}`)
   const pageAfter = db.prepare(PAGE_AFTER)
@@ -108,7 +126,32 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
   const findByEmail = together('findByEmail', (emails: string[]) =>
     emails.map((email) => parse(byEmail.get(bytes(email)))),
   )
-  const commit = together('write', transactionIn(db))
+  const transaction = transactionIn(db)
+
+  /**
+   * A write within a transaction; one that fails undoes itself alone, unless SQLite had to undo all
+   * (https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction).
+   *
+   * @returns how many rows it changed, or why it failed
+   */
+  function write({ run, email }: Write): number | Error {
+    try {
+      return Number(run().changes)
+    } catch (error) {
+      if (!db.isTransaction) throw error
+      return translate(error, email)
+    }
+  }
+  const commit = together('write', (writes: Write[]) => transaction(() => writes.map(write)))
+
+  function createNew({ id = newUserId(), name, email }: Newcomer, update: boolean): Outcome {
+    const [stored, called] = [email === '' ? null : bytes(email), bytes(name)]
+    if (insertNew.run(id, called, stored).changes > 0) return 'created'
+    if (stored === null || !byEmail.get(stored)) return 'id taken'
+    return update && renameByEmail.run(called, stored, called).changes > 0
+      ? 'updated'
+      : 'email taken'
+  }
 
   return {
     description,
@@ -117,6 +160,10 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
       const stored = email === '' ? null : bytes(email)
       await commit({ run: () => insert.run(user.id, bytes(name), stored), email })
       return user
+    },
+    createMany(users, update) {
+      db.exec(FOR_MANY)
+      return attempt(() => transaction(() => users.map((user) => createNew(user, update))))
     },
     find: async (id) => (isUserId(id) ? findById(id) : undefined),
     findByEmail,
@@ -149,32 +196,17 @@ interface Write {
   email?: string
 }
 
-/**
- * Writes in one transaction: one wait for the disk. A write that fails undoes itself alone, unless
- * SQLite had to undo all (https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction).
- *
- * @returns of each write, how many rows it changed, or why it failed
- */
-function transactionIn(db: DatabaseSyncInstance): (writes: Write[]) => (number | Error)[] {
+/** A function that does what it is given in one transaction: one wait for the disk. */
+function transactionIn(db: DatabaseSyncInstance): <T>(work: () => T) => T {
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   const rollback = db.prepare('ROLLBACK')
-
-  function tryOne({ run, email }: Write): number | Error {
-    try {
-      return Number(run().changes)
-    } catch (error) {
-      if (!db.isTransaction) throw error
-      return translate(error, email)
-    }
-  }
-
-  return (writes) => {
+  return (work) => {
     begin.run()
     try {
-      const outcomes = writes.map(tryOne)
+      const outcome = work()
       commit.run()
-      return outcomes
+      return outcome
     } catch (error) {
       if (db.isTransaction) rollback.run()
       throw error

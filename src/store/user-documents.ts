@@ -2,13 +2,18 @@
 // of its own.
 import { MongoBulkWriteError, MongoServerError, ObjectId, type Collection } from 'mongodb'
 import { readUser } from './user-bson.ts'
-import { EmailTaken, StoreFailure, type User } from './user-store.ts'
+import { newUserId } from './user-id.ts'
+import { EmailTaken, StoreFailure, type Newcomer, type Outcome, type User } from './user-store.ts'
 
 /** A user as MongoDB keeps it. No email is no field, which a sparse index leaves out. */
 export interface UserDocument {
   _id: ObjectId
   name: string
   email?: string
+}
+
+export const toDocument = ({ id, name, email }: User): UserDocument => {
+  return { _id: toObjectId(id), name, ...(email !== '' && { email }) }
 }
 
 export const toObjectId = (id: string): ObjectId => ObjectId.createFromHexString(id)
@@ -34,20 +39,71 @@ export async function insertEach(
   users: Collection<UserDocument>,
   documents: UserDocument[],
 ): Promise<(Error | undefined)[]> {
+  const { codes, error } = await insert(users, documents)
+  if (codes.size === 0) return []
+  return documents.map(({ email }, i) => {
+    const code = codes.get(i)
+    if (code === undefined) return undefined
+    const taken = code === DUPLICATE_KEY && email !== undefined
+    return taken ? new EmailTaken(email, { cause: error }) : new StoreFailure(error)
+  })
+}
+
+/** What `UserStore.createMany` says. @throws what the driver throws when it is not known */
+export async function createMany(
+  users: Collection<UserDocument>,
+  newcomers: Newcomer[],
+  update: boolean,
+): Promise<Outcome[]> {
+  const documents = newcomers.map((user) => toDocument({ ...user, id: user.id ?? newUserId() }))
+  const { codes, error } = await insert(users, documents)
+  if ([...codes.values()].some((code) => code !== DUPLICATE_KEY)) throw error
+  const refused = documents.filter((_, i) => codes.has(i))
+  const emails = refused.flatMap(({ email }) => email ?? [])
+  const owners = new Map(
+    (await findEach(users, 'email', emails)).map((owner) => [owner?.email, owner]),
+  )
+  const renamed = refused.filter(({ name, email }) => {
+    const owner = owners.get(email)
+    if (!update || !owner || owner.name === name) return false
+    owner.name = name
+    return true
+  })
+  await rename(users, renamed)
+  return documents.map((document, i) => {
+    if (!codes.has(i)) return 'created'
+    if (!owners.has(document.email)) return 'id taken'
+    return renamed.includes(document) ? 'updated' : 'email taken'
+  })
+}
+
+/** Gives the users with the emails of `documents` their names. */
+async function rename(users: Collection<UserDocument>, documents: UserDocument[]): Promise<void> {
+  const updates = documents.map(({ name, email }) => {
+    return { updateOne: { filter: { email: email! }, update: { $set: { name } } } }
+  })
+  if (updates.length > 0) await users.bulkWrite(updates)
+}
+
+/**
+ * Inserts those of `documents` that the server does not refuse.
+ *
+ * @returns the codes of the others, by index, and the driver's error
+ * @throws what the driver throws when it is not known which were inserted
+ */
+async function insert(
+  users: Collection<UserDocument>,
+  documents: UserDocument[],
+): Promise<{ codes: Map<number, number>; error?: unknown }> {
   try {
     const [first] = documents
     if (documents.length === 1 && first) await users.insertOne(first)
     else await users.insertMany(documents, { ordered: false })
-    return []
+    return { codes: new Map() }
   } catch (error) {
     const codes = new Map(refusals(error, documents.length).map(({ index, code }) => [index, code]))
     if (codes.size === 0) throw origin(error)
-    return documents.map(({ email }, i) => {
-      const code = codes.get(i)
-      if (code === undefined) return undefined
-      const taken = code === DUPLICATE_KEY && email !== undefined
-      return taken ? new EmailTaken(email, { cause: error }) : new StoreFailure(error)
-    })
+    return { codes, error }
   }
 }
 

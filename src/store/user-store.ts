@@ -19,6 +19,15 @@ export interface UserStore {
   /** Stores a new user under a new id. @throws EmailTaken */
   create(user: Omit<User, 'id'>): Promise<User>
 
+  /**
+   * Stores many users at once, and leaves those alone that are there already.
+   *
+   * @param users those without an id get a new one
+   * @param update whether a user that has the email of one of them gets its name
+   * @returns what became of each
+   */
+  createMany(users: Newcomer[], update: boolean): Promise<Outcome[]>
+
   find(id: string): Promise<User | undefined>
 
   /** The user with exactly this email; none for the empty one. */
@@ -37,6 +46,12 @@ export interface UserStore {
 
   close(): Promise<void>
 }
+
+/** A user that is to be stored, with the id that it had elsewhere, if any. */
+export type Newcomer = Omit<User, 'id'> & { id?: string | undefined }
+
+/** What became of a newcomer. */
+export type Outcome = 'created' | 'updated' | 'email taken' | 'id taken'
 
 /** Another user has this email. */
 export class EmailTaken extends Error {

@@ -1,0 +1,359 @@
+// import-users and export-users, as programs, on each store.
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { openStore } from '../src/store/open.ts'
+import type { User } from '../src/store/user-store.ts'
+import { killPrograms, run, serve } from './support/program.ts'
+import { tokens } from './support/service.ts'
+import { describeStores, mongodbPlace, SECRET, sqlitePlace, type Place } from './support/stores.ts'
+
+let folder: string
+const places = new Set<Place>()
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'users-service-'))
+})
+afterEach(async () => {
+  await killPrograms()
+  for (const place of places) await place.remove()
+  places.clear()
+  rmSync(folder, { recursive: true })
+})
+
+function at(kind: () => Place): Place {
+  const place = kind()
+  places.add(place)
+  return place
+}
+
+function file(name: string, content: string | Buffer): string {
+  writeFileSync(join(folder, name), content)
+  return join(folder, name)
+}
+
+async function done(script: string, place: Place, args: string[], input?: string) {
+  const program = run(`scripts/${script}`, place, {}, args)
+  program.process.stdin!.end(input)
+  return { code: await program.ended, ...program.output }
+}
+const importUsers = (place: Place, ...args: string[]) => done('import-users', place, args)
+const exportUsers = (place: Place, ...args: string[]) => done('export-users', place, args)
+
+async function usersAt(place: Place): Promise<User[]> {
+  const store = await openStore(place)
+  const users: User[] = []
+  for await (const page of store.list()) {
+    users.push(...(JSON.parse(Buffer.from(page as Uint8Array).toString()) as User[]))
+  }
+  await store.close()
+  return users
+}
+const namesAt = async (place: Place) => (await usersAt(place)).map(({ name }) => name)
+
+const MIXED = `name,email
+Ada,ada@example.com
+Bob
+Grace,grace@example.com
+Ada again,ada@example.com
+"broken,x@example.com
+Nobody,
+Nobody,
+`
+
+describeStores((kind) => {
+  test('import-users stores every good line, and reports every other with its number and reason', async () => {
+    const place = at(kind)
+    const people = file('people.csv', MIXED)
+    const { code, stdout, stderr } = await importUsers(place, people)
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toMatch(
+      /^created 4, updated 0, duplicate 1, refused 2; [\d.]+ s, [\d,]+ users\/s; see .*people\.csv\.report\.txt\n$/,
+    )
+    expect(await namesAt(place)).toEqual(['Nobody', 'Nobody', 'Ada', 'Grace'])
+    expect(readFileSync(`${people}.report.txt`, 'utf8')).toBe(
+      `line 3: refused: it has 1 fields, the header has 2
+line 5: duplicate: a user with email "ada@example.com" already exists
+line 6: refused: its quotes are broken
+`,
+    )
+  })
+
+  test('importing a file again changes nothing, users without an email included', async () => {
+    const place = at(kind)
+    const people = file('people.csv', MIXED)
+    await importUsers(place, people)
+    const users = await usersAt(place)
+    const { code, stdout } = await importUsers(place, people)
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^created 0, updated 0, duplicate 5,/),
+    ])
+    expect(await usersAt(place)).toEqual(users)
+  })
+
+  test('with --update a user whose email is there gets the name in the file', async () => {
+    const place = at(kind)
+    await importUsers(place, file('people.csv', 'name,email\nAda,a@x\nBob,b@x\n'))
+    const [ada, bob] = await usersAt(place)
+    const changes = file(
+      'changes.ndjson',
+      '{"name":"Eve","email":"a@x"}\n{"name":"Bob","email":"b@x"}\n',
+    )
+    const { stdout } = await importUsers(place, '--update', changes)
+    expect(stdout).toMatch(/^created 0, updated 1, duplicate 1, refused 0;/)
+    expect(await usersAt(place)).toEqual([{ ...ada, name: 'Eve' }, bob])
+  })
+
+  test('a dry run says what an import would do, and does nothing', async () => {
+    const place = at(kind)
+    await importUsers(place, file('people.csv', 'name,email\nAda,a@x\n'))
+    const users = await usersAt(place)
+    const more = file('more.csv', 'name,email\nEve,a@x\nBob,b@x\nBob,b@x\nBob\n')
+    const tried = await importUsers(place, '--dry-run', more)
+    expect(tried.stdout).toMatch(/^would be created 1, updated 0, duplicate 2, refused 1;/)
+    expect(await usersAt(place)).toEqual(users)
+    expect((await importUsers(place, more)).stdout).toMatch(
+      /^created 1, updated 0, duplicate 2, refused 1;/,
+    )
+  })
+
+  test('an import is safe beside a running service', async () => {
+    const place = at(kind)
+    const service = serve(place, { SIGNING_SECRET: SECRET })
+    const url = await service.listening()
+    const count = kind === mongodbPlace ? 2_000 : 50_000
+    const lines = Array.from({ length: count }, (_, i) => `Ada,ada-${i}@example.com\n`)
+    const importing = run('scripts/import-users', place, {}, [
+      file('people.csv', `name,email\n${lines.join('')}`),
+    ])
+    const headers = {
+      authorization: `Bearer ${tokens.issue('x')}`,
+      'content-type': 'application/json',
+    }
+    const statuses = new Set<number>()
+    let created = 0
+    for (let over = false; !over;) {
+      const body = JSON.stringify({ name: 'Bob', email: `bob-${(created += 1)}@example.com` })
+      statuses.add((await fetch(`${url}/users`, { method: 'POST', headers, body })).status)
+      over = importing.process.exitCode !== null
+    }
+    expect([...statuses]).toEqual([201])
+    expect(await importing.ended).toBe(0)
+    expect(await usersAt(place)).toHaveLength(count + created)
+  })
+
+  test('an import that is stopped by Ctrl-C says where, and goes on when it is run again', async () => {
+    const place = at(kind)
+    const count = kind === mongodbPlace ? 20_000 : 300_000
+    const lines = Array.from({ length: count }, (_, i) => `Ada,ada-${i}@example.com\n`)
+    const people = file('people.csv', `name,email\n${lines.join('')}`)
+    const importing = run('scripts/import-users', place, {}, [people])
+    const store = await openStore(place)
+    while (await store.isEmpty()) await sleep(10)
+    await store.close()
+    importing.process.kill('SIGINT')
+    expect(await importing.ended).toBe(130)
+    expect(importing.output.stderr).toMatch(/stopped behind line [\d]+: run it again to go on\n$/)
+    const stored = Number(/stopped behind line (\d+)/.exec(importing.output.stderr)![1]) - 1
+    expect(await usersAt(place)).toHaveLength(stored)
+    expect(importing.output.stdout).toContain(`created ${stored.toLocaleString('en')},`)
+    expect(stored).toBeLessThan(count)
+  })
+
+  test.each(['csv', 'ndjson', 'json', 'csv.gz'])(
+    'an export as %s makes the same users in an empty store, with the same ids, in the same order',
+    async (extension) => {
+      const place = at(kind)
+      const texts = [
+        '',
+        'a\0b',
+        '"',
+        ',',
+        '\r\n',
+        '\r',
+        ' x ',
+        '\uFEFF',
+        '\u2028',
+        '\u{10FFFF}',
+        '\uFFFD',
+        '=1+1',
+      ]
+      const users = texts.flatMap((name, i) => [
+        { name, email: `${name}-${i}@example.com` },
+        { name, email: '' },
+      ])
+      await importUsers(
+        place,
+        file(
+          'u.ndjson',
+          users
+            .filter(({ name, email }) => name + email !== '')
+            .map((user) => `${JSON.stringify(user)}\n`)
+            .join(''),
+        ),
+      )
+      const store = await openStore(place)
+      await store.create({ name: '', email: '' })
+      await store.close()
+      const before = await usersAt(place)
+      expect(before).toHaveLength(users.length)
+      const target = join(folder, `export.${extension}`)
+      const { code, stderr } = await exportUsers(place, target)
+      expect([code, stderr]).toEqual([
+        0,
+        expect.stringMatching(/^exported 24; [\d.]+ s, [\d,]+ users\/s\n$/),
+      ])
+      const other = at(kind)
+      expect((await importUsers(other, target)).stdout).toMatch(/^created 24,/)
+      expect(await usersAt(other)).toEqual(before)
+    },
+  )
+})
+
+const testMongodb = process.env['MONGODB_URI'] ? test : test.skip
+
+testMongodb('users move from SQLite to MongoDB and back, and are the same', async () => {
+  const [first, second, third] = [at(sqlitePlace), at(mongodbPlace), at(sqlitePlace)]
+  const lines = Array.from({ length: 2_000 }, (_, i) => `"Ada ${i}, 💩",ada-${i}@example.com\n`)
+  await importUsers(first, file('people.csv', `name,email\n${lines.join('')}`))
+  const [one, two] = [join(folder, 'one.ndjson'), join(folder, 'two.csv')]
+  expect((await exportUsers(first, one)).code).toBe(0)
+  expect((await importUsers(second, one)).code).toBe(0)
+  expect((await exportUsers(second, two)).code).toBe(0)
+  expect((await importUsers(third, two)).code).toBe(0)
+  expect(await usersAt(third)).toEqual(await usersAt(first))
+})
+
+describe('import-users', () => {
+  test('reads standard input', async () => {
+    const place = at(sqlitePlace)
+    const report = join(folder, 'report')
+    const args = ['--format', 'ndjson', '--report', report, '-']
+    const { code, stdout } = await done(
+      'import-users',
+      place,
+      args,
+      '{"name":"Ada","email":"a@x"}\n7\n',
+    )
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^created 1, .* refused 1;/)])
+    expect(await namesAt(place)).toEqual(['Ada'])
+    expect(readFileSync(report, 'utf8')).toBe('line 2: refused: it is no JSON object\n')
+  })
+
+  test('takes what POST takes, and refuses what it refuses', async () => {
+    const place = at(sqlitePlace)
+    const lines = [
+      { name: 7, email: true },
+      { name: null, email: 'b@x' },
+      { email: 'c@x', admin: 1 },
+      { name: {}, email: 'd@x' },
+      { name: 'x', email: '\uD800' },
+    ]
+    const people = file('people.ndjson', lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+    await importUsers(place, people)
+    expect((await usersAt(place)).map(({ name, email }) => [name, email])).toEqual([
+      ['7', 'true'],
+      ['', 'b@x'],
+      ['', 'c@x'],
+    ])
+    expect(readFileSync(`${people}.report.txt`, 'utf8')).toBe(
+      'line 4: refused: field `name` must be a string\nline 5: refused: field `email` must not hold a lone surrogate\n',
+    )
+  })
+
+  test('refuses an id of another form, unless new ones are asked for', async () => {
+    const place = at(sqlitePlace)
+    const people = file('people.csv', 'id,name,email\n1,Ada,a@x\n')
+    expect((await importUsers(place, people)).stdout).toMatch(/refused 1;/)
+    expect(readFileSync(`${people}.report.txt`, 'utf8')).toMatch(
+      /24 lower-case hexadecimal digits \(--new-ids/,
+    )
+    expect((await importUsers(place, '--new-ids', people)).stdout).toMatch(/^created 1,/)
+    expect(existsSync(`${people}.report.txt`)).toBe(false)
+  })
+
+  test('reports an id that is taken', async () => {
+    const place = at(sqlitePlace)
+    const id = 'a'.repeat(24)
+    const people = file('people.csv', `id,name,email\n${id},Ada,a@x\n${id},Bob,b@x\n`)
+    expect((await importUsers(place, people)).stdout).toMatch(/^created 1, updated 0, duplicate 1,/)
+    expect(readFileSync(`${people}.report.txt`, 'utf8')).toBe(
+      `line 3: duplicate: a user with id ${id} already exists\n`,
+    )
+  })
+
+  test('of a file that breaks off stores what came before, says so, and exits 1', async () => {
+    const place = at(sqlitePlace)
+    const lines = Array.from({ length: 20_000 }, (_, i) => `Ada,ada-${i}@example.com\n`)
+    const zipped = gzipSync(`name,email\n${lines.join('')}`)
+    const { code, stdout, stderr } = await importUsers(
+      place,
+      file('people.csv.gz', zipped.subarray(0, -1_000)),
+    )
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^unexpected end of file \(behind line \d+\)\n$/),
+    ])
+    const stored = (await usersAt(place)).length
+    expect(stdout).toContain(`created ${stored.toLocaleString('en')},`)
+    expect(stored).toBeGreaterThan(10_000)
+  })
+
+  test('a dry run does not make the database', async () => {
+    const place = at(sqlitePlace)
+    await importUsers(place, '--dry-run', file('people.csv', 'name,email\nAda,a@x\n'))
+    expect(existsSync(join(place.dataDir, 'users.db'))).toBe(false)
+  })
+})
+
+describe('export-users', () => {
+  test('writes NDJSON to standard output', async () => {
+    const place = at(sqlitePlace)
+    await importUsers(place, file('people.csv', 'name,email\nAda,a@x\n'))
+    const { stdout } = await exportUsers(place, '-')
+    expect(stdout).toBe(`${JSON.stringify((await usersAt(place))[0])}\n`)
+  })
+
+  test('writes over no file, unless it is told to', async () => {
+    const target = file('people.csv', 'mine')
+    const place = at(sqlitePlace)
+    const { code, stderr } = await exportUsers(place, target)
+    expect([code, stderr]).toEqual([1, `${target} is there: --force writes over it\n`])
+    expect(readFileSync(target, 'utf8')).toBe('mine')
+    expect((await exportUsers(place, '--force', target)).code).toBe(0)
+    expect(readFileSync(target, 'utf8')).toBe('id,name,email\r\n')
+  })
+})
+
+describe.each(['import-users', 'export-users', 'create-user', 'backup'])('%s', (script) => {
+  test('says how it is used when asked', async () => {
+    const { code, stdout, stderr } = await done(script, at(sqlitePlace), ['--help'])
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toMatch(/^usage: /)
+  })
+
+  test.each([['--nonsense'], ['one', 'two', 'three']])(
+    'refuses %s with its usage, and exit 2',
+    async (...args) => {
+      const { code, stdout, stderr } = await done(script, at(sqlitePlace), args)
+      expect([code, stdout]).toEqual([2, ''])
+      expect(stderr).toMatch(/^.+\nusage: /)
+    },
+  )
+})
+
+test.each([
+  ['import-users', ['missing.csv'], 1, /^ENOENT/],
+  ['import-users', ['people'], 2, /^--format is needed for people/],
+  ['import-users', ['--encoding', 'x', 'people.csv'], 2, /^--encoding x is not known/],
+  ['import-users', [], 2, /^one FILE is needed/],
+  ['export-users', ['people.xlsx'], 2, /^--format is needed/],
+  ['export-users', ['/dev/null/people.csv'], 1, /^ENOTDIR/],
+])('%s %j exits %d: %s', async (script, args, code, message) => {
+  const ended = await done(script, at(sqlitePlace), args)
+  expect([ended.code, ended.stdout]).toEqual([code, ''])
+  expect(ended.stderr).toMatch(message)
+})

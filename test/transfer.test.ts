@@ -1,0 +1,263 @@
+// Files of users, read and written, without a store: however their bytes are cut into chunks.
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { gzipSync } from 'node:zlib'
+import { csv, CSV_HEADER, readCsv } from '../scripts/transfer/csv.ts'
+import { jsonLines, readJson } from '../scripts/transfer/json.ts'
+import type { Line } from '../scripts/transfer/line.ts'
+import { ndjson, readNdjson } from '../scripts/transfer/ndjson.ts'
+import { progressLine } from '../scripts/transfer/progress.ts'
+import { readText } from '../scripts/transfer/text.ts'
+
+type Reader = (text: AsyncIterable<string>) => AsyncIterable<Line[]>
+
+async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+
+async function read(
+  reader: Reader,
+  file: string | Buffer,
+  size = Infinity,
+  encoding?: string,
+): Promise<Line[]> {
+  const lines: Line[] = []
+  const bytes = Buffer.from(file as string)
+  for await (const some of reader(readText(inChunks(bytes, size), encoding))) lines.push(...some)
+  return lines
+}
+
+/** What a file says, which is the same when it comes byte by byte. */
+async function linesOf(reader: Reader, file: string | Buffer, encoding?: string): Promise<Line[]> {
+  const lines = await read(reader, file, Infinity, encoding)
+  for (const size of [1, 2, 3, 7]) expect(await read(reader, file, size, encoding)).toEqual(lines)
+  return lines
+}
+
+const user = (line: number, name: string, email: string, id?: string): Line => ({
+  line,
+  fields: { name, email, id },
+})
+
+describe('CSV', () => {
+  test.each<[string, string | Buffer, Line[]]>([
+    ['a header and a record', 'name,email\nAda,a@x\n', [user(2, 'Ada', 'a@x')]],
+    ['no line feed at its end', 'name,email\nAda,a@x', [user(2, 'Ada', 'a@x')]],
+    [
+      'CRLF',
+      'name,email\r\nAda,a@x\r\nBob,b@x\r\n',
+      [user(2, 'Ada', 'a@x'), user(3, 'Bob', 'b@x')],
+    ],
+    ['only CR', 'name,email\rAda,a@x\r', [user(1, 'Ada', 'a@x')]],
+    [
+      'another order, and other columns',
+      'Phone,E-Mail,Full Name\n1,a@x,Ada\n',
+      [user(2, 'Ada', 'a@x')],
+    ],
+    [
+      'an id',
+      `id,name,email\n${'a'.repeat(24)},Ada,a@x\n`,
+      [user(2, 'Ada', 'a@x', 'a'.repeat(24))],
+    ],
+    ['semicolons', 'name;email\nAda, Lady;a@x\n', [user(2, 'Ada, Lady', 'a@x')]],
+    ['tabs', 'name\temail\nAda\ta@x\n', [user(2, 'Ada', 'a@x')]],
+    ['bars', 'name|email\nAda|a@x\n', [user(2, 'Ada', 'a@x')]],
+    ['the separator line of Excel', 'sep=;\r\nname;email\r\nAda;a@x\r\n', [user(3, 'Ada', 'a@x')]],
+    ['a byte order mark', '\uFEFFname,email\nAda,a@x\n', [user(2, 'Ada', 'a@x')]],
+    ['quotes', '"name","email"\n"Ada ""the"" L","a,b@x"\n', [user(2, 'Ada "the" L', 'a,b@x')]],
+    ['a quote within a field', 'name,email\nAda "the" L,a@x\n', [user(2, 'Ada "the" L', 'a@x')]],
+    [
+      'a line break within quotes',
+      'name,email\n"Ada\r\nL",a@x\nBob,b@x\n',
+      [user(2, 'Ada\r\nL', 'a@x'), user(4, 'Bob', 'b@x')],
+    ],
+    ['empty lines', '\n\nname,email\n\nAda,a@x\n,\n\n', [user(5, 'Ada', 'a@x')]],
+    ['an empty field', 'name,email\nAda,\n,b@x\n', [user(2, 'Ada', ''), user(3, '', 'b@x')]],
+    ['empty fields behind the last', 'name,email\nAda,a@x,,\n', [user(2, 'Ada', 'a@x')]],
+    ['spaces, which are kept', 'name, email\n Ada ,a@x \n', [user(2, ' Ada ', 'a@x ')]],
+    [
+      'UTF-16',
+      Buffer.from('\uFEFFname\temail\nÄda 💩\ta@x\n', 'utf16le'),
+      [user(2, 'Äda 💩', 'a@x')],
+    ],
+    ['gzip', gzipSync('name,email\nÄda,a@x\n'), [user(2, 'Äda', 'a@x')]],
+    [
+      'every plane',
+      'name,email\né\u0301\u{10FFFF}\uFFFD\0,a@x\n',
+      [user(2, 'é\u0301\u{10FFFF}\uFFFD\0', 'a@x')],
+    ],
+  ])('may have %s', async (_, file, lines) => {
+    expect(await linesOf(readCsv, file)).toEqual(lines)
+  })
+
+  const broken = (reason: RegExp) => ({ line: 3, reason: expect.stringMatching(reason) as never })
+
+  test.each<[string, string, RegExp]>([
+    ['too few fields', 'Bob', /^it has 1 fields, the header has 2$/],
+    ['too many fields', 'Bob,b@x,1', /^it has 3 fields, the header has 2$/],
+    ['text behind a quote', '"Bob" B,b@x', /^its quotes are broken$/],
+    ['a quote that is not closed', '"Bob,b@x', /^its quotes are broken$/],
+    ['bytes that are no UTF-8', 'B\xF6b,b@x', /^it is not UTF-8/],
+  ])('%s break one line, and no other', async (_, line, reason) => {
+    const [before, after] = ['name,email\nAda,a@x\n', '\n"Zoë, Z",z@x\nDan,d@x\n']
+    const file = Buffer.concat([
+      Buffer.from(before),
+      Buffer.from(line, 'latin1'),
+      Buffer.from(after),
+    ])
+    expect(await linesOf(readCsv, file)).toEqual([
+      user(2, 'Ada', 'a@x'),
+      broken(reason),
+      user(4, 'Zoë, Z', 'z@x'),
+      user(5, 'Dan', 'd@x'),
+    ])
+  })
+
+  test('a quote that is not closed breaks one line, though there is none behind it', async () => {
+    expect(await linesOf(readCsv, 'name,email\n"Ada,a@x\nBob,b@x\n')).toEqual([
+      { line: 2, reason: 'its quotes are broken' },
+      user(3, 'Bob', 'b@x'),
+    ])
+  })
+
+  test('is of another encoding when that is named', async () => {
+    const file = Buffer.from('name,email\nZo\xeb,z@x\n', 'latin1')
+    expect(await linesOf(readCsv, file, 'windows-1252')).toEqual([user(2, 'Zoë', 'z@x')])
+  })
+
+  test('may call its columns otherwise when told', async () => {
+    const reader = (text: AsyncIterable<string>) =>
+      readCsv(text, { name: 'Nom', email: 'Courriel' })
+    expect(await linesOf(reader, 'Courriel;Nom\na@x;Ada\n')).toEqual([user(2, 'Ada', 'a@x')])
+    const nameless = (text: AsyncIterable<string>) => readCsv(text, { name: '' })
+    expect(await linesOf(nameless, 'email\na@x\n')).toEqual([user(2, '', 'a@x')])
+  })
+
+  test.each([
+    ['', 'the file is empty'],
+    [
+      'First name,Email\nAda,a@x\n',
+      'there is no column `name`, but First name, Email: --name-column',
+    ],
+    ['name,phone\nAda,1\n', 'there is no column `email`, but name, phone: --email-column'],
+  ])('%j is refused: %s', async (file, message) => {
+    await expect(read(readCsv, file)).rejects.toThrow(message)
+  })
+})
+
+const object = (line: number, fields: Record<string, unknown>): Line => ({ line, fields })
+
+describe('NDJSON', () => {
+  test.each<[string, string | Buffer, Line[]]>([
+    [
+      'an object a line',
+      '{"name":"a"}\n{"name":"b"}\r\n',
+      [object(1, { name: 'a' }), object(2, { name: 'b' })],
+    ],
+    ['no line feed at its end', '{"name":"a"}', [object(1, { name: 'a' })]],
+    ['empty lines', '\n{"name":"a"}\n\n', [object(2, { name: 'a' })]],
+    ['a byte order mark', '\uFEFF{"name":"a"}\n', [object(1, { name: 'a' })]],
+  ])('may have %s', async (_, file, lines) => {
+    expect(await linesOf(readNdjson, file)).toEqual(lines)
+  })
+
+  test.each([
+    ['{"name":"b"', 'it is not valid JSON'],
+    ['["b"]', 'it is no JSON object'],
+    ['7', 'it is no JSON object'],
+    ['null', 'it is no JSON object'],
+  ])('%s breaks one line, and no other', async (line, reason) => {
+    expect(await linesOf(readNdjson, `{"name":"a"}\n${line}\n{"name":"c"}\n`)).toEqual([
+      object(1, { name: 'a' }),
+      { line: 2, reason },
+      object(3, { name: 'c' }),
+    ])
+  })
+})
+
+describe('JSON', () => {
+  test.each<[string, string, Line[]]>([
+    [
+      'an array',
+      '[{"name":"a"},{"name":"b"}]',
+      [object(1, { name: 'a' }), object(1, { name: 'b' })],
+    ],
+    [
+      'many lines',
+      '[\n  {\n "name": "a" },\n\n{"name":"b"}\n]\n',
+      [object(2, { name: 'a' }), object(5, { name: 'b' })],
+    ],
+    ['no element', ' [ ] ', []],
+    [
+      'brackets and quotes in texts',
+      '[{"name":"]}\\"\\\\"},{"name":"b"}]',
+      [object(1, { name: ']}"\\' }), object(1, { name: 'b' })],
+    ],
+    ['other fields', '[{"a":[{"b":[]}],"name":"x"}]', [object(1, { a: [{ b: [] }], name: 'x' })]],
+  ])('may have %s', async (_, file, lines) => {
+    expect(await linesOf(readJson, file)).toEqual(lines)
+  })
+
+  test.each([
+    ['7', 'it is no JSON object'],
+    ['"b"', 'it is no JSON object'],
+    ['{"name":b}', 'it is not valid JSON'],
+    ['{"name":"b"]', 'it is not valid JSON'],
+  ])('%s breaks one element, and no other', async (element, reason) => {
+    expect(await linesOf(readJson, `[{"name":"a"},\n${element},\n{"name":"c"}\n]`)).toEqual([
+      object(1, { name: 'a' }),
+      { line: 2, reason },
+      object(3, { name: 'c' }),
+    ])
+  })
+
+  test.each(['{"name":"b', '{"name":"b",{'])(
+    '%s, which does not end, breaks one line',
+    async (element) => {
+      expect(await linesOf(readJson, `[{"name":"a"},\n${element},\n{"name":"c"}\n]`)).toEqual([
+        object(1, { name: 'a' }),
+        { line: 2, reason: expect.stringMatching(/does not end|not valid/) as never },
+        object(3, { name: 'c' }),
+      ])
+    },
+  )
+
+  test.each([
+    ['', 'the file is empty'],
+    ['{"users":[]}', 'the file is no JSON array'],
+    ['[{"name":"a"},', 'the JSON array does not end'],
+    ['[] []', 'there is something behind the JSON array'],
+  ])('%j is refused: %s', async (file, message) => {
+    await expect(read(readJson, file)).rejects.toThrow(message)
+  })
+})
+
+test('gzip that is cut short is refused', async () => {
+  const file = gzipSync('name,email\nAda,a@x\n').subarray(0, 25)
+  await expect(read(readCsv, file)).rejects.toThrow('unexpected end of file')
+})
+
+test.each<[string, Reader, (users: { id: string; name: string; email: string }[]) => string]>([
+  ['CSV', readCsv, (users) => CSV_HEADER + csv(users)],
+  ['NDJSON', readNdjson, ndjson],
+  ['JSON', readJson, (users) => `[${jsonLines(users)}]`],
+])('%s brings every text back as it was', async (_, reader, write) => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string({ unit: fc.constantFrom('"', ',', ';', '\n', '\r', ' ', '\\', '\0', 'a', '\uFEFF') }),
+  )
+  const users = fc.array(fc.record({ id: fc.constant('a'.repeat(24)), name: text, email: text }))
+  await fc.assert(
+    fc.asyncProperty(users, fc.integer({ min: 1, max: 100 }), async (users, size) => {
+      const lines = await read(reader, write(users), size)
+      expect(lines.map((line) => 'fields' in line && line.fields)).toEqual(users)
+    }),
+  )
+})
+
+test('the progress tells the part that is done, the rate and the time left, where they are known', () => {
+  expect(progressLine({ users: 1_500_000, part: 0.25 }, 10)).toBe(
+    '[#####               ] 25 %  1,500,000 users  150,000 users/s  30 s left',
+  )
+  expect(progressLine({ users: 20 }, 10)).toBe('20 users  2 users/s')
+})
