@@ -14,7 +14,7 @@ const PARTS = {
   },
   contract: {
     mutate: ['src/contract/*.ts', '!src/contract/openapi.ts'],
-    tests: ['api', 'contract', 'failures', 'http', 'json-array', 'routes'],
+    tests: ['api', 'body', 'contract', 'failures', 'http', 'json-array', 'routes'],
   },
   sqlite: {
     mutate: ['src/store/{batch,measured,sqlite,user-id,user-store}.ts'],

@@ -75,7 +75,7 @@ describe('of an app', () => {
   async function ask(middleware: Koa.Middleware, leave = false) {
     const app = new Koa()
     const emitted: unknown[] = []
-    app.on('error', (error: Error) => void emitted.push(error.cause))
+    app.on('error', (error: Error) => void emitted.push(error.cause ?? error))
     answerErrors(app)
     let done = (): void => {}
     const ended = new Promise<void>((resolve) => (done = resolve))

@@ -318,7 +318,8 @@ describeStores((place) => {
     if (where.mongodbUri) {
       sizes.length = 0
       const long = 'long '.repeat(2_001)
-      const two = [long, 'x', long, 'y'].map((name) => store.create({ name, email: '' }))
+      const users = [long, 'x', 'y'].map((name) => ({ name, email: '' }))
+      const two = [...users, { name: '', email: long }].map((user) => store.create(user))
       await Promise.all(two)
       expect(sizes.sort()).toEqual([1, 1, 2])
     }
