@@ -1,5 +1,5 @@
 // Users in MongoDB. Knows the driver, as user-documents.ts does; nobody else.
-import { MongoClient, MongoServerSelectionError, type Collection } from 'mongodb'
+import { MongoClient, MongoServerSelectionError, type Collection, type Filter } from 'mongodb'
 import { batched, type BatchObserver } from './batch.ts'
 import { readUser } from './user-bson.ts'
 import { findEach, insertEach, toObjectId, type UserDocument } from './user-documents.ts'
@@ -92,8 +92,12 @@ export async function openMongoStore(
     },
     find: async (id) => (isUserId(id) ? findById(id) : undefined),
     findByEmail,
-    async *list() {
-      const cursor = current.users.find<Buffer>({}, { raw: true }).sort({ _id: 1 }).batchSize(PAGE)
+    async *list({ after, ids } = {}) {
+      const which = ids ? { _id: { $in: ids.map(toObjectId) } } : behind(after)
+      const cursor = current.users
+        .find<Buffer>(which, { raw: true })
+        .sort({ _id: 1 })
+        .batchSize(PAGE)
       try {
         while (await attempt(() => cursor.hasNext())) {
           const page = cursor.readBufferedDocuments().map(readUser)
@@ -103,15 +107,25 @@ export async function openMongoStore(
         close(cursor)
       }
     },
-    async rename(id, name) {
+    async ids(after, limit) {
+      const options = {
+        projection: { _id: 1 },
+        sort: { _id: 1 },
+        limit,
+        batchSize: limit + 1,
+      } as const
+      const found = await attempt((users) => users.find(behind(after), options).toArray())
+      return found.map(({ _id }) => _id.toHexString())
+    },
+    async rename(id, name, ifName) {
       if (!isUserId(id)) return false
       const update = { $set: { name } }
-      const { matchedCount } = await attempt((users) => users.updateOne(byId(id), update))
+      const { matchedCount } = await attempt((users) => users.updateOne(one(id, ifName), update))
       return matchedCount > 0
     },
-    async remove(id) {
+    async remove(id, ifName) {
       if (!isUserId(id)) return false
-      const { deletedCount } = await attempt((users) => users.deleteOne(byId(id)))
+      const { deletedCount } = await attempt((users) => users.deleteOne(one(id, ifName)))
       return deletedCount > 0
     },
     isEmpty: async () => (await attempt((users) => users.findOne())) === null,
@@ -144,4 +158,11 @@ async function inTime<T>(answer: Promise<T>): Promise<T> {
   return Promise.race([answer, late]).finally(() => clearTimeout(timer))
 }
 
-const byId = (id: string) => ({ _id: toObjectId(id) })
+/** The user with this id, and this name if one is given; who has no name reads as having an empty one. */
+function one(id: string, ifName?: string): Filter<UserDocument> {
+  const _id = toObjectId(id)
+  if (ifName === undefined) return { _id }
+  return { _id, name: ifName === '' ? { $in: ['', null] } : ifName } as Filter<UserDocument>
+}
+
+const behind = (id?: string): Filter<UserDocument> => (id ? { _id: { $gt: toObjectId(id) } } : {})
