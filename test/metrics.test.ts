@@ -8,7 +8,7 @@ import { failing } from './support/failing-store.ts'
 const count = async (metrics: ReturnType<typeof createMetrics>, name: string) =>
   (await metrics.expose()).text.split('\n').filter((line) => line.startsWith(name))
 
-test.each(['create', 'find', 'findByEmail', 'list', 'rename', 'remove'])(
+test.each(['create', 'find', 'findByEmail', 'list', 'ids', 'rename', 'remove'])(
   'a failing %s is measured and counted',
   async (operation) => {
     const metrics = createMetrics()
@@ -18,6 +18,7 @@ test.each(['create', 'find', 'findByEmail', 'list', 'rename', 'remove'])(
       find: () => store.find(''),
       findByEmail: () => store.findByEmail(''),
       list: () => store.list()[Symbol.asyncIterator]().next(),
+      ids: () => store.ids('', 1),
       rename: () => store.rename('', ''),
       remove: () => store.remove(''),
     }
