@@ -1,8 +1,15 @@
 // Users in MongoDB. Knows the driver, as user-documents.ts does; nobody else.
-import { MongoClient, MongoServerSelectionError, type Collection, type Filter } from 'mongodb'
+import {
+  MongoClient,
+  MongoServerSelectionError,
+  type Collection,
+  type Filter,
+  type ObjectId,
+} from 'mongodb'
 import { batched, type BatchObserver } from './batch.ts'
 import { readUser } from './user-bson.ts'
 import { findEach, insertEach, toObjectId, type UserDocument } from './user-documents.ts'
+import { needsTurns, takeTurn, type Turn } from './turns.ts'
 import { isUserId, newUserId } from './user-id.ts'
 import { StoreFailure, type JsonText, type User, type UserStore } from './user-store.ts'
 
@@ -38,19 +45,23 @@ export async function openMongoStore(
 ): Promise<UserStore> {
   let current = connect(uri)
   const { client, users, description } = current
+  let inTurns = false
   try {
     const index = { name: 'users_email_unique', unique: true, sparse: true }
     await users.createIndex({ email: 1 }, index)
+    inTurns = await needsTurns(client.db())
   } catch (error) {
     await client.close()
     throw new StoreFailure(error, `open ${description}`)
   }
 
   /** Awaits a call of the driver, no longer than PATIENCE, and translates what it throws. */
-  async function attempt<T>(call: (users: Collection<UserDocument>) => Promise<T>): Promise<T> {
-    const { client, users } = current
+  async function attempt<T>(
+    call: (users: Collection<UserDocument>, turns: Collection<Turn>) => Promise<T>,
+  ): Promise<T> {
+    const { client, users, turns } = current
     try {
-      return await inTime(call(users)) // the driver retries, and each try has its own time
+      return await inTime(call(users, turns)) // the driver retries, and each try has its own time
     } catch (error) {
       if (error instanceof MongoServerSelectionError && client === current.client) {
         // The driver's monitor can wait for ever on a connection that broke: driver 7.9 awaits the
@@ -81,6 +92,22 @@ export async function openMongoStore(
   )
   const insert = together('create', insertEach)
   const insertAlone = together('create', insertEach, 1)
+
+  /** Changes the document of `who`, if there is one. @returns how many `change` has changed */
+  async function changeOne(
+    who: Filter<UserDocument> & { _id: ObjectId },
+    change: (users: Collection<UserDocument>) => Promise<number>,
+  ): Promise<number> {
+    if (!inTurns) return attempt(change)
+    const isThere = async () => (await attempt((users) => users.findOne(who))) !== null
+    const turn = await takeTurn(who._id, (call) => attempt((_, turns) => call(turns)), isThere)
+    if (!turn) return 0
+    try {
+      return await attempt(change)
+    } finally {
+      await turn.end()
+    }
+  }
 
   return {
     description,
@@ -120,13 +147,17 @@ export async function openMongoStore(
     async rename(id, name, ifName) {
       if (!isUserId(id)) return false
       const update = { $set: { name } }
-      const { matchedCount } = await attempt((users) => users.updateOne(one(id, ifName), update))
-      return matchedCount > 0
+      const who = one(id, ifName)
+      const change = async (users: Collection<UserDocument>) =>
+        (await users.updateOne(who, update)).matchedCount
+      return (await changeOne(who, change)) > 0
     },
     async remove(id, ifName) {
       if (!isUserId(id)) return false
-      const { deletedCount } = await attempt((users) => users.deleteOne(one(id, ifName)))
-      return deletedCount > 0
+      const who = one(id, ifName)
+      const change = async (users: Collection<UserDocument>) =>
+        (await users.deleteOne(who)).deletedCount
+      return (await changeOne(who, change)) > 0
     },
     isEmpty: async () => (await attempt((users) => users.findOne())) === null,
     close: () => attempt(() => current.client.close()),
@@ -139,7 +170,13 @@ function connect(uri: string) {
     const client = new MongoClient(uri, OPTIONS)
     const users = client.db().collection<UserDocument>('users')
     const { srvHost, hosts, dbName } = client.options
-    return { client, users, description: `MongoDB at ${srvHost ?? hosts.join(',')}/${dbName}` }
+    const turns = client.db().collection<Turn>('turns') // which MongoDB itself never gets
+    return {
+      client,
+      users,
+      turns,
+      description: `MongoDB at ${srvHost ?? hosts.join(',')}/${dbName}`,
+    }
   } catch (error) {
     throw new StoreFailure(error, 'use MONGODB_URI')
   }
@@ -159,10 +196,9 @@ async function inTime<T>(answer: Promise<T>): Promise<T> {
 }
 
 /** The user with this id, and this name if one is given; who has no name reads as having an empty one. */
-function one(id: string, ifName?: string): Filter<UserDocument> {
-  const _id = toObjectId(id)
-  if (ifName === undefined) return { _id }
-  return { _id, name: ifName === '' ? { $in: ['', null] } : ifName } as Filter<UserDocument>
+function one(id: string, ifName?: string): Filter<UserDocument> & { _id: ObjectId } {
+  const name = ifName === '' ? { $in: ['', null as never] } : ifName
+  return { _id: toObjectId(id), ...(name !== undefined && { name }) }
 }
 
 const behind = (id?: string): Filter<UserDocument> => (id ? { _id: { $gt: toObjectId(id) } } : {})
