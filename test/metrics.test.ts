@@ -32,6 +32,27 @@ test.each(['create', 'find', 'findByEmail', 'list', 'ids', 'rename', 'remove'])(
   },
 )
 
+test('a measured store is asked what the one behind it is then asked', async () => {
+  const asked: unknown[][] = []
+  const note =
+    <T>(answer: T) =>
+    async (...given: unknown[]) => {
+      asked.push(given)
+      return answer
+    }
+  const list = async function* (which?: object): AsyncGenerator<JsonText<User[]>> {
+    asked.push([which])
+    yield '[]' as JsonText<User[]>
+  }
+  const calls = { rename: note(true), remove: note(true), ids: note([]), list }
+  const store = measured(failing(calls), createMetrics())
+  await store.rename('id', 'new', 'old')
+  await store.remove('id', 'old')
+  await store.ids('id', 7)
+  for await (const page of store.list({ ids: ['id'] })) void page
+  expect(asked).toEqual([['id', 'new', 'old'], ['id', 'old'], ['id', 7], [{ ids: ['id'] }]])
+})
+
 test('an email that is taken is no failure', async () => {
   const metrics = createMetrics()
   const create = async () => {

@@ -132,7 +132,7 @@ describeStores((kind) => {
       ])
       expect(count(answers, 204)).toBe(1)
       expect(count(answers, 404) + count(answers, 412)).toBe(3)
-      const deleted = answers[1]![0] === 204 || answers[3]![0] === 204
+      const deleted = answers[1][0] === 204 || answers[3][0] === 204
       expect((await ask(`GET /users/${id}`))[0]).toBe(deleted ? 404 : 200)
     }
   })

@@ -223,13 +223,17 @@ describeStores((place) => {
   })
 
   test('of many who rename a user from one name lets one', async () => {
-    const { id } = await create('', 'old')
+    const where = place()
+    const store = await openStore(where)
+    const { id } = await store.create({ name: 'old', email: '' })
     const names = Array.from({ length: 20 }, (_, i) => `${i}`)
-    const renamed = await Promise.all(names.map((name) => open().rename(id, name, 'old')))
+    const renamed = await Promise.all(names.map((name) => store.rename(id, name, 'old')))
     expect(renamed.filter(Boolean)).toHaveLength(1)
-    expect((await open().find(id))?.name).toBe(names[renamed.indexOf(true)])
-    const removed = await Promise.all(names.map((name) => open().remove(id, name)))
+    expect((await store.find(id))?.name).toBe(names[renamed.indexOf(true)])
+    const removed = await Promise.all(names.map((name) => store.remove(id, name)))
     expect(removed).toEqual(renamed)
+    await store.close()
+    await where.remove()
   })
 
   test('removes a user once, and frees its email', async () => {
