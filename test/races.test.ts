@@ -9,7 +9,7 @@ import { describeStores, type Place } from './support/stores.ts'
 
 const ROUNDS = times(20, 100)
 const RACERS = 200
-const WRITERS = 30
+const WRITERS = 20
 
 describeStores((kind) => {
   let place: Place
