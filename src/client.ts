@@ -3,8 +3,26 @@
 import createClient, { type Client, type ClientOptions } from 'openapi-fetch'
 import type { components, paths } from './contract/openapi.ts'
 
-export type UsersClient = Client<paths>
 export type User = components['schemas']['User']
+
+export interface UsersClient extends Client<paths, 'application/json'> {
+  /**
+   * All users in order of creation, fetched a page at a time as they are consumed: `for await (const user
+   * of client.all())`. @throws PageFailed
+   */
+  all(): AsyncGenerator<User, void, undefined>
+}
+
+/** A page of users could not be had. */
+export class PageFailed extends Error {
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.name = 'PageFailed'
+    this.status = status
+  }
+}
 
 export interface UsersClientOptions extends ClientOptions {
   /** Where the service is, such as `http://localhost:3000`. */
@@ -16,6 +34,9 @@ export interface UsersClientOptions extends ClientOptions {
 }
 
 const LOGIN = '/login' satisfies keyof paths
+
+/** The most users that the service puts into a page. */
+const PAGE = 1_000
 
 /**
  * A client with a method for each of HTTP's, typed by the contract:
@@ -62,14 +83,38 @@ export function createUsersClient(options: UsersClientOptions): UsersClient {
     return send(again, sent)
   }
 
-  const client = createClient<paths>({
+  async function* all(): AsyncGenerator<User, void, undefined> {
+    for (let after: string | undefined; ;) {
+      const query = { limit: PAGE, ...(after !== undefined && { after }) }
+      const { data, error, response } = await client.GET('/users', { params: { query } })
+      if (!data) throw new PageFailed(response.status, messageIn(error) ?? response.statusText)
+      yield* data
+      after = behindNext(response)
+      if (after === undefined) return
+    }
+  }
+
+  const client = createClient<paths, 'application/json'>({
     ...others,
     fetch: (request) => {
       const isLogIn = request.method === 'POST' && new URL(request.url).pathname.endsWith(LOGIN)
       return isLogIn || request.headers.has('Authorization') ? fetch(request) : send(request)
     },
   })
-  return client
+  return Object.assign(client, { all })
+}
+
+/** What the service says against a request; undefined if it was something else that answered. */
+const messageIn = (error: unknown): string | undefined =>
+  (error as Partial<Error> | undefined)?.message
+
+/**
+ * The id that the next page comes behind, from the `Link` of this one (RFC 8288 §3). The rest of its
+ * target may be what only the service knows, behind a proxy that puts a path before it.
+ */
+function behindNext({ headers }: Response): string | undefined {
+  const [, query] = /<[^>?]*\?([^>]*)>[^,]*;\s*rel="?next\b/i.exec(headers.get('Link') ?? '') ?? []
+  return new URLSearchParams(query).get('after') ?? undefined
 }
 
 /** What `promise` resolves to, but rejects when `signal` aborts before. */

@@ -21,7 +21,7 @@ export class Failure extends Error {
   }
 }
 
-/** The media type of every body but a page's. */
+/** The media type of every body but a page's, and a list's that is asked for as lines. */
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
 const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer' } } // RFC 6750 §3
@@ -29,6 +29,8 @@ const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer' } } // RFC 6750 §3
 export const malformedRequest = () => new Failure(400, 'the request is not valid HTTP')
 export const invalidBody = (message: string, options?: ErrorOptions) =>
   new Failure(400, message, options)
+export const invalidQuery = (name: string, complaint: string) =>
+  new Failure(400, `query parameter \`${name}\` ${complaint}`)
 export const emailTaken = ({ message }: EmailTaken) => new Failure(400, message)
 export const unauthorized = () => new Failure(401, 'a valid bearer token is required', CHALLENGE)
 export const unknownEmail = () => new Failure(401, 'no user has this email', CHALLENGE)
@@ -37,6 +39,8 @@ export const noSuchPath = () => new Failure(404, 'there is nothing at this path'
 export const methodNotAllowed = (method: string, allowed: string) =>
   new Failure(405, `this path does not have the method ${method}`, { headers: { Allow: allowed } })
 export const requestTimeout = () => new Failure(408, 'the request did not arrive in time')
+export const preconditionFailed = () =>
+  new Failure(412, 'the user has none of the ETags in If-Match')
 export const bodyTooLarge = () => new Failure(413, 'the body is too large')
 export const unsupportedMediaType = (message: string) => new Failure(415, message)
 export const headersTooLarge = () => new Failure(431, 'the headers are too large')

@@ -1,4 +1,4 @@
-// The path of a request, exactly as it was sent: nothing decoded, collapsed or dropped.
+// The path of a request and its query, exactly as they were sent: nothing decoded, collapsed or dropped.
 
 /**
  * The path in a request target (RFC 9112 §3.2): of `/users?x` and of `http://host/users?x` it is
@@ -8,4 +8,10 @@ export function rawPath(target: string): string {
   const origin = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*/i, '')
   const query = origin.indexOf('?')
   return query === -1 ? origin : origin.slice(0, query)
+}
+
+/** The query in a request target, without its question mark; empty if there is none. */
+export function rawQuery(target: string): string {
+  const query = target.indexOf('?')
+  return query === -1 ? '' : target.slice(query + 1)
 }

@@ -1,9 +1,10 @@
 // The operations under /users, each by its operationId.
 import { pathOf } from './contract/contract.ts'
-import type { Handlers } from './contract/handlers.ts'
+import type { Handlers, User } from './contract/handlers.ts'
 import type { components } from './contract/openapi.ts'
-import { noSuchUser } from './errors.ts'
-import type { User, UserStore } from './store/user-store.ts'
+import { noSuchUser, preconditionFailed } from './errors.ts'
+import { etagOf, ifMatch, ifNoneMatch } from './preconditions.ts'
+import type { UserStore } from './store/user-store.ts'
 
 type UserHandlers = Pick<
   Handlers,
@@ -11,31 +12,73 @@ type UserHandlers = Pick<
 >
 
 export function users(store: UserStore): UserHandlers {
+  /**
+   * Has `write` change the user, if that is one of `If-Match`. It is told the name that the user must
+   * still have: what else an ETag stands for never changes.
+   */
+  async function change(
+    id: string,
+    condition: string | undefined,
+    write: (ifName?: string) => Promise<boolean>,
+  ): Promise<void> {
+    if (condition === undefined || condition === '*') {
+      if (await write()) return
+      throw noSuchUser()
+    }
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      const user = await store.find(id)
+      if (!user) throw noSuchUser()
+      if (!ifMatch(condition, etagOf(user))) throw preconditionFailed()
+      if (await write(user.name)) return
+    }
+    throw preconditionFailed()
+  }
+
   return {
-    listUsers: () => ({ status: 200, body: store.list() }),
+    async listUsers({ query: { email, after, limit } }) {
+      if (email !== undefined)
+        return { status: 200, body: among(await store.findByEmail(email), after) }
+      if (limit === undefined) return { status: 200, body: store.list({ after }) }
+      const ids = await store.ids(after, limit + 1)
+      const page = ids.slice(0, limit)
+      const body = store.list({ ids: page })
+      if (ids.length <= limit) return { status: 200, body }
+      const query = new URLSearchParams({ limit: `${limit}`, after: page.at(-1)! })
+      const Link = `<${pathOf('listUsers')}?${query.toString()}>; rel="next"`
+      return { status: 200, headers: { Link }, body }
+    },
 
     async createUser({ body }) {
       const user = await store.create(newUser(body))
       return { status: 201, headers: { Location: pathOf('readUser', { id: user.id }) }, body: user }
     },
 
-    async readUser({ path: { id } }) {
+    async readUser({ path: { id }, header: { 'If-None-Match': condition } }) {
       const user = await store.find(id)
       if (!user) throw noSuchUser()
-      return { status: 200, body: user }
+      const headers = { ETag: etagOf(user) }
+      const known = condition !== undefined && ifNoneMatch(condition, headers.ETag)
+      return known ? { status: 304, headers } : { status: 200, headers, body: user }
     },
 
-    async renameUser({ path: { id }, body: { name } }) {
-      if (!(await store.rename(id, name))) throw noSuchUser()
+    async renameUser({ path: { id }, header, body: { name } }) {
+      await change(id, header['If-Match'], (ifName) => store.rename(id, name, ifName))
       return { status: 204 }
     },
 
-    async deleteUser({ path: { id } }) {
-      if (!(await store.remove(id))) throw noSuchUser()
+    async deleteUser({ path: { id }, header }) {
+      await change(id, header['If-Match'], (ifName) => store.remove(id, ifName))
       return { status: 204 }
     },
   }
 }
+
+/** How often a conditional write is tried; between two tries somebody else has changed the user, and back. */
+const TRIES = 10
+
+/** The user, if there is one, and it comes behind `after`. */
+const among = (user: User | undefined, after = ''): User[] =>
+  user && user.id > after ? [user] : []
 
 /** A new user's fields as text; what isn't there is the empty one. */
 export const newUser = ({ name, email }: Fields): Omit<User, 'id'> => {

@@ -333,10 +333,17 @@ describeStores((place) => {
       expect(response.status).toBe(200)
       expect(data!.slice(-5)).toEqual(made)
     })
+  })
 
-    test('ignores a query', async () => {
-      expect((await send('GET /users?limit=x&$where=1')).status).toBe(200)
-    })
+  test('only GET /users looks at its query', async () => {
+    const json = { name: 'Ada', email: someEmail() }
+    const made = await send('POST /users?limit=x&$where=1&%zz', { json })
+    expect(made.status).toBe(201)
+    const path = `/users/${made.json.id}?limit=x`
+    expect((await send(`GET ${path}`)).json).toEqual(made.json)
+    expect((await send(`PUT ${path}`, { json: { name: 'x' } })).status).toBe(204)
+    expect((await send('POST /login?email=x', { json: { email: json.email } })).status).toBe(200)
+    expect((await send(`DELETE ${path}`)).status).toBe(204)
   })
 
   describe('GET, PUT and DELETE /users/{id}', () => {

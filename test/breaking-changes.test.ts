@@ -53,10 +53,13 @@ describe('a client would break when', () => {
     [
       'a parameter is newly required',
       (c) =>
-        (c.paths['/users'].get.parameters = [
-          { name: 'limit', in: 'query', required: true, schema: { type: 'integer' } },
-        ]),
-      'GET /users: added the new required `query` request parameter `limit`',
+        c.paths['/users'].get.parameters.push({
+          name: 'page',
+          in: 'query',
+          required: true,
+          schema: { type: 'integer' },
+        }),
+      'GET /users: added the new required `query` request parameter `page`',
     ],
     [
       'a success has another status',
@@ -319,9 +322,11 @@ describe('no client would break when', () => {
     [
       'a parameter is new and optional',
       (c) =>
-        (c.paths['/users'].get.parameters = [
-          { name: 'q', in: 'query', schema: { type: 'string' } },
-        ]),
+        c.paths['/users'].get.parameters.push({
+          name: 'q',
+          in: 'query',
+          schema: { type: 'string' },
+        }),
     ],
     ['an error is new', (c) => (c.paths[ID].get.responses['429'] = { description: 'x' })],
     ['a field of an answer is new', (_, { User }) => (User.properties.age = { type: 'integer' })],

@@ -1,6 +1,6 @@
 // The client's log-in, against the service. That it speaks every operation, the other tests show.
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { createUsersClient, type UsersClientOptions } from '../src/client.ts'
+import { createUsersClient, PageFailed, type User, type UsersClientOptions } from '../src/client.ts'
 import { createTokens } from '../src/tokens.ts'
 import { checkedFetch, useService } from './support/service.ts'
 import { sqlitePlace, useStore } from './support/stores.ts'
@@ -163,6 +163,67 @@ describe('with an email', () => {
   test('a log-in of its own is sent without one before it', async () => {
     const { response } = await client({ email }).POST('/login', { body: { email } })
     expect([response.status, sent]).toEqual([200, [LOG_IN]])
+  })
+})
+
+describe('all users', () => {
+  const own = useStore(sqlitePlace)
+  const ours = useService(own)
+  const users = (options: Partial<UsersClientOptions> = {}) =>
+    client({ baseUrl: `http://127.0.0.1:${ours().port}`, email, ...options })
+  const made: User[] = []
+
+  beforeAll(async () => {
+    const names = Array.from({ length: 2_001 }, (_, i) => `${i}`)
+    const one = (name: string) => own().create({ name, email: name === '0' ? email : '' })
+    made.push(...(await Promise.all(names.map(one))))
+  })
+
+  test('come in order of creation, a page of 1,000 at a time, and it logs in for them', async () => {
+    const all: User[] = []
+    for await (const user of users().all()) all.push(user)
+    expect(all).toEqual(made)
+    expect(sent).toEqual([LOG_IN, 'GET /users 200', 'GET /users 200', 'GET /users 200'])
+  })
+
+  test('are fetched no further than they are read', async () => {
+    for await (const user of users().all()) if (user.id === made[999]!.id) break
+    expect(sent).toEqual([LOG_IN, 'GET /users 200'])
+  })
+
+  test('are none when there are none', async () => {
+    const [id, ...others] = made.map(({ id }) => id)
+    await Promise.all(others.map((one) => own().remove(one)))
+    const one = users()
+    for await (const { id: only } of one.all()) expect(only).toBe(id)
+    await own().remove(id!)
+    for await (const user of one.all()) throw new Error(user.id)
+  })
+
+  test('throw the status and the message of a page that fails', async () => {
+    const refused = users({ email: 'nobody@example.com' }).all().next()
+    await expect(refused).rejects.toThrow(PageFailed)
+    await expect(refused).rejects.toMatchObject({ status: 401, message: 'no user has this email' })
+    const fetch = async () => new Response('<h1>', { status: 502, statusText: 'Bad Gateway' })
+    const broken = users({ email: undefined!, token: 'x', fetch }).all().next()
+    await expect(broken).rejects.toMatchObject({ status: 502, message: 'Bad Gateway' })
+  })
+
+  test.each([
+    ['</users?limit=1000&after=a>; rel="next"', 'a'],
+    ['</api/users?after=a&limit=1000>;rel=next', 'a'],
+    ['<https://example.com/users?after=a>; title="x"; rel="next"', 'a'],
+    ['</>; rel="up", </users?after=a>; rel="next"', 'a'],
+    ['</users?after=a>; rel="prev"', undefined],
+    ['</users>; rel="next"', undefined],
+  ])('are followed by Link: %s', async (link, after) => {
+    const asked: unknown[] = []
+    const fetch = async (request: Request) => {
+      asked.push(new URL(request.url).searchParams.get('after') ?? undefined)
+      return Response.json([], { headers: asked.length === 1 ? { link } : {} })
+    }
+    for await (const user of users({ token: 'x', fetch }).all()) throw new Error(user.id)
+    expect(asked).toEqual(after === undefined ? [undefined] : [undefined, after])
   })
 })
 

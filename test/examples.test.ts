@@ -59,6 +59,9 @@ const plays: Record<string, (scene: Scene, example: Any) => Promise<Answer>> = {
     for (const user of users) await make(user)
     return send()
   },
+  'listUsers 400 unknown': ({ send }) => send({}, 'GET /users?page=2'),
+  'listUsers 400 repeated': ({ send }) => send({}, 'GET /users?limit=1&limit=2'),
+  'listUsers 400 large': ({ send }) => send({}, 'GET /users?limit=1001'),
   'createUser 201 ada': ({ send }) => send({ json: body('createUser', 'ada') }),
   'createUser 400 taken': async ({ make, send }) => {
     await make(ada)
@@ -83,6 +86,10 @@ const plays: Record<string, (scene: Scene, example: Any) => Promise<Answer>> = {
   '* 413 large': ({ send }) => send({ json: { name: 'x'.repeat(BODY_LIMIT) } }),
   '* 415 form': ({ send }) => send({ body: 'name=x', headers: FORM }),
   '* 500 store': ({ send }) => send({ json: { name: 'x', email: 'x' } }),
+  '* 412 changed': async ({ make, send }) => {
+    await make(ada)
+    return send({ json: { name: 'x' }, headers: { 'if-match': '"x"' } })
+  },
   '* 405 patch': ({ send }) => send(),
   'no operation 400 malformed': ({ exchange }) => exchange('nonsense\r\n\r\n'),
   'no operation 401 refused': ({ send }) => send({ authorization: undefined }, 'GET /users/x/y'),

@@ -77,38 +77,59 @@ describe('the list', () => {
     await service.close()
   })
 
-  test('breaks the connection when it fails on the way', async () => {
-    const { store, seen } = counted(100, () => {
-      throw new StoreFailure(new Error('on the way'))
-    })
-    const service = await startService(store)
-    const text = await service.exchange(GET_USERS)
-    expect(text).toMatch(/^HTTP\/1.1 200 [^]*Transfer-Encoding: chunked/)
-    expect(text).not.toMatch(/\r\n0\r\n\r\n$/)
-    expect(seen.released).toBe(true)
-    await service.close()
-    expect(service.lines).toMatchObject([
-      { level: 50, err: { cause: { message: 'on the way' } } },
-      { level: 40, status: 200, msg: 'request broken off' },
-    ])
-  })
+  test.each(['application/json', 'application/x-ndjson'])(
+    'as %s breaks the connection when it fails on the way',
+    async (type) => {
+      const { store, seen } = counted(100, () => {
+        throw new StoreFailure(new Error('on the way'))
+      })
+      const service = await startService(store)
+      const text = await service.exchange(GET_USERS.replace('\r\n', `\r\nAccept: ${type}\r\n`))
+      expect(text).toContain(`Content-Type: ${type}`)
+      expect(text).toMatch(/^HTTP\/1.1 200 [^]*Transfer-Encoding: chunked/)
+      expect(text).not.toMatch(/\r\n0\r\n\r\n$/)
+      expect(seen.released).toBe(true)
+      await service.close()
+      expect(service.lines).toMatchObject([
+        { level: 50, err: { cause: { message: 'on the way' } } },
+        { level: 40, status: 200, msg: 'request broken off' },
+      ])
+    },
+  )
 
-  test('is fetched no faster than the client reads, and let go of when it leaves', async () => {
-    const { store, seen } = counted(1_000_000)
-    const service = await startService(store)
-    const socket = net.connect(service.port, '127.0.0.1').pause()
-    socket.write(GET_USERS)
-    let before = -1
-    while (before !== seen.fetched || before === 0) {
-      before = seen.fetched
-      await sleep(200)
-    }
-    expect(seen.fetched).toBeLessThan(50_000)
-    socket.destroy()
-    await once(socket, 'close')
-    while (!seen.released) await sleep(10)
+  test.each(['application/json', 'application/x-ndjson'])(
+    'as %s is fetched no faster than the client reads, and let go of when it leaves',
+    async (type) => {
+      const { store, seen } = counted(1_000_000)
+      const service = await startService(store)
+      const socket = net.connect(service.port, '127.0.0.1').pause()
+      socket.write(GET_USERS.replace('\r\n', `\r\nAccept: ${type}\r\n`))
+      let before = -1
+      while (before !== seen.fetched || before === 0) {
+        before = seen.fetched
+        await sleep(200)
+      }
+      expect(seen.fetched).toBeLessThan(50_000)
+      socket.destroy()
+      await once(socket, 'close')
+      while (!seen.released) await sleep(10)
+      await service.close()
+      expect(service.lines).toMatchObject([{ level: 40, msg: 'request broken off' }])
+    },
+  )
+
+  test('as lines arrives whole, and is a 500 when it fails at once', async () => {
+    const service = await startService(counted(1_000).store)
+    const headers = { accept: 'application/x-ndjson' }
+    const { json } = await service.send('GET /users', { headers })
+    expect(json).toEqual(Array.from({ length: 1_000 }, (_, i) => user(i)))
     await service.close()
-    expect(service.lines).toMatchObject([{ level: 40, msg: 'request broken off' }])
+    const broken = await startService(failing())
+    for (const path of ['/users', '/users?limit=1', '/users?email=x']) {
+      const { status, headers: told } = await broken.send(`GET ${path}`, { headers })
+      expect([status, told.link, told.vary]).toEqual([500, undefined, undefined])
+    }
+    await broken.close()
   })
 
   test('is let go of when the connection ends before its turn', async () => {

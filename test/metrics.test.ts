@@ -8,7 +8,7 @@ import { failing } from './support/failing-store.ts'
 const count = async (metrics: ReturnType<typeof createMetrics>, name: string) =>
   (await metrics.expose()).text.split('\n').filter((line) => line.startsWith(name))
 
-test.each(['create', 'find', 'findByEmail', 'list', 'rename', 'remove'])(
+test.each(['create', 'find', 'findByEmail', 'list', 'ids', 'rename', 'remove'])(
   'a failing %s is measured and counted',
   async (operation) => {
     const metrics = createMetrics()
@@ -18,6 +18,7 @@ test.each(['create', 'find', 'findByEmail', 'list', 'rename', 'remove'])(
       find: () => store.find(''),
       findByEmail: () => store.findByEmail(''),
       list: () => store.list()[Symbol.asyncIterator]().next(),
+      ids: () => store.ids('', 1),
       rename: () => store.rename('', ''),
       remove: () => store.remove(''),
     }
@@ -30,6 +31,27 @@ test.each(['create', 'find', 'findByEmail', 'list', 'rename', 'remove'])(
     ).toEqual([`store_operation_duration_seconds_count{operation="${operation}"} 1`])
   },
 )
+
+test('a measured store is asked what the one behind it is then asked', async () => {
+  const asked: unknown[][] = []
+  const note =
+    <T>(answer: T) =>
+    async (...given: unknown[]) => {
+      asked.push(given)
+      return answer
+    }
+  const list = async function* (which?: object): AsyncGenerator<JsonText<User[]>> {
+    asked.push([which])
+    yield '[]' as JsonText<User[]>
+  }
+  const calls = { rename: note(true), remove: note(true), ids: note([]), list }
+  const store = measured(failing(calls), createMetrics())
+  await store.rename('id', 'new', 'old')
+  await store.remove('id', 'old')
+  await store.ids('id', 7)
+  for await (const page of store.list({ ids: ['id'] })) void page
+  expect(asked).toEqual([['id', 'new', 'old'], ['id', 'old'], ['id', 7], [{ ids: ['id'] }]])
+})
 
 test('an email that is taken is no failure', async () => {
   const metrics = createMetrics()

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { isDeepStrictEqual } from 'node:util'
+import { etagOf } from '../src/preconditions.ts'
 import { openStore } from '../src/store/open.ts'
 import type { UserStore } from '../src/store/user-store.ts'
 import { times } from './support/chaos.ts'
@@ -34,6 +35,7 @@ const email = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom('a@example.com', 'A@example.com', 'b@example.com', 'b') },
   awkward,
 )
+const name = fc.oneof({ weight: 3, arbitrary: fc.constantFrom('Ada', 'Grace') }, awkward)
 const others = fc.constantFrom(
   {},
   { id: '665f1c2e8b3f4a0012d4c001' },
@@ -41,7 +43,7 @@ const others = fc.constantFrom(
   JSON.parse('{"__proto__":{"name":"x"}}') as object,
 )
 const body = fc
-  .tuple(others, awkward, email)
+  .tuple(others, name, email)
   .map(([more, name, email]): Record<string, unknown> => ({ ...more, name, email }))
 
 const template = fc.record<Template>({
@@ -61,6 +63,8 @@ const template = fc.record<Template>({
     text.filter((id) => !['', '.', '..'].includes(id) && id.length < 100).map((id) => () => id),
   ),
   body,
+  limit: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined }),
+  ifName: fc.option(fc.constantFrom('Ada', 'Grace', ''), { nil: undefined }),
 })
 
 const on = (operation: Template['operation'], body: object, nth = 0): Template => {
@@ -111,32 +115,43 @@ describeStores((kind) => {
 
   /** The ids of the users that were created. */
   let known: string[]
+  let emails: Map<string, string>
   beforeEach(clear)
   async function clear() {
     known = ['665f1c2e8b3f4a0012d4c001']
+    emails = new Map()
     for await (const page of stores[0]!.list()) {
       const users = JSON.parse(Buffer.from(page as never).toString()) as { id: string }[]
       for (const { id } of users) await stores[0]!.remove(id)
     }
   }
 
-  const fill = ({ operation, nth, alter, body }: Template): Request => {
-    return { operation, id: alter(known[nth % known.length]!), body }
+  const fill = ({ nth, alter, ...others }: Template): Request => {
+    return { ...others, id: alter(known[nth % known.length]!) }
   }
 
+  /** A page needs an id to begin behind, and a list that others change meanwhile is no moment's. */
+  const whole = (given: Template): Template => ({ ...given, limit: undefined })
+  const pageable = (given: Template): Template => ({ ...given, alter: (id) => id })
+
   /** Sends a request to one of the two services, which share their store. */
-  async function ask({ operation, id, body }: Request, service: 0 | 1): Promise<Answer> {
+  async function ask(request: Request, service: 0 | 1): Promise<Answer> {
+    const { operation, id, body, limit, ifName } = request
     const line = LINES[operation]
     const path = line.endsWith('/') ? encodeURIComponent(id) : ''
-    const hasBody = /^(POST|PUT)/.test(line)
-    const { status, json } = await send(
-      services[service]!.port,
-      line + path,
-      hasBody ? { json: body } : {},
-    )
+    const query = operation === 'listUsers' && limit ? `?limit=${limit}&after=${id}` : ''
+    const user = { id, name: ifName ?? '', email: emails.get(id) ?? '' }
+    const { status, headers, json } = await send(services[service]!.port, line + path + query, {
+      ...(/^(POST|PUT)/.test(line) && { json: body }),
+      ...(/^(PUT|DEL)/.test(line) &&
+        ifName !== undefined && { headers: { 'if-match': etagOf(user) } }),
+    })
+    const next = /after=(\w+)>; rel="next"/.exec(headers['link'] as string)?.[1]
+    if (next) return [status, json, next]
     if (operation === 'login' && status === 200) return [200, bearerOf(json.token)]
     if (status < 300) {
       if (status === 201) known.push(json.id)
+      if (status === 201) emails.set(json.id, json.email)
       return json === undefined ? [status] : [status, json]
     }
     const [, taken] = /^a user with email `([^]*)` already exists$/.exec(json.message) ?? []
@@ -174,7 +189,8 @@ describeStores((kind) => {
     )
 
     test('it answers as the model does', async () => {
-      const commands = fc.commands([template.map((given) => new Ask(given))], { maxCommands: 80 })
+      const any = template.map((given) => new Ask(given.limit ? pageable(given) : given))
+      const commands = fc.commands([any], { maxCommands: 80 })
       await fc.assert(
         fc.asyncProperty(commands, async (asked) => expectModel([...asked, all])),
         { seed, numRuns: times(150, 3_000) },
@@ -183,7 +199,7 @@ describeStores((kind) => {
   })
 
   describe('asked by several clients at once', () => {
-    const clients = fc.array(fc.array(template, { minLength: 1, maxLength: 6 }), {
+    const clients = fc.array(fc.array(template.map(whole), { minLength: 1, maxLength: 6 }), {
       minLength: 2,
       maxLength: 4,
     })
@@ -244,5 +260,5 @@ const sorted = ([status, body]: Answer): Answer =>
 
 const show = (calls: Call[]) => calls.map((call) => JSON.stringify(call).slice(0, 500)).join('\n')
 
-const describeTemplate = ({ operation, nth, alter, body }: Template): string =>
-  `${operation}(${nth}, ${alter.toString()}, ${JSON.stringify(body).slice(0, 200)})`
+const describeTemplate = ({ operation, nth, alter, body, limit, ifName }: Template): string =>
+  `${operation}(${nth}, ${alter.toString()}, ${JSON.stringify(body).slice(0, 200)}, ${limit}, ${ifName})`

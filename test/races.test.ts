@@ -9,6 +9,7 @@ import { describeStores, type Place } from './support/stores.ts'
 
 const ROUNDS = times(20, 100)
 const RACERS = 200
+const WRITERS = 20
 
 describeStores((kind) => {
   let place: Place
@@ -34,13 +35,18 @@ describeStores((kind) => {
     'content-type': 'application/json',
   }
 
-  /** Sends a request to one of the services, another one each time. @returns status and body */
-  async function ask(line: string, json?: object): Promise<[number, string]> {
+  /** Sends a request to one of the services, another one each time. */
+  async function send(line: string, json?: object, more = {}): Promise<Response> {
     const [method, path] = line.split(' ')
     services.push(services.shift()!)
     const url = `http://127.0.0.1:${services[0]!.port}${path}`
     const body = json ? JSON.stringify(json) : null
-    const response = await fetch(url, { method: method!, headers, body })
+    return fetch(url, { method: method!, headers: { ...headers, ...more }, body })
+  }
+
+  /** @returns status and body */
+  async function ask(line: string, json?: object, more?: object): Promise<[number, string]> {
+    const response = await send(line, json, more)
     return [response.status, await response.text()]
   }
 
@@ -75,6 +81,59 @@ describeStores((kind) => {
       expect([204, 404]).toContain(renamed)
       expect([first, second].sort()).toEqual([204, 404])
       expect((await ask(`GET /users/${id}`))[0]).toBe(404)
+    }
+  })
+
+  const ifMatch = async (id: string) => {
+    const response = await send(`GET /users/${id}`)
+    await response.text()
+    return { 'if-match': response.headers.get('etag')! }
+  }
+  const count = (answers: [number, string][], status: number) =>
+    answers.filter(([one]) => one === status).length
+
+  test(`of ${WRITERS} simultaneous PUTs with one If-Match one changes the user`, async () => {
+    const id = await create('')
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const condition = await ifMatch(id)
+      const names = Array.from({ length: WRITERS }, (_, i) => `${round} ${i}`)
+      const answers = await Promise.all(
+        names.map((name) => ask(`PUT /users/${id}`, { name }, condition)),
+      )
+      expect([count(answers, 204), count(answers, 412)]).toEqual([1, WRITERS - 1])
+      const { name } = JSON.parse((await ask(`GET /users/${id}`))[1])
+      expect(answers[names.indexOf(name)]![0]).toBe(204)
+    }
+  })
+
+  test('no update is lost of those who read, change and try again', async () => {
+    const id = await create('')
+    await ask(`PUT /users/${id}`, { name: '0' })
+    const add = async (): Promise<void> => {
+      const response = await send(`GET /users/${id}`)
+      const { name } = (await response.json()) as { name: string }
+      const condition = { 'if-match': response.headers.get('etag')! }
+      const [status] = await ask(`PUT /users/${id}`, { name: `${Number(name) + 1}` }, condition)
+      if (status !== 204) return add()
+    }
+    await Promise.all(Array.from({ length: ROUNDS }, add))
+    expect(JSON.parse((await ask(`GET /users/${id}`))[1]).name).toBe(`${ROUNDS}`)
+  })
+
+  test('of PUTs and DELETEs with one If-Match one is done', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const id = await create('')
+      const condition = await ifMatch(id)
+      const answers = await Promise.all([
+        ask(`PUT /users/${id}`, { name: 'Grace' }, condition),
+        ask(`DELETE /users/${id}`, undefined, condition),
+        ask(`PUT /users/${id}`, { name: 'Augusta' }, condition),
+        ask(`DELETE /users/${id}`, undefined, condition),
+      ])
+      expect(count(answers, 204)).toBe(1)
+      expect(count(answers, 404) + count(answers, 412)).toBe(3)
+      const deleted = answers[1][0] === 204 || answers[3][0] === 204
+      expect((await ask(`GET /users/${id}`))[0]).toBe(deleted ? 404 : 200)
     }
   })
 

@@ -50,10 +50,10 @@ test.each`
   ${'GET /user'}                      | ${404}        | ${404}
   ${'GET /api/users'}                 | ${401}        | ${404}
   ${'GET /?/users'}                   | ${404}        | ${404}
-  ${'GET /users?x=/login'}            | ${401}        | ${200}
+  ${'GET /users?x=/login'}            | ${401}        | ${400}
   ${'GET http://example.com/users'}   | ${401}        | ${200}
   ${'GET https://example.com/users'}  | ${401}        | ${200}
-  ${'GET HTTP://example.com/users?x'} | ${401}        | ${200}
+  ${'GET HTTP://example.com/users?x'} | ${401}        | ${400}
   ${'GET http://example.com/USERS'}   | ${404}        | ${404}
   ${'GET http://example.com'}         | ${404}        | ${404}
   ${'GET http://example.com/%75sers'} | ${404}        | ${404}

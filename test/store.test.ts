@@ -205,6 +205,40 @@ describeStores((place) => {
     expect(await open().rename(user.id, user.name)).toBe(true)
   })
 
+  test.each(Object.entries(TEXTS))('renames and removes only who is called %s', async (_, name) => {
+    const { id } = await create('', name)
+    for (const other of [
+      `${name}x`,
+      name.slice(1),
+      `${name}\0`,
+      name.normalize('NFKD').toLowerCase(),
+    ]) {
+      if (other === name) continue
+      expect(await open().rename(id, 'x', other)).toBe(false)
+      expect(await open().remove(id, other)).toBe(false)
+    }
+    expect(await open().rename(id, '', name)).toBe(true)
+    expect(await open().rename(id, 'x', name)).toBe(false)
+    expect(await open().rename(id, name, '')).toBe(true)
+    expect(await open().remove(id, name)).toBe(true)
+    expect(await open().remove(id, name)).toBe(false)
+    expect(await open().rename(id, 'x', name)).toBe(false)
+  })
+
+  test('of many who rename a user from one name lets one', async () => {
+    const where = place()
+    const store = await openStore(where)
+    const { id } = await store.create({ name: 'old', email: '' })
+    const names = Array.from({ length: 20 }, (_, i) => `${i}`)
+    const renamed = await Promise.all(names.map((name) => store.rename(id, name, 'old')))
+    expect(renamed.filter(Boolean)).toHaveLength(1)
+    expect((await store.find(id))?.name).toBe(names[renamed.indexOf(true)])
+    const removed = await Promise.all(names.map((name) => store.remove(id, name)))
+    expect(removed).toEqual(renamed)
+    await store.close()
+    await where.remove()
+  })
+
   test('removes a user once, and frees its email', async () => {
     const user = await create()
     expect(await open().remove(user.id)).toBe(true)
@@ -243,6 +277,28 @@ describeStores((place) => {
       const users = await all(own())
       for (const { id } of users.slice(1_000)) await own().remove(id)
       expect(await all(own())).toEqual(users.slice(0, 1_000))
+    })
+
+    test('lists the users behind an id, there or not, and tells their first ids', async () => {
+      const users = await all(own())
+      const ids = users.map(({ id }) => id)
+      expect(await own().ids(undefined, 1_001)).toEqual(ids)
+      expect(await own().ids(undefined, 3)).toEqual(ids.slice(0, 3))
+      for (const at of [0, 498, 998, 999]) {
+        expect(await all(own(), { after: ids[at]! })).toEqual(users.slice(at + 1))
+        expect(await own().ids(ids[at], 2)).toEqual(ids.slice(at + 1, at + 3))
+        const before = ids[at]!.slice(0, 12) + '0'.repeat(12)
+        expect(await own().ids(before, 1)).toEqual([ids[at]])
+      }
+    })
+
+    test('lists the users with the ids that it is given, and no others', async () => {
+      const users = await all(own())
+      const some = users.filter((_, i) => i % 2 > 0)
+      const ids = [ABSENT, ...some.map(({ id }) => id)].sort()
+      expect(await all(own(), { ids })).toEqual(some)
+      expect(await all(own(), { ids: [ABSENT] })).toEqual([])
+      expect(await all(own(), { ids: [] })).toEqual([])
     })
 
     test('leaves other work its turn while it lists', async () => {
@@ -298,9 +354,11 @@ describeStores((place) => {
     for (const name of ['a', long, long, long, long, long, long, 'b', 'c']) {
       users.push(await store.create({ name, email: '' }))
     }
-    expect(await all(store)).toEqual(users)
-    if (!where.mongodbUri) {
-      for await (const page of store.list()) expect(page.length).toBeLessThan(1_100_000)
+    const ids = users.map(({ id }) => id)
+    for (const which of [{}, { ids }]) {
+      expect(await all(store, which)).toEqual(users)
+      if (where.mongodbUri) continue
+      for await (const page of store.list(which)) expect(page.length).toBeLessThan(1_100_000)
     }
     await store.close()
     await where.remove()
@@ -336,6 +394,8 @@ describeStores((place) => {
       () => store.find(ABSENT),
       () => store.findByEmail('ada@example.com'),
       () => all(store),
+      () => all(store, { ids: [ABSENT] }),
+      () => store.ids(ABSENT, 1),
       () => store.rename(ABSENT, 'x'),
       () => store.remove(ABSENT),
       () => store.isEmpty(),
@@ -491,6 +551,7 @@ testMongodb('on MongoDB what else is in a document makes no difference', async (
   expect(users).toEqual(documents.map(([, user]) => user))
   expect(await Promise.all(users.map((user) => store.find(user.id)))).toEqual(users)
   expect(await store.findByEmail(email)).toEqual(users[0])
+  for (const { id, name } of users) expect(await store.rename(id, `${name}!`, name)).toBe(true)
   await client.close()
   await store.close()
   await place.remove()
@@ -526,9 +587,9 @@ test('on SQLite a write waits for one of another process without holding up the 
   await place.remove()
 })
 
-async function all(store: UserStore): Promise<User[]> {
+async function all(store: UserStore, which?: Parameters<UserStore['list']>[0]): Promise<User[]> {
   const all = []
-  for await (const page of store.list()) all.push(...users(page))
+  for await (const page of store.list(which)) all.push(...users(page))
   return all
 }
 

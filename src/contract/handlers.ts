@@ -13,18 +13,21 @@ export type Handler<K extends keyof operations> = (
   input: Input<operations[K]>,
 ) => Reply<operations[K]['responses']> | Promise<Reply<operations[K]['responses']>>
 
-/** What the request brings: its path parameters as they were sent, and its validated body. */
-type Input<O extends { parameters: object; requestBody?: unknown }> = Pick<
-  PathOf<O>,
-  keyof PathOf<O>
-> &
+/**
+ * What the request brings: its parameters, in the path as they were sent, in the query validated, in
+ * the header any text; and its validated body.
+ */
+type Input<O extends { parameters: object; requestBody?: unknown }> = Places<O['parameters']> &
   (O extends { requestBody: { content: Json<infer Body> } } ? { body: Body } : unknown)
 
-type PathOf<O extends { parameters: object }> = O['parameters'] extends { path: object }
-  ? Pick<O['parameters'], 'path'>
-  : unknown
+/** The places that the operation has parameters in. */
+type Places<Parameters> = {
+  [
+    Place in keyof Parameters as [NonNullable<Parameters[Place]>] extends [never] ? never : Place
+  ]-?: NonNullable<Parameters[Place]>
+}
 
-/** The JSON text of a `T`, in UTF-8 where it is bytes. */
+/** The JSON text of a `T`, as JSON.stringify would write it; in UTF-8 where it is bytes. */
 export type JsonText<T> = (string | Uint8Array) & { readonly [json]: T }
 declare const json: unique symbol
 
@@ -37,7 +40,9 @@ type Reply<Responses> = {
 type HeadersOf<R> = R extends { headers: infer H }
   ? keyof Declared<H> extends never
     ? { headers?: never }
-    : { headers: Declared<H> }
+    : object extends Declared<H>
+      ? { headers?: Declared<H> }
+      : { headers: Declared<H> }
   : never
 
 type BodyOf<R> = R extends { content: Json<infer Body> }

@@ -15,6 +15,12 @@ export interface paths {
          * List all users
          * @description All users in order of creation; an empty array when there are none. The list is streamed:
          *     when it fails on the way the connection breaks, so that a list cut short never looks whole.
+         *
+         *     With `limit` it comes in pages: follow the `Link` of each to the next. A user who is there
+         *     from the first page to the last is in exactly one of them, whoever comes and goes meanwhile.
+         *
+         *     A parameter that is unknown, repeated or malformed is refused. They are encoded as forms
+         *     are: `+` is a space, `%2B` a plus.
          */
         get: operations["listUsers"];
         put?: never;
@@ -55,7 +61,8 @@ export interface paths {
         /**
          * Rename a user
          * @description Replaces the name, the only field that can change. Other fields in the body are ignored.
-         *     The body is validated before the user is looked up.
+         *     The body is validated before the user is looked up. With `If-Match`, of several who change
+         *     the same user at once one does, and the others get 412.
          */
         put: operations["renameUser"];
         post?: never;
@@ -165,6 +172,15 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description The user's ETag is none that `If-Match` names. Nothing was changed. */
+        Changed: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description The body is larger than the service takes, 1 MiB unless it is configured otherwise. */
         BodyTooLarge: {
             headers: {
@@ -203,9 +219,19 @@ export interface components {
          * @example 665f1c2e8b3f4a0012d4c001
          */
         id: string;
+        /**
+         * @description ETags, or `*`: unless the user's is among them nothing is changed, and the answer is 412
+         *     (RFC 9110 §13.1.1).
+         */
+        "If-Match": string;
     };
     requestBodies: never;
     headers: {
+        /**
+         * @description Stands for the user exactly as it is, and is another one whenever its name is (RFC 9110
+         *     §8.8.3). It is strong.
+         */
+        ETag: string;
         /** @description The scheme to use (RFC 6750 §3). */
         "WWW-Authenticate": "Bearer";
     };
@@ -215,20 +241,45 @@ export type $defs = Record<string, never>;
 export interface operations {
     listUsers: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The most users of a page. */
+                limit?: number;
+                /** @description Only users who were created after the one with this id, who need not exist any more. */
+                after?: string;
+                /** @description Only the user with exactly this email; nobody has the empty one. */
+                email?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description All users, the oldest first. */
+            /**
+             * @description The users, the oldest first: a JSON array, or a JSON object a line if `Accept` prefers
+             *     `application/x-ndjson`. `Vary` says `Accept`.
+             */
             200: {
                 headers: {
+                    /**
+                     * @description The next page, if there are more users: `</users?limit=…&after=…>; rel="next"`
+                     *     (RFC 8288).
+                     */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["User"][];
+                    "application/x-ndjson": string;
+                };
+            };
+            /** @description A query parameter is unknown, repeated or malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -283,7 +334,10 @@ export interface operations {
     readUser: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETags, or `*`: if the user's is among them, the answer is 304 (RFC 9110 §13.1.2). */
+                "If-None-Match"?: string;
+            };
             path: {
                 /**
                  * @description The id of a user: 24 lower-case hexadecimal digits, assigned when the user was created. Any
@@ -299,11 +353,20 @@ export interface operations {
             /** @description The user. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["User"];
                 };
+            };
+            /** @description The user has an ETag that `If-None-Match` names. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NoSuchUser"];
@@ -313,7 +376,13 @@ export interface operations {
     renameUser: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description ETags, or `*`: unless the user's is among them nothing is changed, and the answer is 412
+                 *     (RFC 9110 §13.1.1).
+                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
             path: {
                 /**
                  * @description The id of a user: 24 lower-case hexadecimal digits, assigned when the user was created. Any
@@ -348,6 +417,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NoSuchUser"];
+            412: components["responses"]["Changed"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             500: components["responses"]["Failed"];
@@ -356,7 +426,13 @@ export interface operations {
     deleteUser: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description ETags, or `*`: unless the user's is among them nothing is changed, and the answer is 412
+                 *     (RFC 9110 §13.1.1).
+                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
             path: {
                 /**
                  * @description The id of a user: 24 lower-case hexadecimal digits, assigned when the user was created. Any
@@ -378,6 +454,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NoSuchUser"];
+            412: components["responses"]["Changed"];
             500: components["responses"]["Failed"];
         };
     };

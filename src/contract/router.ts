@@ -4,12 +4,22 @@ import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import type Koa from 'koa'
 import { JSON_TYPE, methodNotAllowed, noSuchPath } from '../errors.ts'
+import { rawQuery } from '../raw-path.ts'
 import { bodyReader } from './body.ts'
 import { contractOperations, type Operation } from './contract.ts'
 import type { Handlers, JsonText } from './handlers.ts'
 import { jsonArray } from './json-array.ts'
+import { jsonLines, LINES_TYPE, linesOf } from './json-lines.ts'
+import { queryReader } from './query.ts'
 
-type Handler = (input: { path: Record<string, string>; body: unknown }) => Reply | Promise<Reply>
+type Handler = (input: Input) => Reply | Promise<Reply>
+
+interface Input {
+  path: Record<string, string>
+  query: unknown
+  header: Record<string, unknown>
+  body: unknown
+}
 
 interface Reply {
   status: number
@@ -41,31 +51,54 @@ export const unmatched: Koa.Middleware = (ctx) => {
 
 function respond(operation: Operation, handlers: Handlers, bodyLimit: number): Koa.Middleware {
   const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1])
+  const readQuery = queryReader(operation)
+  const headers = operation.parameters.flatMap((one) => (one.in === 'header' ? [one.name] : []))
   const readBody = operation.mediaTypes.length > 0 ? bodyReader(operation, bodyLimit) : undefined
   const handler = handlers[operation.id] as Handler
   return async (ctx) => {
     ctx.req.operation = operation.id // for the log and the metrics
     // The captures are as the client sent them; `ctx.params` are percent-decoded.
     const path = Object.fromEntries(names.map((name, i) => [name, ctx.captures[i]]))
-    await send(ctx, await handler({ path, body: await readBody?.(ctx) }))
+    const query = readQuery?.(rawQuery(ctx.req.url ?? ''))
+    const header = Object.fromEntries(
+      headers.map((name) => [name, ctx.req.headers[name.toLowerCase()]]),
+    )
+    const body = await readBody?.(ctx)
+    await send(ctx, await handler({ path, query, header, body }), operation.answers)
   }
 }
 
-async function send(ctx: Koa.Context, { status, headers = {}, body }: Reply): Promise<void> {
-  const content = isAsyncIterable(body) ? await stream(body, ctx) : body
+/** @param mediaTypes those that the answer may have; lists may be lines */
+async function send(
+  ctx: Koa.Context,
+  { status, headers = {}, body }: Reply,
+  mediaTypes: string[],
+): Promise<void> {
+  const asLines = mediaTypes.includes(LINES_TYPE) && ctx.accepts(mediaTypes) === LINES_TYPE
+  const content = await write(body, asLines, ctx)
   ctx.status = status
   ctx.set(headers)
+  if (mediaTypes.length > 1) ctx.vary('Accept')
   if (content === undefined) return // an assignment would make it a 204
-  ctx.set('Content-Type', JSON_TYPE)
-  ctx.body = content instanceof Readable ? content : JSON.stringify(content)
+  ctx.set('Content-Type', asLines ? LINES_TYPE : JSON_TYPE)
+  ctx.body = content
+}
+
+function write(
+  body: unknown,
+  asLines: boolean,
+  ctx: Koa.Context,
+): string | undefined | Promise<Readable> {
+  if (isAsyncIterable(body)) return stream(asLines ? jsonLines(body) : jsonArray(body), ctx)
+  return asLines ? linesOf(body as unknown[]) : JSON.stringify(body)
 }
 
 /** Waits for the first chunk, so that a failure until then is still a 500. */
 async function stream(
-  arrays: AsyncIterable<JsonText<unknown[]>>,
+  chunks: AsyncIterable<string | Uint8Array>,
   { req, res }: Koa.Context,
 ): Promise<Readable> {
-  const readable = Readable.from(jsonArray(arrays))
+  const readable = Readable.from(chunks)
   res.once('close', () => readable.destroy()) // an answer that never got its turn, too
   await once(readable, 'readable')
   if (req.socket.destroyed) readable.destroy()

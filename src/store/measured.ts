@@ -20,9 +20,12 @@ export function measured(store: UserStore, metrics: Metrics): UserStore {
   }
 
   /** A list, measured until its first item. */
-  function timedList<T>(operation: string, call: () => AsyncIterable<T>) {
+  function timedList<A extends unknown[], T>(
+    operation: string,
+    call: (...given: A) => AsyncIterable<T>,
+  ) {
     const { ended, failed } = metrics.storeOperation(operation)
-    return async function* () {
+    return async function* (...given: A) {
       const start = performance.now()
       let first = true
       const begun = () => {
@@ -30,7 +33,7 @@ export function measured(store: UserStore, metrics: Metrics): UserStore {
         first = false
       }
       try {
-        for await (const item of call()) {
+        for await (const item of call(...given)) {
           begun()
           yield item
         }
@@ -48,8 +51,9 @@ export function measured(store: UserStore, metrics: Metrics): UserStore {
     create: timed('create', (user) => store.create(user)),
     find: timed('find', (id) => store.find(id)),
     findByEmail: timed('findByEmail', (email) => store.findByEmail(email)),
-    rename: timed('rename', (id, name) => store.rename(id, name)),
-    remove: timed('remove', (id) => store.remove(id)),
-    list: timedList('list', () => store.list()),
+    rename: timed('rename', (id, name, ifName) => store.rename(id, name, ifName)),
+    remove: timed('remove', (id, ifName) => store.remove(id, ifName)),
+    ids: timed('ids', (after, limit) => store.ids(after, limit)),
+    list: timedList('list', (which) => store.list(which)),
   }
 }

@@ -1,7 +1,14 @@
 // Users in MongoDB. Knows the driver, as user-documents.ts does; nobody else.
-import { MongoClient, MongoServerSelectionError, type Collection } from 'mongodb'
+import {
+  MongoClient,
+  MongoServerSelectionError,
+  type Collection,
+  type Filter,
+  type ObjectId,
+} from 'mongodb'
 import { batched, type BatchObserver } from './batch.ts'
 import { readUser } from './user-bson.ts'
+import { needsTurns, takeTurn, type Turn } from './turns.ts'
 import {
   createMany,
   findEach,
@@ -56,9 +63,11 @@ export async function openMongoStore(
 ): Promise<UserStore> {
   let current = connect(uri)
   const { client, users, description } = current
+  let inTurns = false
   try {
     const index = { name: 'users_email_unique', unique: true, sparse: true }
     await users.createIndex({ email: 1 }, index)
+    inTurns = await needsTurns(client.db())
   } catch (error) {
     await client.close()
     throw new StoreFailure(error, `open ${description}`)
@@ -66,12 +75,12 @@ export async function openMongoStore(
 
   /** Awaits a call of the driver, no longer than `patience`, and translates what it throws. */
   async function attempt<T>(
-    call: (users: Collection<UserDocument>) => Promise<T>,
+    call: (users: Collection<UserDocument>, turns: Collection<Turn>) => Promise<T>,
     patience = PATIENCE,
   ): Promise<T> {
-    const { client, users } = current
+    const { client, users, turns } = current
     try {
-      return await inTime(call(users), patience) // the driver retries, and each try has its own time
+      return await inTime(call(users, turns), patience) // the driver retries, and each try has its own time
     } catch (error) {
       if (error instanceof MongoServerSelectionError && client === current.client) {
         // The driver's monitor can wait for ever on a connection that broke: driver 7.9 awaits the
@@ -103,6 +112,22 @@ export async function openMongoStore(
   const insert = together('create', insertEach)
   const insertAlone = together('create', insertEach, 1)
 
+  /** Changes the document of `who`, if there is one. @returns how many `change` has changed */
+  async function changeOne(
+    who: Filter<UserDocument> & { _id: ObjectId },
+    change: (users: Collection<UserDocument>) => Promise<number>,
+  ): Promise<number> {
+    if (!inTurns) return attempt(change)
+    const isThere = async () => (await attempt((users) => users.findOne(who))) !== null
+    const turn = await takeTurn(who._id, (call) => attempt((_, turns) => call(turns)), isThere)
+    if (!turn) return 0
+    try {
+      return await attempt(change)
+    } finally {
+      await turn.end()
+    }
+  }
+
   return {
     description,
     async create({ name, email }) {
@@ -121,8 +146,12 @@ export async function openMongoStore(
     },
     find: async (id) => (isUserId(id) ? findById(id) : undefined),
     findByEmail,
-    async *list() {
-      const cursor = current.users.find<Buffer>({}, { raw: true }).sort({ _id: 1 }).batchSize(PAGE)
+    async *list({ after, ids } = {}) {
+      const which = ids ? { _id: { $in: ids.map(toObjectId) } } : behind(after)
+      const cursor = current.users
+        .find<Buffer>(which, { raw: true })
+        .sort({ _id: 1 })
+        .batchSize(PAGE)
       try {
         while (await attempt(() => cursor.hasNext())) {
           const page = cursor.readBufferedDocuments().map(readUser)
@@ -132,16 +161,30 @@ export async function openMongoStore(
         close(cursor)
       }
     },
-    async rename(id, name) {
+    async ids(after, limit) {
+      const options = {
+        projection: { _id: 1 },
+        sort: { _id: 1 },
+        limit,
+        batchSize: limit + 1,
+      } as const
+      const found = await attempt((users) => users.find(behind(after), options).toArray())
+      return found.map(({ _id }) => _id.toHexString())
+    },
+    async rename(id, name, ifName) {
       if (!isUserId(id)) return false
       const update = { $set: { name } }
-      const { matchedCount } = await attempt((users) => users.updateOne(byId(id), update))
-      return matchedCount > 0
+      const who = one(id, ifName)
+      const change = async (users: Collection<UserDocument>) =>
+        (await users.updateOne(who, update)).matchedCount
+      return (await changeOne(who, change)) > 0
     },
-    async remove(id) {
+    async remove(id, ifName) {
       if (!isUserId(id)) return false
-      const { deletedCount } = await attempt((users) => users.deleteOne(byId(id)))
-      return deletedCount > 0
+      const who = one(id, ifName)
+      const change = async (users: Collection<UserDocument>) =>
+        (await users.deleteOne(who)).deletedCount
+      return (await changeOne(who, change)) > 0
     },
     isEmpty: async () => (await attempt((users) => users.findOne())) === null,
     close: () => attempt(() => current.client.close()),
@@ -154,7 +197,13 @@ function connect(uri: string) {
     const client = new MongoClient(uri, OPTIONS)
     const users = client.db().collection<UserDocument>('users')
     const { srvHost, hosts, dbName } = client.options
-    return { client, users, description: `MongoDB at ${srvHost ?? hosts.join(',')}/${dbName}` }
+    const turns = client.db().collection<Turn>('turns') // which MongoDB itself never gets
+    return {
+      client,
+      users,
+      turns,
+      description: `MongoDB at ${srvHost ?? hosts.join(',')}/${dbName}`,
+    }
   } catch (error) {
     throw new StoreFailure(error, 'use MONGODB_URI')
   }
@@ -173,4 +222,10 @@ async function inTime<T>(answer: Promise<T>, patience: number): Promise<T> {
   return Promise.race([answer, late]).finally(() => clearTimeout(timer))
 }
 
-const byId = (id: string) => ({ _id: toObjectId(id) })
+/** The user with this id, and this name if one is given; who has no name reads as having an empty one. */
+function one(id: string, ifName?: string): Filter<UserDocument> & { _id: ObjectId } {
+  const name = ifName === '' ? { $in: ['', null as never] } : ifName
+  return { _id: toObjectId(id), ...(name !== undefined && { name }) }
+}
+
+const behind = (id?: string): Filter<UserDocument> => (id ? { _id: { $gt: toObjectId(id) } } : {})

@@ -39,13 +39,15 @@ const PAUSE = 5
 const PAGE = 500
 const PAGE_BYTES = 1_000_000
 
-const NEXT = '(SELECT * FROM users WHERE id > ? ORDER BY id LIMIT ?)'
+// The next users of a list: behind an id, or with one of the ids in a JSON array.
+const BEHIND = 'SELECT * FROM users WHERE id > ? ORDER BY id LIMIT ?'
+const AMONG = 'SELECT * FROM users WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT ?'
 
 // One row for a page, its users as UTF-8.
-const PAGE_AFTER = `
-  SELECT max(id) AS last, CAST(json_group_array(${USER}) AS BLOB) AS users FROM ${NEXT}`
-const BYTES_AFTER = `
-  SELECT sum(octet_length(name) + ifnull(octet_length(email), 0)) AS bytes FROM ${NEXT}`
+const pageOf = (next: string) => `
+  SELECT max(id) AS last, CAST(json_group_array(${USER}) AS BLOB) AS users FROM (${next})`
+const bytesOf = (next: string) => `
+  SELECT sum(octet_length(name) + ifnull(octet_length(email), 0)) AS bytes FROM (${next})`
 
 // Emails come in any order: most pages of their index stay in memory (64 MB), and are copied from the
 // log to the database when they have changed many times (40 MB).
@@ -101,19 +103,26 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
   )
   const byId = db.prepare(`SELECT ${USER} AS user FROM users WHERE id = ?`)
   const byEmail = db.prepare(`SELECT ${USER} AS user FROM users WHERE email = ${TEXT}`)
-  const pageAfter = db.prepare(PAGE_AFTER)
-  const bytesAfter = db.prepare(BYTES_AFTER)
+  const idsBehind = db.prepare('SELECT id FROM users WHERE id > ? ORDER BY id LIMIT ?')
   const rename = db.prepare(`UPDATE users SET name = ${TEXT} WHERE id = ?`)
+  const renameIf = db.prepare(`UPDATE users SET name = ${TEXT} WHERE id = ? AND name = ${TEXT}`)
   const remove = db.prepare('DELETE FROM users WHERE id = ?')
+  const removeIf = db.prepare(`DELETE FROM users WHERE id = ? AND name = ${TEXT}`)
   const any = db.prepare('SELECT 1 FROM users LIMIT 1')
 
-  /** The users behind `after`: as many as make a page, one at least. */
-  function nextPage(after: string): Page {
-    let limit = PAGE
-    const tooLong = () => (bytesAfter.get(after, limit) as { bytes: number }).bytes > PAGE_BYTES
-    while (limit > 1 && tooLong()) limit = Math.ceil(limit / 4)
-    return pageAfter.get(after, limit) as never
+  /** A function that gets the next users: as many as make a page, one at least. */
+  function pager(next: string): (from: string) => Page {
+    const page = db.prepare(pageOf(next))
+    const size = db.prepare(bytesOf(next))
+    return (from) => {
+      let limit = PAGE
+      const tooLong = () => (size.get(from, limit) as { bytes: number }).bytes > PAGE_BYTES
+      while (limit > 1 && tooLong()) limit = Math.ceil(limit / 4)
+      return page.get(from, limit) as never
+    }
   }
+  const pageBehind = pager(BEHIND)
+  const pageAmong = pager(AMONG)
 
   /** A function of one item that is done for many at once. */
   const together = <In, Out>(operation: string, run: (items: In[]) => (Out | Error)[]) =>
@@ -167,18 +176,32 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
     },
     find: async (id) => (isUserId(id) ? findById(id) : undefined),
     findByEmail,
-    async *list() {
-      for (let after = ''; ;) {
-        const { last, users } = await attempt(() => nextPage(after))
+    async *list({ after = '', ids } = {}) {
+      const among = () => pageAmong(JSON.stringify(ids!.filter((id) => id > after)))
+      const next = ids ? among : () => pageBehind(after)
+      for (;;) {
+        const { last, users } = await attempt(next)
         if (last === null) return
         yield users
         after = last
         await turn() // lets other requests in
       }
     },
-    rename: async (id, name) =>
-      isUserId(id) && (await commit({ run: () => rename.run(bytes(name), id) })) > 0,
-    remove: async (id) => isUserId(id) && (await commit({ run: () => remove.run(id) })) > 0,
+    ids: async (after = '', limit) => {
+      const found = await attempt(() => idsBehind.all(after, limit))
+      return (found as { id: string }[]).map(({ id }) => id)
+    },
+    rename: async (id, name, ifName) => {
+      const run = () =>
+        ifName === undefined
+          ? rename.run(bytes(name), id)
+          : renameIf.run(bytes(name), id, bytes(ifName))
+      return isUserId(id) && (await commit({ run })) > 0
+    },
+    remove: async (id, ifName) => {
+      const run = () => (ifName === undefined ? remove.run(id) : removeIf.run(id, bytes(ifName)))
+      return isUserId(id) && (await commit({ run })) > 0
+    },
     isEmpty: async () => attempt(() => any.get() === undefined),
     close: async () => attempt(() => db.close()),
   }

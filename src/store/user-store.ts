@@ -33,14 +33,20 @@ export interface UserStore {
   /** The user with exactly this email; none for the empty one. */
   findByEmail(email: string): Promise<User | undefined>
 
-  /** All users in order of creation, in pages that are fetched as they are consumed. */
-  list(): AsyncIterable<JsonText<User[]>>
+  /**
+   * Users in order of creation, in pages that are fetched as they are consumed: all of them, or those
+   * behind the id `after`, or those with the given `ids`, which come in that order, too.
+   */
+  list(which?: { after?: string | undefined; ids?: string[] }): AsyncIterable<JsonText<User[]>>
 
-  /** Replaces the name. False when no user has this id. */
-  rename(id: string, name: string): Promise<boolean>
+  /** The ids of the first users, `limit` at most, or of the first behind the id `after`, in order of creation. */
+  ids(after: string | undefined, limit: number): Promise<string[]>
 
-  /** Deletes the user. False when no user has this id. */
-  remove(id: string): Promise<boolean>
+  /** Replaces the name. False when no user has this id, or, if `ifName` is given, this id and that name. */
+  rename(id: string, name: string, ifName?: string): Promise<boolean>
+
+  /** Deletes the user. False when no user has this id, or, if `ifName` is given, this id and that name. */
+  remove(id: string, ifName?: string): Promise<boolean>
 
   isEmpty(): Promise<boolean>
 

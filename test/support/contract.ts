@@ -13,15 +13,15 @@ const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(
   'openapi.yaml',
 )
 
-/** Fails unless the contract documents this answer. @returns the JSON body, if there is one */
+/** Fails unless the contract documents this answer. @returns the JSON body, if there is one; of lines, an array */
 export function expectContract(
   method: string,
   path: string,
   answer: { status: number; headers: IncomingHttpHeaders; text: string },
 ): unknown {
   const place = find(documented, method, path, answer.status)
-  const isJson = String(answer.headers['content-type']).startsWith('application/json')
-  const json: unknown = isJson && answer.text ? JSON.parse(answer.text) : undefined
+  const type = answer.headers['content-type']
+  const json = answer.text ? jsonIn(answer.text, type) : undefined
   if (method !== 'HEAD') record(place, answer.status, json)
   const found = place.responses[answer.status]
   if (!found) throw new Error(`${method} ${path}: ${answer.status} is not in the contract`)
@@ -38,10 +38,24 @@ export function expectContract(
     })
     return undefined
   }
-  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
+  if (type !== LINES || !response.content[LINES]) expect(type).toBe(JSON_TYPE)
   if (method === 'HEAD') return expect(answer.text).toBe('')
-  expectValid(response.content['application/json']!.schema, json, 'body')
-  return json
+  const list = type === LINES && !answer.text ? [] : json
+  expectValid(response.content['application/json']!.schema, list, 'body')
+  return list
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+const LINES = 'application/x-ndjson'
+
+function jsonIn(text: string, type?: string): unknown {
+  if (type === JSON_TYPE) return JSON.parse(text)
+  if (type !== LINES) return undefined
+  expect(text.endsWith('\n')).toBe(true)
+  return text
+    .slice(0, -1)
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown)
 }
 
 const compiled = new Map<object, ValidateFunction>()

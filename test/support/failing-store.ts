@@ -18,14 +18,7 @@ export function failing(
   const list = async function* (): AsyncGenerator<JsonText<User[]>> {
     await fail()
   }
-  const calls = {
-    create: fail,
-    createMany: fail,
-    find: fail,
-    findByEmail: fail,
-    list,
-    rename: fail,
-    remove: fail,
-  }
+  const reads = { find: fail, findByEmail: fail, list, ids: fail }
+  const calls = { create: fail, createMany: fail, ...reads, rename: fail, remove: fail }
   return { description: 'nothing', ...calls, isEmpty: fail, close: async () => {}, ...methods }
 }
