@@ -32,6 +32,10 @@ RUN install -d -m 1777 /data
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json openapi.yaml ./
+# docker run … import-users --help
+RUN for program in create-user import-users export-users backup; do \
+      chmod +x dist/scripts/$program.js && ln -s /app/dist/scripts/$program.js /usr/local/bin/$program; \
+    done
 USER 1000:1000
 VOLUME /data
 EXPOSE 3000 9090

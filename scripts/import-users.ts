@@ -22,7 +22,8 @@ Stopped at any moment and run again, it goes on.
   --update              give a user whose email is there already the name in the file
   --dry-run             store nothing, and tell what would be stored
   --new-ids             do not keep the ids in the file
-  --report FILE         where to tell of each line that is not stored; FILE.report.txt if not given
+  --report FILE         where to tell of each line that is not stored; if not given, FILE.report.txt, or
+                        standard error, which is -
   --format FORMAT       csv, ndjson or json; what the name of the file says if not given
   --encoding NAME       such as windows-1252; UTF-8, or UTF-16 by its byte order mark, if not given
   --name-column TITLE   the title of the column of names in a CSV file; '' if there is none
@@ -50,7 +51,7 @@ await program(USAGE, OPTIONS, async (options, [file, ...more]) => {
   const encoding = encodingOf(options.encoding)
   const input = openInput(file)
   const text = readText(input.bytes, encoding)
-  const report = openReport(options.report ?? `${input.name}.report.txt`)
+  const report = openReport(options.report ?? input.report)
   const open = options['dry-run'] ? openTrial : openStore
   const store = await open(readConfig(process.env))
 

@@ -42,10 +42,11 @@ export function createServer(
   const refused = new WeakSet<Socket>()
 
   const serve = (request: IncomingMessage, response: ServerResponse) => {
+    if (request.socket.isEnding) return // nobody would get the answer (RFC 9112 §9.6)
     mind(response, server, request.socket)
     observe(request, response, observers)
     // Node drops what comes behind an offer to upgrade, so nothing may.
-    if (request.headers.upgrade) response.shouldKeepAlive = false
+    if (request.headers.upgrade) endWith(response)
     if (!hasValidHost(request) || !hasKnownCoding(request)) refuse(response, malformedRequest())
     else inTurn(response, bounds.pipelined, () => void handle(request, response))
   }
@@ -85,6 +86,8 @@ declare module 'node:net' {
   interface Socket {
     /** The answer last begun on this connection. */
     newest?: ServerResponse
+    /** Whether the newest is the last: nothing behind it is taken for a request. */
+    isEnding?: boolean
   }
 }
 
@@ -101,8 +104,18 @@ declare module 'node:http' {
 const unfinished = new WeakMap<Server, Map<ServerResponse, number>>()
 const closing = new WeakSet<Server>()
 
+/** The connections of each server that have not asked for anything yet, oldest first. */
+const mute = new WeakMap<Server, Set<Socket>>()
+
+/** Has `response` be the last one on its connection. */
+function endWith(response: ServerResponse): void {
+  response.shouldKeepAlive = false
+  response.req.socket.isEnding = true
+}
+
 function mind(response: ServerResponse, server: Server, socket: Socket): void {
-  if (closing.has(server)) response.shouldKeepAlive = false
+  if (closing.has(server)) endWith(response)
+  mute.get(server)?.delete(socket)
   const responses = unfinished.get(server)
   responses?.set(response, performance.now())
   response.once('close', () => {
@@ -128,16 +141,16 @@ function keepBounds(server: Server, bounds: typeof BOUNDS): void {
   const { timeout, maxConnections, maxHeadersCount, connectionsCheckingInterval } = bounds
   // Half-open: else a client that has nothing more to say would not be answered to the end.
   Object.assign(server, { timeout, maxConnections, maxHeadersCount, httpAllowHalfOpen: true })
-  const mute = new Set<Socket>() // those that have not asked for anything yet, oldest first
-  server.on('request', ({ socket }: IncomingMessage) => mute.delete(socket))
+  const silent = new Set<Socket>()
+  mute.set(server, silent)
   server.on('connection', (socket: Socket) => {
-    mute.add(socket)
-    socket.once('close', () => mute.delete(socket))
+    silent.add(socket)
+    socket.once('close', () => silent.delete(socket))
     server.getConnections((_, count) => {
       if (count < maxConnections) return
       // The next one would be refused: those that wait for nothing make room; if most are mute, the oldest.
       server.closeIdleConnections()
-      if (mute.size > maxConnections / 2) mute.values().next().value?.destroy()
+      if (silent.size > maxConnections / 2) silent.values().next().value?.destroy()
     })
   })
   server.on('timeout', cut)
@@ -170,11 +183,11 @@ function inTurn(response: ServerResponse, count: number, work: () => void): void
   }
 }
 
-/** Has every answer from now on close its connection. */
+/** Has the last answer of each connection close it, and nothing more begun behind that. */
 export function closeConnections(server: Server): void {
   closing.add(server)
   for (const response of unfinished.get(server)?.keys() ?? []) {
-    if (!response.headersSent) response.shouldKeepAlive = false
+    if (!response.headersSent && response === response.req.socket.newest) endWith(response)
   }
 }
 
@@ -182,7 +195,10 @@ export function closeConnections(server: Server): void {
 export async function closeServer(server: Server, patience: number): Promise<void> {
   const closed = once(server.close(), 'close')
   const idle = setInterval(() => server.closeIdleConnections(), 50)
-  const bound = setTimeout(() => server.closeAllConnections(), patience)
+  const bound = setTimeout(() => {
+    server.closeAllConnections()
+    for (const { req } of unfinished.get(server)?.keys() ?? []) req.socket.destroy() // of CONNECT, too
+  }, patience)
   await closed
   clearInterval(idle)
   clearTimeout(bound)
@@ -206,6 +222,7 @@ function hasKnownCoding({ headers: { 'transfer-encoding': coding } }: IncomingMe
 }
 
 function refuse(response: ServerResponse, failure: Failure): void {
+  endWith(response)
   response.writeHead(failure.status, headersOf(failure)).end(failure.body)
 }
 

@@ -10,11 +10,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers'
+import { openStore } from '../src/store/open.ts'
 import type { User } from '../src/store/user-store.ts'
 import { times } from './support/chaos.ts'
 import { Load } from './support/load.ts'
 import { killPrograms, runToEnd, serve, type Program } from './support/program.ts'
-import { send } from './support/service.ts'
+import { dial, parseAnswers, send, tokens } from './support/service.ts'
 import { SECRET, sqlitePlace, type Place } from './support/stores.ts'
 
 const tell = (line: string) => process.stderr.write(`test/faults.test.ts: ${line}\n`)
@@ -77,6 +78,7 @@ describe('kill -9 under a write load', () => {
       expect(load.broken(await listAt(service))).toEqual([])
       expect(integrity(place)).toEqual(SOUND)
     }
+    expect(load.count(500)).toBe(0)
     expect(load.count(201)).toBeGreaterThan(rounds)
     tell(`${rounds} × kill -9: ${load.count(201)} users acknowledged, none lost`)
   })
@@ -134,6 +136,28 @@ const asRoot = (...command: string[]) => {
 }
 const mayMount = spawnSync('unshare', ['--mount', 'true']).status === 0 || SUDO.length > 0
 const testAsRoot = mayMount && process.platform === 'linux' ? test : test.skip
+
+test('SIGTERM stores nothing that it does not answer, of requests that are pipelined', async () => {
+  const place = at(sqlitePlace())
+  let stored = 0
+  for (let round = 0; round < times(4, 40); round += 1) {
+    const service = await start(place)
+    const { socket, text } = dial(Number(new URL(service.url()).port))
+    const post = `POST /users HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tokens.issue('x')}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`
+    socket.write(post.repeat(200))
+    await once(socket, 'data')
+    service.process.kill('SIGTERM')
+    expect(await service.ended).toBe(0)
+    if (!socket.closed) await once(socket, 'close')
+    stored += parseAnswers(text()).filter(({ status }) => status === 201).length
+    const store = await openStore(place)
+    let users = 0
+    for await (const page of store.list())
+      users += JSON.parse(Buffer.from(page as never).toString()).length
+    await store.close()
+    expect(users).toBe(stored)
+  }
+})
 
 describe('without room or permission to write', () => {
   /** @param cause what the log must say @param fail begins it, @param mend ends it */

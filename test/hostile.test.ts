@@ -1,12 +1,12 @@
 // Hostile clients over bare sockets: each kind meets a bound, and meanwhile ordinary requests are
 // answered. (What is no request at all is in http.test.ts.)
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import type net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { gzipSync } from 'node:zlib'
+import { constants, deflateRawSync, gzipSync } from 'node:zlib'
 import { createUsersClient } from '../src/client.ts'
 import { BOUNDS } from '../src/server.ts'
 import type { JsonText, User, UserStore } from '../src/store/user-store.ts'
@@ -29,7 +29,7 @@ import {
   type Hostile,
 } from './support/hostile.ts'
 import { killPrograms, serve, type Program } from './support/program.ts'
-import { checkedFetch, parseAnswers, tokens, useService } from './support/service.ts'
+import { BODY_LIMIT, checkedFetch, parseAnswers, tokens, useService } from './support/service.ts'
 import { SECRET, sqlitePlace, useStore } from './support/stores.ts'
 
 /** Bounds that do not take a minute; Node looks at those of requests ten times a second. */
@@ -300,8 +300,16 @@ describe('a transfer coding besides chunks is 400, and nothing behind it is take
     ['identity', 'Transfer-Encoding: identity, chunked\r\n'],
     ['in a line of its own', 'Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n'],
   ])('%s', async (_, headers) => {
-    const bytes = `${login(headers)}2\r\n{}\r\n0\r\n\r\n${get('/nothing')}`
+    const email = `${randomUUID()}@example.com`
+    const user = JSON.stringify({ email })
+    const json = `Content-Type: application/json\r\nContent-Length: ${user.length}\r\n`
+    const post = `POST /users HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}${json}\r\n${user}`
+    const bytes = `${login(headers)}2\r\n{}\r\n0\r\n\r\n${post}`
     expect(answersIn(await heard(says(bytes)))).toEqual([400])
+    await sleep(100)
+    expect(await opened().findByEmail(email)).toBeUndefined()
+    await heard(says(post.replace('Host', 'Connection: close\r\nHost')))
+    expect(await opened().findByEmail(email)).toMatchObject({ email }) // it was a request
   })
 
   test('chunks in any letter case are taken', async () => {
@@ -350,19 +358,38 @@ test('a body that is packed twice is 415', async () => {
   expect(parseAnswers(text)).toMatchObject([{ status: 415 }])
 })
 
-test('large bodies wait for one another, small ones for none', async () => {
+test('large bodies that stall make room for others, the oldest first, and get 408', async () => {
   const { port } = service()
-  const large = whole(`{"email":"none"${' '.repeat(60_000)}}`, 'Connection: close\r\n')
-  for (let i = 0; i < 32; i += 1) open.add(says(large.subarray(0, 50_000))(port))
-  await amid(sleep(300))
-  const state = { over: false }
-  const waiting = heard(says(large), port).finally(() => (state.over = true))
-  await amid(sleep(300))
-  expect(state.over).toBe(false)
-  const [held] = open
-  held!.destroy()
-  expect(parseAnswers(await waiting)).toMatchObject([{ status: 401 }])
+  const large = whole(`{"email":"none"${' '.repeat(1_000_000)}}`, 'Connection: close\r\n')
+  let text = ''
+  for (let i = 0; i < 90; i += 1) {
+    const socket = says(large.subarray(0, 900_000))(port, (more) => (text += more))
+    open.add(socket)
+  }
+  await amid(until(() => parseAnswers(text).length >= 26))
+  expect(new Set(parseAnswers(text).map(({ status }) => status))).toEqual(new Set([408]))
+  expect(parseAnswers(await heard(says(large), port))).toMatchObject([{ status: 401 }])
 })
+
+test.each(['gzip', 'deflate'])(
+  'a body of %s that is broken behind the limit does no harm',
+  async (coding) => {
+    const head = coding === 'gzip' ? '1f8b0800000000000003' : '789c'
+    for (const more of [1, 16_384, 16_385, 20_000, 40_000, 200_000]) {
+      const spaces = Buffer.alloc(BODY_LIMIT + more, ' ')
+      const packed = deflateRawSync(spaces, { finishFlush: constants.Z_SYNC_FLUSH })
+      const bytes = Buffer.concat([
+        Buffer.from(head, 'hex'),
+        packed,
+        Buffer.from('07ffffff', 'hex'),
+      ])
+      const headers = `Content-Encoding: ${coding}\r\nConnection: close\r\n`
+      const [status] = answersIn(await heard(says(whole(bytes, headers))))
+      expect([400, 413]).toContain(status)
+    }
+    await amid(sleep(100))
+  },
+)
 
 /** Linux tells the memory of another process. */
 const describeLinux = process.platform === 'linux' ? describe : describe.skip
@@ -404,6 +431,16 @@ describeLinux('the memory of the service, on Linux,', () => {
       expect(await rise(() => many(100, one))).toBeLessThan(120)
     },
   )
+
+  test('has a bound under hundreds of bodies that are large when packed, too', async () => {
+    const bytes = whole(
+      gzipSync(randomBytes(1_000_000)),
+      'Content-Encoding: gzip\r\nConnection: close\r\n',
+    )
+    const one = async () =>
+      expect([400, 408]).toContain(answersIn(await heard(says(bytes), port))[0])
+    expect(await rise(() => many(600, one))).toBeLessThan(400)
+  })
 
   test('stays what it is under bodies in chunks of one byte, which arrive whole', async () => {
     const body = `{"email":"none"${' '.repeat(200_000)}}`

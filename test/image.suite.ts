@@ -103,3 +103,10 @@ test('it holds no test, no source and nothing that builds', () => {
     console.log(['typescript', 'jest', 'testcontainers', './src', './test'].filter(has).join())`
   expect(docker('run', '--rm', IMAGE, 'node', '-e', script)).toBe('')
 })
+
+test.each(['create-user', 'import-users', 'export-users', 'backup'])(
+  'it has the program %s',
+  (program) => {
+    expect(docker('run', '--rm', ...STRICT, IMAGE, program, '--help')).toMatch(/^usage: /)
+  },
+)

@@ -228,19 +228,13 @@ testMongodb('users move from SQLite to MongoDB and back, and are the same', asyn
 })
 
 describe('import-users', () => {
-  test('reads standard input', async () => {
+  test('reads standard input, and then reports on standard error', async () => {
     const place = at(sqlitePlace)
-    const report = join(folder, 'report')
-    const args = ['--format', 'ndjson', '--report', report, '-']
-    const { code, stdout } = await done(
-      'import-users',
-      place,
-      args,
-      '{"name":"Ada","email":"a@x"}\n7\n',
-    )
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^created 1, .* refused 1;/)])
+    const lines = '{"name":"Ada","email":"a@x"}\n7\n'
+    const ended = await done('import-users', place, ['--format', 'ndjson', '-'], lines)
+    expect([ended.code, ended.stderr]).toEqual([0, 'line 2: refused: it is no JSON object\n'])
+    expect(ended.stdout).toMatch(/^created 1, .* refused 1;/)
     expect(await namesAt(place)).toEqual(['Ada'])
-    expect(readFileSync(report, 'utf8')).toBe('line 2: refused: it is no JSON object\n')
   })
 
   test('takes what POST takes, and refuses what it refuses', async () => {

@@ -1,7 +1,10 @@
 // SECURITY.md: each limit that it states has the test that it names.
 import { expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
+import http from 'node:http'
 import { fileURLToPath } from 'node:url'
+import { BOUNDS } from '../src/server.ts'
+import { MIN_SECRET_BYTES } from '../src/tokens.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 const read = (file: string) => readFileSync(root + file, 'utf8')
@@ -14,6 +17,22 @@ test.each([...rows].map(([, limit, file, name]) => [limit!, file!, name!]))(
     expect(read(file)).toContain(name)
   },
 )
+
+const { headersTimeout, requestTimeout, timeout, answerTimeout, keepAliveTimeout } = BOUNDS
+test.each([
+  ['Time for the headers', `${headersTimeout / 1_000} s`],
+  ['Time for headers and body', `${requestTimeout / 1_000} s`],
+  ['A connection without a byte either way', `${timeout / 1_000} s`],
+  ['Time for an answer to be read', `${answerTimeout / 60_000} min`],
+  ['An idle connection', `${keepAliveTimeout / 1_000} s`],
+  ['Connections', BOUNDS.maxConnections.toLocaleString('en')],
+  ['Requests of one connection at work', `${BOUNDS.pipelined}`],
+  ['Request line and headers', `${http.maxHeaderSize / 1_024} KiB`],
+  ['A signing secret', `${MIN_SECRET_BYTES} bytes`],
+])('%s: %s, as SECURITY.md says', (limit, value) => {
+  const row = read('SECURITY.md').match(new RegExp(`^\\| ${limit} +\\| (.*?) \\|`, 'm'))
+  expect(row?.[1]).toMatch(new RegExp(`^${value}\\b`))
+})
 
 test('every row of the limits is looked at', () => {
   const [, limits] = read('SECURITY.md').split('\n## Limits\n')

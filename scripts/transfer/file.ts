@@ -25,8 +25,8 @@ export function formatOf(file: string, asked: string | undefined): Format {
 }
 
 export interface Input {
-  /** What its report is called after. */
-  name: string
+  /** Where its report goes, if nobody says otherwise: standard input's to standard error. */
+  report: string
   bytes: AsyncIterable<Buffer>
   /** When it was written, in milliseconds since 1970; none if it is no file. */
   written?: number
@@ -36,12 +36,12 @@ export interface Input {
 
 /** Opens a file, or standard input for `-`. @throws Error there is none */
 export function openInput(file: string): Input {
-  if (isStandard(file)) return { name: 'import-users', bytes: process.stdin, part: () => undefined }
+  if (isStandard(file)) return { report: '-', bytes: process.stdin, part: () => undefined }
   const fd = openSync(file, 'r')
   const { size, mtimeMs, isFile } = statOf(fd)
   const bytes = createReadStream(file, { fd, highWaterMark: 256 * 1024 })
   const part = () => (isFile && size > 0 ? bytes.bytesRead / size : undefined)
-  return { name: file, bytes, part, ...(isFile && { written: mtimeMs }) }
+  return { report: `${file}.report.txt`, bytes, part, ...(isFile && { written: mtimeMs }) }
 }
 
 function statOf(fd: number) {

@@ -10,8 +10,11 @@ export interface Report {
   close(): string
 }
 
-/** @throws Error it cannot be written there */
+/** @param file `-` for standard error @throws Error it cannot be written there */
 export function openReport(file: string): Report {
+  if (file === '-') {
+    return { tell: (line, reason) => console.error(`line ${line}: ${reason}`), close: () => '' }
+  }
   const fd = openSync(file, 'w')
   let kept = ''
   let isEmpty = true

@@ -37,7 +37,7 @@ export function createRouter(handlers: Handlers, bodyLimit: number): Router {
   for (const operation of contractOperations) {
     const route = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
     const serve = respond(operation, handlers, bodyLimit)
-    router.register(route, [operation.method], serve)
+    router.register(route, [operation.method], serve, { name: operation.id }) // the span's, too
   }
   return router
 }

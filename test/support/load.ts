@@ -18,6 +18,8 @@ type Outcome = number | 'cut' | 'none'
 export class Load {
   /** How often there was each outcome. */
   readonly outcomes = new Map<Outcome, number>()
+  /** What an answer said that an earlier one had denied. */
+  readonly contradictions: string[] = []
   /** The longest that a client waited for an answer, in milliseconds. */
   slowest = 0
   readonly #url: () => string
@@ -55,7 +57,7 @@ export class Load {
 
   /** In what way `users`, all that there are, break what was acknowledged. */
   broken(users: User[]): string[] {
-    const faults: string[] = []
+    const faults = [...this.contradictions]
     const found = new Map(users.map((user) => [user.id, user]))
     if (found.size < users.length) faults.push('a user is there twice')
     for (const [id, { names, gone }] of this.#users) {
@@ -85,7 +87,10 @@ export class Load {
       this.#users.set(id, user)
       if (this.#count % 2 === 0) await this.#rename(id, user)
       if (this.#count % 3 === 0) await this.#remove(id, user)
-      await this.#ask('GET', `/users/${id}`)
+      const read = await this.#ask('GET', `/users/${id}`)
+      if (read.outcome === 404 && user.gone === false)
+        this.contradictions.push(`${id} is not there`)
+      if (read.outcome === 200 && user.gone === true) this.contradictions.push(`${id} is back`)
     }
   }
 
@@ -100,6 +105,7 @@ export class Load {
     user.names.push('second')
     const { outcome } = await this.#ask('PUT', `/users/${id}`, { name: 'second' })
     if (outcome === 204) user.names.shift()
+    if (outcome === 404) this.contradictions.push(`${id} is not there`)
   }
 
   async #remove(id: string, user: Known): Promise<void> {
