@@ -21,8 +21,8 @@ const PARTS = {
     tests: ['batch', 'metrics', 'store', 'user-id'],
   },
   mongodb: {
-    mutate: ['src/store/{mongo,open,user-bson,user-documents}.ts'],
-    tests: ['mongo', 'store', 'unreachable', 'user-bson', 'user-documents'],
+    mutate: ['src/store/{mongo,open,turns,user-bson,user-documents}.ts'],
+    tests: ['mongo', 'races', 'store', 'unreachable', 'user-bson', 'user-documents'],
   },
 }
 

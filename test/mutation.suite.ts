@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-test.each(['tokens', 'errors', 'contract', 'sqlite', 'mongodb'])(
+test.each(['tokens', 'errors', 'contract', 'receive', 'sqlite', 'mongodb'])(
   'of the mutants of %s at least 90 % are killed',
   async (part) => {
     const stryker = spawn('node_modules/.bin/stryker', ['run', '.stryker.config.mjs'], {

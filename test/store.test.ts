@@ -2,6 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { MongoClient, ObjectId } from 'mongodb'
+import { randomBytes } from 'node:crypto'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -42,6 +43,67 @@ const TEXTS = {
 describeStores((place) => {
   const open = useStore(place)
   const create = (email = someEmail(), name = 'Ada') => open().create({ name, email })
+
+  describe('many users at once', () => {
+    const someId = () => randomBytes(12).toString('hex')
+
+    test('are stored, those with an id under it, and each has an outcome of its own', async () => {
+      const [email, id, taken] = [someEmail(), someId(), await create()]
+      const users = [
+        { name: 'a', email },
+        { name: 'b', email: someEmail(), id },
+        { name: 'c', email },
+        { name: 'd', email: taken.email },
+        { name: 'e', email: someEmail(), id },
+        { name: 'f', email: '', id: taken.id },
+        { name: 'g', email: '' },
+      ]
+      expect(await open().createMany(users, false)).toEqual([
+        'created',
+        'created',
+        'email taken',
+        'email taken',
+        'id taken',
+        'id taken',
+        'created',
+      ])
+      expect(await open().findByEmail(email)).toMatchObject({ name: 'a' })
+      expect(await open().find(id)).toEqual({ ...users[1] })
+      expect(await open().find(taken.id)).toEqual(taken)
+    })
+
+    test('take the name of the last with their email, when they are to be updated', async () => {
+      const { id, email } = await create()
+      const names = ['Ada', 'Eve', 'Eve', 'Ada', 'Bob\0']
+      const users = names.map((name) => ({ name, email }))
+      expect(await open().createMany(users, true)).toEqual([
+        'email taken',
+        'updated',
+        'email taken',
+        'updated',
+        'updated',
+      ])
+      expect(await open().find(id)).toEqual({ id, name: 'Bob\0', email })
+      const other = { id, name: 'x', email: someEmail() }
+      expect(await open().createMany([other, { id, name: 'y', email: '' }], true)).toEqual([
+        'id taken',
+        'id taken',
+      ])
+    })
+
+    test('may be none, or more than travel together', async () => {
+      expect(await open().createMany([], false)).toEqual([])
+      const users = Array.from({ length: 1_001 }, () => ({ name: 'x', email: someEmail() }))
+      const outcomes = await open().createMany(users, false)
+      expect(outcomes).toEqual(users.map(() => 'created'))
+      const last = users.at(-1)!
+      expect(await open().findByEmail(last.email)).toMatchObject(last)
+      const ids = await Promise.all(
+        users.map(async ({ email }) => (await open().findByEmail(email))!.id),
+      )
+      expect(ids).toEqual(ids.toSorted())
+    })
+  })
 
   test('gives a new user an id of 24 lower-case hexadecimal digits', async () => {
     const email = someEmail()

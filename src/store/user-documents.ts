@@ -60,11 +60,10 @@ export async function createMany(
   if ([...codes.values()].some((code) => code !== DUPLICATE_KEY)) throw error
   const refused = documents.filter((_, i) => codes.has(i))
   const emails = refused.flatMap(({ email }) => email ?? [])
-  const owners = new Map(
-    (await findEach(users, 'email', emails)).map((owner) => [owner?.email, owner]),
-  )
+  const found = await findEach(users, 'email', emails)
+  const owners = new Map(found.flatMap((owner) => (owner ? [[owner.email, owner]] : [])))
   const renamed = refused.filter(({ name, email }) => {
-    const owner = owners.get(email)
+    const owner = owners.get(email ?? '')
     if (!update || !owner || owner.name === name) return false
     owner.name = name
     return true
@@ -72,7 +71,7 @@ export async function createMany(
   await rename(users, renamed)
   return documents.map((document, i) => {
     if (!codes.has(i)) return 'created'
-    if (!owners.has(document.email)) return 'id taken'
+    if (!owners.has(document.email ?? '')) return 'id taken'
     return renamed.includes(document) ? 'updated' : 'email taken'
   })
 }
