@@ -13,8 +13,12 @@ const PARTS = {
     tests: ['errors', 'failures', 'guard', 'routes'],
   },
   contract: {
-    mutate: ['src/contract/*.ts', '!src/contract/openapi.ts'],
-    tests: ['api', 'body', 'contract', 'failures', 'http', 'json-array', 'routes'],
+    mutate: ['src/contract/*.ts', '!src/contract/{openapi,receive}.ts'],
+    tests: ['api', 'body', 'contract', 'failures', 'http', 'json-array', 'pages', 'routes'],
+  },
+  receive: {
+    mutate: ['src/contract/receive.ts'],
+    tests: ['api', 'body', 'hostile'],
   },
   sqlite: {
     mutate: ['src/store/{batch,measured,sqlite,user-id,user-store}.ts'],
