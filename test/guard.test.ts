@@ -172,7 +172,7 @@ describe('for a hundred thousand spellings', () => {
     sign({ id: 'x' }, `${SECRET}.`),
     sign({ id: 'x' }, SECRET, { algorithm: 'HS512' }),
     sign({ id: 'x' }, SECRET, { expiresIn: -1 }),
-    sign({ id: 'x' }, SECRET, { notBefore: 60 }),
+    sign({ id: 'x' }, SECRET, { notBefore: 3_600 }),
     sign({ id: 'x' }, '', { algorithm: 'none' }),
     `${VALID.slice(0, VALID.lastIndexOf('.'))}.`,
     `Basic ${TOKEN}`,
