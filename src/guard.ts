@@ -1,6 +1,7 @@
 // Who may pass: the first app.use. Never throws, never reads a body, never asks a store.
 import type Koa from 'koa'
 import { answer, unauthorized } from './errors.ts'
+import { isRepeated } from './raw-headers.ts'
 import type { Tokens } from './tokens.ts'
 
 /** Paths that match are protected: tested as they were sent, not anchored (specification, section 5). */
@@ -12,7 +13,9 @@ export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
   return async function guard(ctx, next) {
     if (!PROTECTED.test(ctx.path)) return next()
     const { headers, rawHeaders } = ctx.req
-    const verdict = isRepeated(rawHeaders) ? AMBIGUOUS : tokens.verify(headers.authorization)
+    const verdict = isRepeated(rawHeaders, 'authorization')
+      ? AMBIGUOUS
+      : tokens.verify(headers.authorization)
     if (verdict.valid) return next()
     ctx.req.refused = verdict.reason // for the log and the metrics; the client is not told
     answer(ctx, REFUSAL)
@@ -21,13 +24,3 @@ export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
 
 /** Of several headers a proxy may have judged another one than Node hands on, the first. */
 const AMBIGUOUS = { valid: false, reason: 'invalid' } as const
-
-/** Whether in `rawHeaders`, names and values in turns, there is more than one `Authorization`. */
-function isRepeated(rawHeaders: string[]): boolean {
-  let count = 0
-  for (let i = 0; i < rawHeaders.length; i += 2) if (isAuthorization(rawHeaders[i]!)) count += 1
-  return count > 1
-}
-
-const isAuthorization = (name: string) =>
-  name.length === 13 && name.toLowerCase() === 'authorization'

@@ -7,6 +7,7 @@ import type { Socket } from 'node:net'
 import type Koa from 'koa'
 import { JSON_TYPE, malformedRequest, parserFailure, type Failure } from './errors.ts'
 import { observe, type Observers } from './observe.ts'
+import { isRepeated } from './raw-headers.ts'
 import { requestOfUnknownMethod } from './unknown-method.ts'
 
 /** What a client may take of the service; times in milliseconds. */
@@ -209,12 +210,8 @@ const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/ // the characters of uri-host and port
 /** One host and a valid one, RFC 9112 §3.2; HTTP/1.0 may do without. */
 function hasValidHost({ httpVersion, headers: { host }, rawHeaders }: IncomingMessage): boolean {
   if (host === undefined) return httpVersion === '1.0'
-  return HOST.test(host) && rawHeaders.findIndex(isHost) === rawHeaders.findLastIndex(isHost)
+  return HOST.test(host) && !isRepeated(rawHeaders, 'host')
 }
-
-/** Whether what stands in `rawHeaders`, names and values in turns, is the name Host. */
-const isHost = (field: string, i: number): boolean =>
-  i % 2 === 0 && field.length === 4 && field.toLowerCase() === 'host'
 
 /** Chunks are the one transfer coding that Node decodes; it would let others pass for content. */
 function hasKnownCoding({ headers: { 'transfer-encoding': coding } }: IncomingMessage): boolean {

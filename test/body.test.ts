@@ -5,10 +5,10 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { bodyReader } from '../src/contract/body.ts'
-import { contractOperations } from '../src/contract/contract.ts'
+import { operationOf } from '../src/contract/contract.ts'
 import { answerErrors } from '../src/errors.ts'
 
-const createUser = contractOperations.find(({ id }) => id === 'createUser')!
+const createUser = operationOf('createUser')
 
 /** The statuses of requests with `bodies` to an app whose limit is `limit`. */
 async function statuses(limit: number, bodies: (string | Buffer | ReadableStream)[]) {

@@ -1,15 +1,13 @@
 // The service over HTTP against a plain model of it: whatever is asked, and however awkward the values.
 // MODEL_SEED=… repeats a run, CHAOS=1 makes it a long one.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { isDeepStrictEqual } from 'node:util'
 import { etagOf } from '../src/preconditions.ts'
-import { openStore } from '../src/store/open.ts'
-import type { UserStore } from '../src/store/user-store.ts'
 import { times } from './support/chaos.ts'
 import { PlainUsers, type Answer, type Request } from './support/plain-users.ts'
-import { send, startService, tokens, type Service } from './support/service.ts'
-import { describeStores, type Place } from './support/stores.ts'
+import { send, tokens, useReplicas } from './support/service.ts'
+import { describeStores } from './support/stores.ts'
 
 const seed = Number(process.env['MODEL_SEED'] ?? Date.now() % 2 ** 31)
 process.stderr.write(`test/model.test.ts: MODEL_SEED=${seed}\n`)
@@ -97,21 +95,7 @@ const LINES = {
 }
 
 describeStores((kind) => {
-  let place: Place
-  const stores: UserStore[] = []
-  const services: Service[] = []
-  beforeAll(async () => {
-    place = kind()
-    for (let i = 0; i < 2; i += 1) {
-      stores.push(await openStore(place))
-      services.push(await startService(stores[i]!))
-    }
-  })
-  afterAll(async () => {
-    for (const service of services) await service.close()
-    for (const store of stores) await store.close()
-    await place.remove()
-  })
+  const { stores, services } = useReplicas(kind, () => 2)
 
   /** The ids of the users that were created. */
   let known: string[]

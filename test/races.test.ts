@@ -1,34 +1,16 @@
 // Requests at the same moment: only the outcomes that some order explains. On MongoDB two services race.
 // CHAOS=1 makes it 100 rounds.
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { openStore } from '../src/store/open.ts'
-import type { UserStore } from '../src/store/user-store.ts'
+import { expect, test } from '@jest/globals'
 import { times } from './support/chaos.ts'
-import { startService, tokens, type Service } from './support/service.ts'
-import { describeStores, type Place } from './support/stores.ts'
+import { tokens, useReplicas } from './support/service.ts'
+import { describeStores } from './support/stores.ts'
 
 const ROUNDS = times(20, 100)
 const RACERS = 200
 const WRITERS = 20
 
 describeStores((kind) => {
-  let place: Place
-  const stores: UserStore[] = []
-  const services: Service[] = []
-
-  beforeAll(async () => {
-    place = kind()
-    for (let i = 0; i < (place.mongodbUri ? 2 : 1); i += 1) {
-      stores.push(await openStore(place))
-      services.push(await startService(stores[i]!))
-    }
-  })
-
-  afterAll(async () => {
-    for (const service of services) await service.close()
-    for (const store of stores) await store.close()
-    await place.remove()
-  })
+  const { services } = useReplicas(kind, ({ mongodbUri }) => (mongodbUri ? 2 : 1))
 
   const headers = {
     authorization: `Bearer ${tokens.issue('x')}`,

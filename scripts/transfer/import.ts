@@ -1,9 +1,9 @@
 // Lines of a file into a store, batch by batch. Knows no file, no format and no terminal.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { validator } from '../../src/contract/body.ts'
 import { operationOf } from '../../src/contract/contract.ts'
 import type { components } from '../../src/contract/openapi.ts'
-import { isUserId } from '../../src/store/user-id.ts'
+import { isUserId, ticksAt, userIdOf } from '../../src/store/user-id.ts'
 import type { Newcomer, Outcome, UserStore } from '../../src/store/user-store.ts'
 import { newUser } from '../../src/users.ts'
 import type { Line } from './line.ts'
@@ -105,14 +105,6 @@ function toUser(content: Line, { newIds, written }: Import): Newcomer | string {
 
 const NO_ID = 'field `id` must be 24 lower-case hexadecimal digits (--new-ids gives new ones)'
 
-/**
- * The id of a user without an email, which is the same when the file is imported again. Like all ids it
- * begins with a time, in 65,536ths of a second: that of the file, and the line.
- */
-function idOf(name: string, line: number, written: number): string {
-  const time = Math.floor(written * 65.536) + line
-  return (
-    time.toString(16).padStart(12, '0') +
-    createHash('sha256').update(name).digest('hex').slice(0, 12)
-  )
-}
+/** The id of a user without an email, which is the same when the file is imported again: of its time and line. */
+const idOf = (name: string, line: number, written: number): string =>
+  userIdOf(ticksAt(written) + line, hash('sha256', name).slice(0, 12))

@@ -1,8 +1,9 @@
 // Reads a request body and holds it against the schema that the contract gives it.
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
+import type { ErrorObject } from 'ajv/dist/2020.js'
 import type Koa from 'koa'
 import { invalidBody } from '../errors.ts'
-import { contract, type Operation } from './contract.ts'
+import { ajv } from './ajv.ts'
+import type { Operation } from './contract.ts'
 import { receiver } from './receive.ts'
 
 /**
@@ -32,13 +33,6 @@ function parseJson(bytes: Buffer): unknown {
     throw invalidBody(`the body is not valid ${error instanceof SyntaxError ? 'JSON' : 'UTF-8'}`)
   }
 }
-
-const ajv = new Ajv2020({
-  strict: false,
-  strictNumbers: true, // 1e400 is none
-  verbose: true, // messages look at the schema and the value
-  formats: { 'well-formed-unicode': (text: string) => text.isWellFormed() },
-}).addSchema(contract, 'openapi.yaml')
 
 /**
  * A function that checks a body; an absent one (`undefined`) lacks every field, and is no object if none

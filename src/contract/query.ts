@@ -1,7 +1,7 @@
 // Reads the query of a request and holds it against the parameters that the contract gives it. Never
 // guesses: what is unknown, repeated or malformed is refused by its name.
-import { Ajv2020 } from 'ajv/dist/2020.js'
 import { invalidQuery } from '../errors.ts'
+import { ajv } from './ajv.ts'
 import type { Operation, Parameter } from './contract.ts'
 
 type Query = Record<string, unknown>
@@ -31,8 +31,6 @@ export function queryReader(operation: Operation): ((query: string) => Query) | 
 }
 
 const PAIR = /^([^=]*)=?([^]*)$/
-
-const ajv = new Ajv2020({ strictNumbers: true })
 
 function valueReader({ name, schema }: Parameter): (text: string) => unknown {
   const valid = ajv.compile(schema)

@@ -8,10 +8,11 @@ import { createUsersClient, type UsersClient } from '../../src/client.ts'
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { closeServer, createServer, type BOUNDS } from '../../src/server.ts'
+import { openStore } from '../../src/store/open.ts'
 import type { UserStore } from '../../src/store/user-store.ts'
 import { createTokens } from '../../src/tokens.ts'
 import { expectContract } from './contract.ts'
-import { SECRET } from './stores.ts'
+import { SECRET, type Place } from './stores.ts'
 
 export const tokens = createTokens([SECRET], 86_400)
 export const BODY_LIMIT = 1024 * 1024
@@ -79,6 +80,27 @@ export function useService(store: () => UserStore, bounds?: Partial<typeof BOUND
   })
   afterAll(() => service.close())
   return () => service
+}
+
+/** Starts `count` services on one place, each with a store of its own; `stores` and `services` fill up. */
+export function useReplicas(kind: () => Place, count: (place: Place) => number) {
+  const stores: UserStore[] = []
+  const services: Service[] = []
+  let place: Place
+  beforeAll(async () => {
+    place = kind()
+    while (services.length < count(place)) {
+      const store = await openStore(place)
+      stores.push(store)
+      services.push(await startService(store))
+    }
+  })
+  afterAll(async () => {
+    for (const service of services) await service.close()
+    for (const store of stores) await store.close()
+    await place.remove()
+  })
+  return { stores, services }
 }
 
 const TOKEN = tokens.issue('665f1c2e8b3f4a0012d4c001')

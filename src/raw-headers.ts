@@ -1,0 +1,16 @@
+// The headers of a request as they were sent, of which Node hands on one where there are several.
+
+/**
+ * Whether there is more than one header of this name.
+ *
+ * @param rawHeaders names and values in turns
+ * @param name in lower case
+ */
+export function isRepeated(rawHeaders: string[], name: string): boolean {
+  let count = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) if (isNamed(rawHeaders[i]!, name)) count += 1
+  return count > 1
+}
+
+const isNamed = (header: string, name: string): boolean =>
+  header.length === name.length && header.toLowerCase() === name
