@@ -1,7 +1,8 @@
 // ETag, If-None-Match and If-Match: what names which user, and what then happens, on each store.
 import { describe, expect, test } from '@jest/globals'
 import { etagOf, ifMatch, ifNoneMatch } from '../src/preconditions.ts'
-import { useService } from './support/service.ts'
+import type { UserStore } from '../src/store/user-store.ts'
+import { startService, useService } from './support/service.ts'
 import { describeStores, useStore } from './support/stores.ts'
 
 const ABSENT = '665f1c2e8b3f4a0012d4ffff'
@@ -142,6 +143,22 @@ describeStores((place) => {
       for (const field of [tag, '*', 'nonsense']) expect(await write(id, field)).toBe(404)
     })
 
+    test('is done, or 412 in the end, when others change the user and change it back', async () => {
+      for (const [times, status] of [
+        [3, 204],
+        [Infinity, 412],
+      ] as const) {
+        const user = await create()
+        const service = await startService(restless(store(), user.name, times))
+        const headers = { 'if-match': await etag(user.id) }
+        const answer = await service.send(`${method} /users/${user.id}`, { headers, json })
+        await service.close()
+        expect(answer.status).toBe(status)
+        const name = status === 412 ? user.name : json?.name
+        expect((await store().find(user.id))?.name).toBe(name)
+      }
+    })
+
     test('compares names exactly', async () => {
       for (const name of [
         '',
@@ -165,3 +182,21 @@ describeStores((place) => {
     }
   })
 })
+
+/** `store`, where the user has another name during each of the first `times` writes. */
+function restless(store: UserStore, name: string, times: number): UserStore {
+  let writes = 0
+  async function during(id: string, write: () => Promise<boolean>): Promise<boolean> {
+    writes += 1
+    if (writes > times) return write()
+    await store.rename(id, 'another')
+    const isDone = await write()
+    await store.rename(id, name)
+    return isDone
+  }
+  return {
+    ...store,
+    rename: (id, to, ifName) => during(id, () => store.rename(id, to, ifName)),
+    remove: (id, ifName) => during(id, () => store.remove(id, ifName)),
+  }
+}
