@@ -48,7 +48,22 @@ describe('CSV', () => {
       'name,email\r\nAda,a@x\r\nBob,b@x\r\n',
       [user(2, 'Ada', 'a@x'), user(3, 'Bob', 'b@x')],
     ],
-    ['only CR', 'name,email\rAda,a@x\r', [user(1, 'Ada', 'a@x')]],
+    [
+      'only CR',
+      'name,email\rAda,a@x\r"Bob\nB",b@x\rCy,c@x',
+      [user(2, 'Ada', 'a@x'), user(3, 'Bob\nB', 'b@x'), user(5, 'Cy', 'c@x')],
+    ],
+    [
+      'first and last names',
+      'Email_Address,Last-Name,FIRST NAME\na@x,L,Ada\nb@x,,Bob\nc@x,,\n',
+      [user(2, 'Ada L', 'a@x'), user(3, 'Bob', 'b@x'), user(4, '', 'c@x')],
+    ],
+    ['only first names', 'email,Given name\na@x,Ada\n', [user(2, 'Ada', 'a@x')]],
+    [
+      'a column of names beside its parts',
+      'email,first name,last name,name\na@x,Ada,L,Lady\n',
+      [user(2, 'Lady', 'a@x')],
+    ],
     [
       'another order, and other columns',
       'Phone,E-Mail,Full Name\n1,a@x,Ada\n',
@@ -120,6 +135,13 @@ describe('CSV', () => {
     ])
   })
 
+  test('a record whose quotes are broken ends with its line, with only CR, too', async () => {
+    expect(await linesOf(readCsv, 'name,email\r"Ada,a@x\rBob,b@x\r')).toEqual([
+      { line: 2, reason: 'its quotes are broken' },
+      user(3, 'Bob', 'b@x'),
+    ])
+  })
+
   test('is of another encoding when that is named', async () => {
     const file = Buffer.from('name,email\nZo\xeb,z@x\n', 'latin1')
     expect(await linesOf(readCsv, file, 'windows-1252')).toEqual([user(2, 'Zoë', 'z@x')])
@@ -129,16 +151,17 @@ describe('CSV', () => {
     const reader = (text: AsyncIterable<string>) =>
       readCsv(text, { name: 'Nom', email: 'Courriel' })
     expect(await linesOf(reader, 'Courriel;Nom\na@x;Ada\n')).toEqual([user(2, 'Ada', 'a@x')])
+    const first = (text: AsyncIterable<string>) => readCsv(text, { name: 'FIRST-name' })
+    expect(await linesOf(first, 'Last name,first name,email\nL,Ada,a@x\n')).toEqual([
+      user(2, 'Ada', 'a@x'),
+    ])
     const nameless = (text: AsyncIterable<string>) => readCsv(text, { name: '' })
     expect(await linesOf(nameless, 'email\na@x\n')).toEqual([user(2, '', 'a@x')])
   })
 
   test.each([
     ['', 'the file is empty'],
-    [
-      'First name,Email\nAda,a@x\n',
-      'there is no column `name`, but First name, Email: --name-column',
-    ],
+    ['Nom,Email\nAda,a@x\n', 'there is no column `name`, but Nom, Email: --name-column'],
     ['name,phone\nAda,1\n', 'there is no column `email`, but name, phone: --email-column'],
   ])('%j is refused: %s', async (file, message) => {
     await expect(read(readCsv, file)).rejects.toThrow(message)
@@ -186,6 +209,11 @@ describe('JSON', () => {
       'many lines',
       '[\n  {\n "name": "a" },\n\n{"name":"b"}\n]\n',
       [object(2, { name: 'a' }), object(5, { name: 'b' })],
+    ],
+    [
+      'CRLF',
+      '[\r\n{"name":"a"},\r\n{"name":"b"}\r\n]\r\n',
+      [object(2, { name: 'a' }), object(3, { name: 'b' })],
     ],
     ['no element', ' [ ] ', []],
     [

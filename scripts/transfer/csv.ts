@@ -1,14 +1,19 @@
 // Users as comma-separated values (RFC 4180), as spreadsheets write them: any separator, any order of
 // columns, a line break within quotes. A record whose quotes are broken is one line.
 import type { User } from '../../src/store/user-store.ts'
-import { endOfLine, NOT_UTF8, readRecords, type Content, type Line } from './line.ts'
+import { NOT_UTF8, readRecords, type Content, type Find, type Line } from './line.ts'
 
-/** What the column of a field may be called, in any letter case. */
+/** What the column of a field may be called, as `titleOf` puts it. */
 const NAMES = {
   id: ['id'],
   name: ['name', 'full name', 'display name'],
-  email: ['email', 'e-mail', 'email address', 'e-mail address', 'mail'],
+  email: ['email', 'e mail', 'email address', 'e mail address', 'mail'],
 }
+/** The columns that make a name where there is none of names. */
+const PARTS = [
+  ['first name', 'firstname', 'given name', 'forename'],
+  ['last name', 'lastname', 'family name', 'surname'],
+]
 type Field = keyof typeof NAMES
 
 /** What the column of a field is called in a file, where it is none of the usual names. */
@@ -21,8 +26,8 @@ export async function* readCsv(
 ): AsyncGenerator<Line[]> {
   let separator: string | undefined
   let header: Header | undefined
-  yield* readRecords(text, (text, at, isLast) => {
-    if (!header && !isLast && !text.includes('\n', at)) return undefined
+  const find: Find = (text, at, isLast) => {
+    if (!header && !isLast && endOfLine(text, at) === text.length) return undefined
     const said = header ? null : /^sep=(.)[\r\n]/i.exec(text.slice(at, at + 6)) // Excel's
     if (said) separator = said[1]!
     if (said) return { end: endOfLine(text, at) }
@@ -30,7 +35,7 @@ export async function* readCsv(
     const record = readRecord(text, at, separator)
     if (record === 'unfinished' && !isLast) return undefined
     if (typeof record === 'string') {
-      if (!isLast && !text.includes('\n', at)) return undefined
+      if (!isLast && endOfLine(text, at) === text.length) return undefined
       if (!header) throw new Error('the quotes of the first line are broken')
       return { end: endOfLine(text, at), content: BROKEN }
     }
@@ -39,11 +44,19 @@ export async function* readCsv(
     if (header) return { end, content: pick(fields, header) }
     header = headerOf(fields, columns)
     return { end }
-  })
+  }
+  yield* readRecords(text, find, true)
   if (!header) throw new Error('the file is empty')
 }
 
 const BROKEN = { reason: 'its quotes are broken' }
+
+/** Where the line at `at` ends: a line of a CSV file may also end with a carriage return alone. */
+function endOfLine(text: string, at: number): number {
+  LINE_END.lastIndex = at
+  return LINE_END.test(text) ? LINE_END.lastIndex : text.length
+}
+const LINE_END = /\r\n?|\n/g
 
 /** The fields at `at`, and where what follows them begins. */
 function readRecord(
@@ -90,33 +103,48 @@ function unquoted(text: string, start: number, separator: string): { value: stri
 /** How wide the records are, and what stands where in them. */
 interface Header {
   width: number
-  indexes: { [F in Field]: number }
+  indexes: { id: number; name: number[]; email: number }
 }
 
 function headerOf(fields: string[], columns: Columns): Header {
-  const titles = fields.map((field) => field.trim().toLowerCase())
-  const indexOf = (field: Field): number => {
-    const names = columns[field] === undefined ? NAMES[field] : [columns[field].toLowerCase()]
-    return titles.findIndex((title) => names.includes(title))
-  }
-  const indexes = { id: indexOf('id'), name: indexOf('name'), email: indexOf('email') }
-  for (const field of ['name', 'email'] as const) {
-    if (indexes[field] >= 0 || columns[field] === '') continue
+  const titles = fields.map(titleOf)
+  const indexOf = (names: string[]): number => titles.findIndex((title) => names.includes(title))
+  const find = (field: Field): number => indexOf(namesOf(field, columns))
+  const missing = (field: Field): never => {
     const asked = columns[field] ?? field
     throw new Error(
       `there is no column \`${asked}\`, but ${fields.join(', ')}: --${field}-column says which it is`,
     )
   }
-  return { width: fields.length, indexes }
+  const whole = [find('name')]
+  const parts = columns.name === undefined ? PARTS.map(indexOf) : []
+  const name = [whole, parts].map(known).find(({ length }) => length > 0)
+  const email = find('email')
+  if (!name && columns.name !== '') missing('name')
+  if (email < 0 && columns.email !== '') missing('email')
+  return { width: fields.length, indexes: { id: find('id'), name: name ?? [], email } }
 }
+
+const known = (indexes: number[]): number[] => indexes.filter((index) => index >= 0)
+
+const namesOf = (field: Field, columns: Columns): string[] =>
+  columns[field] === undefined ? NAMES[field] : [titleOf(columns[field])]
+
+/** In small letters, with one space for what is between words: `E-Mail_Address` is `e mail address`. */
+const titleOf = (text: string): string =>
+  text
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s_-]+/g, ' ')
 
 /** The separator with which `line` has the most columns that are known, or the most at all. */
 function separatorOf(line: string, columns: Columns): string {
-  const known = new Set([...Object.values(NAMES).flat(), ...Object.values(columns)])
+  const names = (['id', 'name', 'email'] as const).flatMap((field) => namesOf(field, columns))
+  const known = new Set([...names, ...PARTS.flat()])
   const score = (separator: string): number => {
     const record = readRecord(line, 0, separator)
     if (typeof record === 'string') return 0
-    const titles = record.fields.map((field) => field.trim().toLowerCase())
+    const titles = record.fields.map(titleOf)
     return titles.filter((title) => known.has(title)).length * 1_000 + titles.length
   }
   return [',', ';', '\t', '|'].toSorted((a, b) => score(b) - score(a))[0]!
@@ -127,9 +155,10 @@ function pick(record: string[], { width, indexes }: Header): Content {
   if (isWide || record.length < width) {
     return { reason: `it has ${record.length} fields, the header has ${width}` }
   }
+  const names = indexes.name.map((index) => record[index]!)
   const fields = {
     id: record[indexes.id] || undefined,
-    name: record[indexes.name] ?? '',
+    name: names.length > 1 ? names.filter((name) => name !== '').join(' ') : (names[0] ?? ''),
     email: record[indexes.email] ?? '',
   }
   const isText = Object.values(fields).every((field) => field?.isWellFormed() ?? true)

@@ -8,8 +8,11 @@ import type { Newcomer, Outcome, UserStore } from '../../src/store/user-store.ts
 import { newUser } from '../../src/users.ts'
 import type { Line } from './line.ts'
 
-/** The most users that are stored at once, and the most UTF-16 code units of their text. */
-const BATCH = { users: 5_000, length: 4_000_000 }
+/** How many users are stored at once at first, and at most, and the most UTF-16 code units of their text. */
+const BATCH = { users: { first: 1_000, most: 50_000 }, length: 4_000_000 }
+
+/** How long, in milliseconds, storing a batch is to take: services that write to the store wait for it. */
+const BATCH_TIME = 500
 
 export interface Import {
   store: Pick<UserStore, 'createMany'>
@@ -38,13 +41,16 @@ export async function importUsers(
 ): Promise<void> {
   let batch: Row[] = []
   let length = 0
+  let size = BATCH.users.first
 
   async function store(): Promise<void> {
     const rows = batch
     batch = []
     length = 0
     const users = rows.flatMap(({ user }) => (typeof user === 'string' ? [] : user))
+    const began = performance.now()
     const outcomes = users.length > 0 ? await given.store.createMany(users, given.update) : []
+    size = nextSize(users.length, performance.now() - began)
     for (const row of rows) count(row, outcomes)
   }
 
@@ -68,7 +74,7 @@ export async function importUsers(
         const user = toUser(line, given)
         batch.push({ line: line.line, user })
         length += typeof user === 'string' ? 0 : user.name.length + user.email.length
-        if (batch.length < BATCH.users && length < BATCH.length) continue
+        if (batch.length < size && length < BATCH.length) continue
         await store()
         if (given.stop.aborted) return
       }
@@ -76,6 +82,13 @@ export async function importUsers(
   } finally {
     if (!given.stop.aborted) await store() // of a file that breaks off, too
   }
+}
+
+/** How many users to store at once, after `users` have taken `time` milliseconds. */
+function nextSize(users: number, time: number): number {
+  const { first, most } = BATCH.users
+  const inTime = Math.floor((users * BATCH_TIME) / Math.max(time, 1))
+  return Math.max(first, Math.min(inTime, 2 * users, most))
 }
 
 /** A line with its user, or with why it has none. */

@@ -21,10 +21,14 @@ export type Find = (
   isLast: boolean,
 ) => { end: number; content?: Content } | undefined
 
-/** @param text whose last chunk ends with a line feed */
+/**
+ * @param text whose last chunk ends with a line feed
+ * @param cr whether a carriage return at the end of a record ends its line; within it only line feeds do
+ */
 export async function* readRecords(
   text: AsyncIterable<string>,
   find: Find,
+  cr = false,
 ): AsyncGenerator<Line[]> {
   let rest = ''
   let line = 1
@@ -37,6 +41,7 @@ export async function* readRecords(
       if (!found) break
       if (found.content) lines.push({ line, ...found.content })
       line += countLines(rest, at, found.end)
+      if (cr && rest[found.end - 1] === '\r') line += 1
       at = found.end
     }
     rest = rest.slice(at)
