@@ -1,19 +1,22 @@
-// What jest's JSON reports say. `failed FILE`: the test files that failed; `count FILE AGAIN`: how many
-// tests passed, failed and were skipped, where a file that was run again counts as it did then.
+// What the reporter wrote. `again FILE TESTS`: those of the test files in TESTS that failed or did not
+// end; `count FILE`: how many tests passed, failed and were skipped, the last time each file was run.
 import { existsSync, readFileSync } from 'node:fs'
 
-const [what, ...reports] = process.argv.slice(2)
-const files = reports
-  .filter((report) => existsSync(report))
-  .map((report) => JSON.parse(readFileSync(report, 'utf8')).testResults)
-  .map((results) => results.map((result) => [result.name, result]))
-const results = [...new Map(files.flat()).values()]
+const [what, report, tests] = process.argv.slice(2)
+const linesOf = (file) => (existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [])
+const results = linesOf(report)
+  .filter(Boolean)
+  .map((line) => JSON.parse(line))
+const last = new Map(results.map((result) => [result.file, result]))
 
-if (what === 'failed') {
-  for (const { name, status } of results) if (status === 'failed') console.log(name)
+if (what === 'again') {
+  const files = linesOf(tests).filter((line) => line.startsWith('/'))
+  for (const file of files) if (last.get(file)?.failed ?? true) console.log(file)
 } else {
-  const tests = results.flatMap(({ assertionResults }) => assertionResults)
-  const count = (status) => tests.filter((test) => test.status === status).length
-  if (tests.length === 0) process.exit(1)
+  const all = [...last.values()].flatMap(({ failed, tests }) =>
+    tests.length > 0 ? tests : failed ? ['failed'] : [],
+  )
+  const count = (status) => all.filter((one) => one === status).length
+  if (all.length === 0) process.exit(1)
   console.log(count('passed'), count('failed'), count('pending'))
 }
