@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { MongoClient, ObjectId } from 'mongodb'
 import { randomBytes } from 'node:crypto'
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import {
@@ -465,6 +465,17 @@ describeStores((place) => {
     for (const call of calls) await expect(call()).rejects.toThrow(StoreFailure)
     await where.remove()
   })
+})
+
+test('on SQLite everything is in the database itself once it is closed, and the log empty', async () => {
+  const place = sqlitePlace()
+  const store = await openStore(place)
+  await store.create({ name: 'Ada', email: '' })
+  const log = join(place.dataDir, 'users.db-wal')
+  expect(statSync(log).size).toBeGreaterThan(0)
+  await store.close()
+  expect(statSync(log).size).toBe(0)
+  await place.remove()
 })
 
 test('on SQLite the file is in WAL mode and its table strict', async () => {

@@ -203,7 +203,10 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
       return isUserId(id) && (await commit({ run })) > 0
     },
     isEmpty: async () => attempt(() => any.get() === undefined),
-    close: async () => attempt(() => db.close()),
+    close: async () => {
+      emptyLog(db)
+      await attempt(() => db.close())
+    },
   }
 }
 
@@ -234,6 +237,18 @@ function transactionIn(db: DatabaseSyncInstance): <T>(work: () => T) => T {
       if (db.isTransaction) rollback.run()
       throw error
     }
+  }
+}
+
+/**
+ * Moves what is in the log to the database, if nobody is in the way. The library's close() does not, as
+ * it leaves the statements that were prepared. What stays in the log is as durable.
+ */
+function emptyLog(db: DatabaseSyncInstance): void {
+  try {
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  } catch {
+    // a full disk, or another process: the next one that opens the database reads the log
   }
 }
 
