@@ -17,7 +17,8 @@ const USAGE = `usage: import-users [options] FILE
 
 Stores the users of FILE, a .csv, .ndjson or .json, each of them gzip or not; - is standard input.
 A user has a name, an email and, if it was exported, an id. One that is there already is left alone.
-Stopped at any moment and run again, it goes on.
+Stopped at any moment and run again, it goes on. A user without an email is known again by the time of
+the file and the line; one from standard input is a new one each time.
 
   --update              give a user whose email is there already the name in the file
   --dry-run             store nothing, and tell what would be stored

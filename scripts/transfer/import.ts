@@ -8,8 +8,8 @@ import type { Newcomer, Outcome, UserStore } from '../../src/store/user-store.ts
 import { newUser } from '../../src/users.ts'
 import type { Line } from './line.ts'
 
-/** How many users are stored at once at first, and at most, and the most UTF-16 code units of their text. */
-const BATCH = { users: { first: 1_000, most: 50_000 }, length: 4_000_000 }
+/** How many users are stored at once, at first the least, and the most UTF-16 code units of their text. */
+const BATCH = { least: 100, most: 50_000, length: 4_000_000 }
 
 /** How long, in milliseconds, storing a batch is to take: services that write to the store wait for it. */
 const BATCH_TIME = 500
@@ -41,7 +41,7 @@ export async function importUsers(
 ): Promise<void> {
   let batch: Row[] = []
   let length = 0
-  let size = BATCH.users.first
+  let size = BATCH.least
 
   async function store(): Promise<void> {
     const rows = batch
@@ -51,16 +51,17 @@ export async function importUsers(
     const began = performance.now()
     const outcomes = users.length > 0 ? await given.store.createMany(users, given.update) : []
     size = nextSize(users.length, performance.now() - began)
-    for (const row of rows) count(row, outcomes)
+    const next = outcomes.values()
+    for (const row of rows) count(row, next)
   }
 
-  function count({ line, user }: Row, outcomes: Outcome[]): void {
+  function count({ line, user }: Row, outcomes: Iterator<Outcome>): void {
     tally.line = line
     if (typeof user === 'string') {
       tally.refused += 1
       return given.report(line, `refused: ${user}`)
     }
-    const outcome = outcomes.shift()!
+    const outcome = outcomes.next().value as Outcome
     if (outcome === 'created' || outcome === 'updated') return void (tally[outcome] += 1)
     tally.duplicate += 1
     const taken =
@@ -86,9 +87,8 @@ export async function importUsers(
 
 /** How many users to store at once, after `users` have taken `time` milliseconds. */
 function nextSize(users: number, time: number): number {
-  const { first, most } = BATCH.users
   const inTime = Math.floor((users * BATCH_TIME) / Math.max(time, 1))
-  return Math.max(first, Math.min(inTime, 2 * users, most))
+  return Math.max(BATCH.least, Math.min(inTime, 2 * users, BATCH.most))
 }
 
 /** A line with its user, or with why it has none. */
