@@ -1,12 +1,13 @@
 // Files of users, read and written, without a store: however their bytes are cut into chunks.
-import { describe, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import fc from 'fast-check'
+import type { WriteStream } from 'node:tty'
 import { gzipSync } from 'node:zlib'
 import { csv, CSV_HEADER, readCsv } from '../scripts/transfer/csv.ts'
 import { jsonLines, readJson } from '../scripts/transfer/json.ts'
 import type { Line } from '../scripts/transfer/line.ts'
 import { ndjson, readNdjson } from '../scripts/transfer/ndjson.ts'
-import { progressLine } from '../scripts/transfer/progress.ts'
+import { progressLine, startProgress } from '../scripts/transfer/progress.ts'
 import { readText } from '../scripts/transfer/text.ts'
 
 type Reader = (text: AsyncIterable<string>) => AsyncIterable<Line[]>
@@ -288,4 +289,36 @@ test('the progress tells the part that is done, the rate and the time left, wher
     '[#####               ] 25 %  1,500,000 users  150,000 users/s  30 s left',
   )
   expect(progressLine({ users: 20 }, 10)).toBe('20 users  2 users/s')
+})
+
+describe('the progress', () => {
+  const state = () => ({ users: 1_500, part: 0.25 })
+  beforeEach(() => jest.useFakeTimers())
+  afterEach(() => jest.useRealTimers())
+
+  function shownOn(
+    terminal: { isTTY?: boolean; columns?: number },
+    milliseconds: number,
+  ): string[] {
+    const shown: string[] = []
+    const write = (text: string) => shown.push(text) > 0
+    const progress = startProgress(state, { ...terminal, write } as WriteStream)
+    jest.advanceTimersByTime(milliseconds)
+    progress.stop()
+    return shown
+  }
+
+  test('is one line in a terminal, no wider than that, and goes in the end', () => {
+    expect(shownOn({ isTTY: true, columns: 30 }, 250)).toEqual([
+      '\r\x1b[K[#####               ] 25 %  ',
+      '\r\x1b[K[#####               ] 25 %  ',
+      '\r\x1b[K',
+    ])
+    expect(shownOn({ isTTY: true, columns: 0 }, 150)[0]).toMatch(/ 1 s left$/) // it is not known
+  })
+
+  test('is a line every five seconds elsewhere', () => {
+    const line = '[#####               ] 25 %  1,500 users  300 users/s  15 s left\n'
+    expect(shownOn({}, 5_500)).toEqual([line])
+  })
 })

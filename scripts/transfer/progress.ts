@@ -16,7 +16,9 @@ export function startProgress(
   const began = performance.now()
   const show = () => {
     const line = progressLine(state(), (performance.now() - began) / 1000)
-    output.write(output.isTTY ? `\r\x1b[K${line.slice(0, output.columns - 1)}` : `${line}\n`)
+    output.write(
+      output.isTTY ? `\r\x1b[K${line.slice(0, (output.columns || 80) - 1)}` : `${line}\n`,
+    )
   }
   const timer = setInterval(show, output.isTTY ? INTERVAL.terminal : INTERVAL.elsewhere)
   timer.unref()
