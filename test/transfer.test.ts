@@ -293,8 +293,8 @@ test('the progress tells the part that is done, the rate and the time left, wher
 
 describe('the progress', () => {
   const state = () => ({ users: 1_500, part: 0.25 })
-  beforeEach(() => jest.useFakeTimers())
-  afterEach(() => jest.useRealTimers())
+  beforeEach(() => void jest.useFakeTimers())
+  afterEach(() => void jest.useRealTimers())
 
   function shownOn(
     terminal: { isTTY?: boolean; columns?: number },
