@@ -48,9 +48,12 @@ export async function* readRecords(
     return lines
   }
 
+  let enough = 0
   for await (const chunk of text) {
     rest += chunk
+    if (rest.length < enough) continue
     yield read(false)
+    enough = 2 * rest.length // so that a long record is not read again for each of its chunks
   }
   yield read(true)
 }
