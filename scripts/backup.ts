@@ -7,7 +7,7 @@ import { program, UsageError } from './program.ts'
 
 await program('usage: node dist/scripts/backup.js FILE', {}, async (_, [target, ...more]) => {
   if (!target || more.length > 0) throw new UsageError('one FILE is needed')
-  const { dataDir, mongodbUri } = readConfig(process.env)
+  const { dataDir, mongodbUri } = readConfig(process.env, false)
   if (mongodbUri) throw new Error('the users are in MongoDB: use mongodump, or export-users')
   const file = databaseIn(dataDir)
   backUpSqlite(file, target)

@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 // Writes all users of the configured store to a file, page by page.
 import { readConfig } from '../src/config.ts'
-import { openStore } from '../src/store/open.ts'
+import { openExisting } from '../src/store/open.ts'
 import type { User } from '../src/store/user-store.ts'
 import { program, STOPPED, stopSignal, UsageError } from './program.ts'
 import { CSV_HEADER, csv } from './transfer/csv.ts'
 import { formatOf, openOutput, type Format } from './transfer/file.ts'
-import { jsonLines } from './transfer/json.ts'
+import { jsonLines, usersOf } from './transfer/json.ts'
 import { ndjson } from './transfer/ndjson.ts'
 import { perSecond, startProgress } from './transfer/progress.ts'
 
@@ -27,15 +27,15 @@ const OPTIONS = { format: { type: 'string' }, force: { type: 'boolean' } } as co
 await program(USAGE, OPTIONS, async (options, [file, ...more]) => {
   if (file === undefined || more.length > 0) throw new UsageError('one FILE is needed')
   const format = formatOf(file, options.format ?? (file === '-' ? 'ndjson' : undefined))
+  const store = (await openExisting(readConfig(process.env, false))) ?? none()
   const { write } = openOutput(file, options.force ?? false)
-  const store = await openStore(readConfig(process.env))
   let users = 0
   const began = performance.now()
   const progress = startProgress(() => ({ users }))
 
   async function* pages(): AsyncGenerator<User[]> {
     for await (const page of store.list()) {
-      const some = JSON.parse(Buffer.from(page as Uint8Array).toString()) as User[]
+      const some = usersOf(page)
       yield some
       users += some.length
     }
@@ -57,6 +57,10 @@ await program(USAGE, OPTIONS, async (options, [file, ...more]) => {
   )
   return 0
 })
+
+function none(): never {
+  throw new Error('there are no users: MONGODB_URI or DATA_DIR says where they are')
+}
 
 /** What stands before, between and behind the users in each format. */
 async function* textOf(format: Format, pages: AsyncIterable<User[]>): AsyncGenerator<string> {

@@ -2,6 +2,7 @@
 // Stores the users of a file in the configured store, in constant memory.
 import { readConfig } from '../src/config.ts'
 import { openStore } from '../src/store/open.ts'
+import { StoreFailure } from '../src/store/user-store.ts'
 import { program, STOPPED, stopSignal, UsageError } from './program.ts'
 import { readCsv } from './transfer/csv.ts'
 import { formatOf, openInput } from './transfer/file.ts'
@@ -17,14 +18,14 @@ const USAGE = `usage: import-users [options] FILE
 
 Stores the users of FILE, a .csv, .ndjson or .json, each of them gzip or not; - is standard input.
 A user has a name, an email and, if it was exported, an id. One that is there already is left alone.
-Stopped at any moment and run again, it goes on. A user without an email is known again by the time of
-the file and the line; one from standard input is a new one each time.
+Stopped at any moment and run again, it goes on. Without an email, a user is known again by the name: as
+many lines with a name as there are such users stand for them.
 
   --update              give a user whose email is there already the name in the file
   --dry-run             store nothing, and tell what would be stored
   --new-ids             do not keep the ids in the file
   --report FILE         where to tell of each line that is not stored; if not given, FILE.report.txt, or
-                        standard error, which is -
+                        of what is no file, standard error, which is -
   --format FORMAT       csv, ndjson or json; what the name of the file says if not given
   --encoding NAME       such as windows-1252; UTF-8, or UTF-16 by its byte order mark, if not given
   --name-column TITLE   the title of the column of names in a CSV file; '' if there is none
@@ -50,13 +51,12 @@ await program(USAGE, OPTIONS, async (options, [file, ...more]) => {
   const format = formatOf(file, options.format)
   const columns = { name: options['name-column'], email: options['email-column'] }
   const encoding = encodingOf(options.encoding)
-  const input = openInput(file)
-  const text = readText(input.bytes, encoding)
-  const report = openReport(options.report ?? input.report)
-  const open = options['dry-run'] ? openTrial : openStore
-  const store = await open(readConfig(process.env))
-
   const stop = stopSignal()
+  const input = openInput(file, stop)
+  const text = readText(input.bytes, encoding)
+  const open = options['dry-run'] ? openTrial : openStore
+  const store = await open(readConfig(process.env, false))
+  const report = openReport(options.report, input.report, input.stat)
 
   const tally: Tally = { created: 0, updated: 0, duplicate: 0, refused: 0, line: 0 }
   const began = performance.now()
@@ -68,24 +68,28 @@ await program(USAGE, OPTIONS, async (options, [file, ...more]) => {
       store,
       update: options.update ?? false,
       newIds: options['new-ids'] ?? false,
-      written: input.written,
       report: report.tell,
       stop,
     }
     await importUsers(lines, given, tally)
   } catch (error) {
-    failure = error as Error
+    if (!stop.aborted || error instanceof StoreFailure) failure = error as Error
   }
   progress.stop()
-  await store.close()
+  await store.close().catch((error: Error) => (failure ??= error))
   const seconds = (performance.now() - began) / 1000
   const verb = options['dry-run'] ? 'would be ' : ''
   console.log(`${verb}${summary(tally, seconds)}${report.close()}`)
-  if (failure) throw new Error(`${failure.message} (behind line ${tally.line})`, { cause: failure })
+  if (failure) throw brokenOff(failure, tally)
   if (!stop.aborted) return 0
   console.error(`stopped behind line ${tally.line}: run it again to go on`)
   return STOPPED
 })
+
+function brokenOff(failure: Error, { line }: Tally): Error {
+  const unknown = failure instanceof StoreFailure ? '; some that follow may be stored' : ''
+  return new Error(`${failure.message} (behind line ${line}${unknown})`, { cause: failure })
+}
 
 function total({ created, updated, duplicate, refused }: Tally): number {
   return created + updated + duplicate + refused

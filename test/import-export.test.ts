@@ -1,12 +1,13 @@
 // import-users and export-users, as programs, on each store.
 import { describe, expect, test } from '@jest/globals'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import { openStore } from '../src/store/open.ts'
+import { databaseIn, openExisting, openStore } from '../src/store/open.ts'
 import type { User } from '../src/store/user-store.ts'
-import { run, serve } from './support/program.ts'
+import { run, runToEnd, serve } from './support/program.ts'
 import { tokens } from './support/service.ts'
 import { describeStores, SECRET, sqlitePlace, type Place } from './support/stores.ts'
 import { scans, useTransfers } from './support/transfers.ts'
@@ -43,7 +44,7 @@ describeStores((kind) => {
     expect(stdout).toMatch(
       /^created 4, updated 0, duplicate 1, refused 2; [\d.]+ s, [\d,]+ users\/s; see .*people\.csv\.report\.txt\n$/,
     )
-    expect(await namesAt(place)).toEqual(['Nobody', 'Nobody', 'Ada', 'Grace'])
+    expect(await namesAt(place)).toEqual(['Ada', 'Grace', 'Nobody', 'Nobody'])
     expect(readFileSync(`${people}.report.txt`, 'utf8')).toBe(
       `line 3: refused: it has 1 fields, the header has 2
 line 5: duplicate: a user with email "ada@example.com" already exists
@@ -63,6 +64,36 @@ line 6: refused: its quotes are broken
       expect.stringMatching(/^created 0, updated 0, duplicate 5,/),
     ])
     expect(await usersAt(place)).toEqual(users)
+  })
+
+  test('a user without an email is known again by the name: as many as there are', async () => {
+    const place = at(kind)
+    await importUsers(place, file('two.csv', 'name,email\nBob,\nAda,a@x\nBob,\n'))
+    const users = await usersAt(place)
+    const more = file('more.csv', 'name,email\nBob\nBob,\nBob,\nEve,\nBob,\n')
+    for (const option of ['--dry-run', '--update']) {
+      const { stdout } = await importUsers(place, option, more)
+      expect(stdout).toMatch(/created 2, updated 0, duplicate 2, refused 1;/)
+    }
+    expect(readFileSync(`${more}.report.txt`, 'utf8')).toBe(
+      `line 2: refused: it has 1 fields, the header has 2
+line 3: duplicate: a user with name "Bob" and no email already exists
+line 4: duplicate: a user with name "Bob" and no email already exists
+`,
+    )
+    expect((await usersAt(place)).slice(0, 3)).toEqual(users)
+    expect((await namesAt(place)).slice(3)).toEqual(['Eve', 'Bob'])
+  })
+
+  test('a dry run makes no store, and an export of none fails', async () => {
+    const place = at(kind)
+    const people = file('people.csv', 'name,email\nAda,a@x\n')
+    expect((await importUsers(place, '--dry-run', people)).stdout).toMatch(/^would be created 1,/)
+    expect(await openExisting(place)).toBeUndefined()
+    const { code, stderr } = await exportUsers(place, join(folder(), 'users.csv'))
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^there are no users: MONGODB_URI/)])
+    expect(existsSync(join(folder(), 'users.csv'))).toBe(false)
+    expect(await openExisting(place)).toBeUndefined()
   })
 
   test('with --update a user whose email is there gets the name in the file', async () => {
@@ -280,10 +311,87 @@ describe('import-users', () => {
     expect(stored).toBeGreaterThan(10_000)
   })
 
-  test('a dry run does not make the database', async () => {
+  test('of a user of more than 8 MB says so by the line', async () => {
     const place = at(sqlitePlace)
-    await importUsers(place, '--dry-run', file('people.csv', 'name,email\nAda,a@x\n'))
-    expect(existsSync(join(place.dataDir, 'users.db'))).toBe(false)
+    const lines = [`${'€'.repeat(2_900_000)},a@x`, `${'€'.repeat(2_700_000)},b@x`, 'Cy,c@x']
+    const people = file('people.csv', `name,email\n${lines.join('\n')}\n`)
+    expect((await importUsers(place, people)).stdout).toMatch(/^created 2, .* refused 1;/)
+    expect(readFileSync(`${people}.report.txt`, 'utf8')).toBe(
+      'line 2: refused: it is longer than 8,388,608 bytes\n',
+    )
+  })
+
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 130],
+  ] as const)(
+    'that waits for its input is stopped by %s, and stores what it has',
+    async (signal, code) => {
+      const place = at(sqlitePlace)
+      const importing = run('scripts/import-users', place, {}, ['--format', 'csv', '-'])
+      importing.process.stdin!.write('name,email\nAda,a@x\nBob,b@x\n')
+      while (!existsSync(databaseIn(place.dataDir))) await sleep(10)
+      await sleep(500) // so that it has read, which nothing tells
+      importing.process.kill(signal)
+      expect(await importing.ended).toBe(code)
+      expect(importing.output.stdout).toMatch(/^created 2,/)
+      expect(await namesAt(place)).toEqual(['Ada', 'Bob'])
+    },
+  )
+
+  const BAD = 'name,email\nAda,a@x\nBob\n'
+
+  test('reports into the file that is asked for, and leaves no report of a former run', async () => {
+    const place = at(sqlitePlace)
+    const people = file('people.csv', BAD)
+    const asked = join(folder(), 'asked.txt')
+    await importUsers(place, '--report', asked, people)
+    expect(readFileSync(asked, 'utf8')).toMatch(/^line 3: .*\n$/)
+    expect(existsSync(`${people}.report.txt`)).toBe(false)
+    await importUsers(place, people)
+    expect(existsSync(`${people}.report.txt`)).toBe(true)
+    file('people.csv', 'name,email\nEve,e@x\n')
+    await importUsers(place, people)
+    await importUsers(at(sqlitePlace), '--report', asked, people)
+    expect(existsSync(`${people}.report.txt`)).toBe(false)
+    expect(readFileSync(asked, 'utf8')).toBe('')
+  })
+
+  test('writes no report over what it reads', async () => {
+    const people = file('people.csv', BAD)
+    symlinkSync(people, join(folder(), 'link'))
+    for (const asked of [people, join(folder(), 'link')]) {
+      const { code, stderr } = await importUsers(at(sqlitePlace), '--report', asked, people)
+      expect([code, stderr]).toEqual([1, `the report must not be ${asked}, which is read\n`])
+    }
+    expect(readFileSync(people, 'utf8')).toBe(BAD)
+  })
+
+  test('keeps the former report when it cannot begin', async () => {
+    const people = file('people.csv', BAD)
+    const report = file('people.csv.report.txt', 'of before')
+    const place = { ...at(sqlitePlace), environment: { TOKEN_TTL: 'x' } }
+    expect((await importUsers(place, people)).code).toBe(1)
+    expect(readFileSync(report, 'utf8')).toBe('of before')
+  })
+
+  test('reports on standard error where no file can be written, and goes on', async () => {
+    const people = file('people.csv', `${BAD}Cy,c@x\n`)
+    mkdirSync(`${people}.report.txt`)
+    const { code, stdout, stderr } = await importUsers(at(sqlitePlace), people)
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^created 2, .* refused 1; [^;]*\n$/)])
+    expect(stderr).toMatch(/^the report goes on here: EISDIR.*\nline 3: refused: .*\n$/)
+  })
+
+  test('reports on standard error of what is no file', async () => {
+    const people = file('people.csv', BAD)
+    const place = at(sqlitePlace)
+    const program = fileURLToPath(new URL('../dist/scripts/import-users.js', import.meta.url))
+    const script = `"$0" "$1" --format csv <(cat "$2") 2>&1 >/dev/null`
+    const args = ['-c', script, process.execPath, program, people]
+    expect(runToEnd('bash', args, { env: { ...process.env, ...place.environment } })).toBe(
+      'line 3: refused: it has 1 fields, the header has 2\n',
+    )
   })
 })
 
@@ -298,6 +406,7 @@ describe('export-users', () => {
   test('writes over no file, unless it is told to', async () => {
     const target = file('people.csv', 'mine')
     const place = at(sqlitePlace)
+    await (await openStore(place)).close()
     const { code, stderr } = await exportUsers(place, target)
     expect([code, stderr]).toEqual([1, `${target} is there: --force writes over it\n`])
     expect(readFileSync(target, 'utf8')).toBe('mine')
@@ -331,7 +440,9 @@ test.each([
   ['export-users', ['people.xlsx'], 2, /^--format is needed/],
   ['export-users', ['/dev/null/people.csv'], 1, /^ENOTDIR/],
 ])('%s %j exits %d: %s', async (script, args, code, message) => {
-  const ended = await done(script, at(sqlitePlace), args)
+  const place = at(sqlitePlace)
+  await (await openStore(place)).close()
+  const ended = await done(script, place, args)
   expect([ended.code, ended.stdout]).toEqual([code, ''])
   expect(ended.stderr).toMatch(message)
 })

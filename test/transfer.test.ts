@@ -51,8 +51,8 @@ describe('CSV', () => {
     ],
     [
       'only CR',
-      'name,email\rAda,a@x\r"Bob\nB",b@x\rCy,c@x',
-      [user(2, 'Ada', 'a@x'), user(3, 'Bob\nB', 'b@x'), user(5, 'Cy', 'c@x')],
+      'name,email\rAda,a@x\r"Bob\rB",b@x\rCy,c@x',
+      [user(2, 'Ada', 'a@x'), user(3, 'Bob\rB', 'b@x'), user(5, 'Cy', 'c@x')],
     ],
     [
       'first and last names',
@@ -90,7 +90,39 @@ describe('CSV', () => {
     ['empty lines', '\n\nname,email\n\nAda,a@x\n,\n\n', [user(5, 'Ada', 'a@x')]],
     ['an empty field', 'name,email\nAda,\n,b@x\n', [user(2, 'Ada', ''), user(3, '', 'b@x')]],
     ['empty fields behind the last', 'name,email\nAda,a@x,,\n', [user(2, 'Ada', 'a@x')]],
-    ['spaces, which are kept', 'name, email\n Ada ,a@x \n', [user(2, ' Ada ', 'a@x ')]],
+    ['spaces in names, which are kept', 'name, email\n Ada ,a@x\n', [user(2, ' Ada ', 'a@x')]],
+    [
+      'spaces around emails, which are kept only in quotes',
+      'email,name\n a@x ,Ada\n" b@x ",Bob\n',
+      [user(2, 'Ada', 'a@x'), user(3, 'Bob', ' b@x ')],
+    ],
+    [
+      'spaces around quotes',
+      '"name", "email"\n"Ada, L" ,  "a@x" \nBob, "b@x"\n',
+      [user(2, 'Ada, L', 'a@x'), user(3, 'Bob', 'b@x')],
+    ],
+    [
+      'a quote behind a space within a field',
+      'name,email,x\n "Ada" L,a@x,\n',
+      [user(2, ' "Ada" L', 'a@x')],
+    ],
+    [
+      'less than all columns, if none of those is missing that are read',
+      'name,email,phone,fax\nAda,a@x\n',
+      [user(2, 'Ada', 'a@x')],
+    ],
+    ['an empty line before semicolons', '\r\n \nname;email\nAda;a@x\n', [user(4, 'Ada', 'a@x')]],
+    ['a line break in a title', '"a\n,b";name;email\n1;Ada;a@x\n', [user(3, 'Ada', 'a@x')]],
+    [
+      "the columns of Google's contacts",
+      'First Name,Middle Name,Last Name,E-mail 1 - Value\nAda,K,L,a@x\n',
+      [user(2, 'Ada K L', 'a@x')],
+    ],
+    [
+      'UTF-16, big endian',
+      Buffer.from('\uFEFFname,email\nÄda 💩,a@x\n', 'utf16le').swap16(),
+      [user(2, 'Äda 💩', 'a@x')],
+    ],
     [
       'UTF-16',
       Buffer.from('\uFEFFname\temail\nÄda 💩\ta@x\n', 'utf16le'),
@@ -113,7 +145,7 @@ describe('CSV', () => {
     ['too many fields', 'Bob,b@x,1', /^it has 3 fields, the header has 2$/],
     ['text behind a quote', '"Bob" B,b@x', /^its quotes are broken$/],
     ['a quote that is not closed', '"Bob,b@x', /^its quotes are broken$/],
-    ['bytes that are no UTF-8', 'B\xF6b,b@x', /^it is not UTF-8/],
+    ['bytes that are no UTF-8', 'B\xF6b,b@x', /^it has bytes that are no text/],
   ])('%s break one line, and no other', async (_, line, reason) => {
     const [before, after] = ['name,email\nAda,a@x\n', '\n"Zoë, Z",z@x\nDan,d@x\n']
     const file = Buffer.concat([
@@ -146,6 +178,16 @@ describe('CSV', () => {
   test('is of another encoding when that is named', async () => {
     const file = Buffer.from('name,email\nZo\xeb,z@x\n', 'latin1')
     expect(await linesOf(readCsv, file, 'windows-1252')).toEqual([user(2, 'Zoë', 'z@x')])
+  })
+
+  test.each<[string, Buffer, string | undefined]>([
+    ['UTF-16', Buffer.from('\uFEFFname,email\nA\uD800B,a@x\nBob,b@x\n', 'utf16le'), undefined],
+    ['Shift JIS', Buffer.from('name,email\nA\x81\xff,a@x\nBob,b@x\n', 'latin1'), 'shift_jis'],
+  ])('what is no text in %s is refused', async (_, file, encoding) => {
+    expect(await linesOf(readCsv, file, encoding)).toEqual([
+      { line: 2, reason: expect.stringMatching(/^it has bytes that are no text/) },
+      user(3, 'Bob', 'b@x'),
+    ])
   })
 
   test('may call its columns otherwise when told', async () => {
@@ -240,7 +282,7 @@ describe('JSON', () => {
     ])
   })
 
-  test.each(['{"name":"b', '{"name":"b",{'])(
+  test.each(['{"name":"b', '{"name":"b","x":'])(
     '%s, which does not end, breaks one line',
     async (element) => {
       expect(await linesOf(readJson, `[{"name":"a"},\n${element},\n{"name":"c"}\n]`)).toEqual([
@@ -251,6 +293,63 @@ describe('JSON', () => {
     },
   )
 
+  const NOT_VALID = 'it is not valid JSON'
+
+  test('elements with a quote missing break, each of them and no other', async () => {
+    const elements = [
+      '{"name":"a","email":"a@x}',
+      '{"name":"b"}',
+      '{"name":"c","email":"c@x}',
+      '{"name":"d"}',
+    ]
+    expect(await linesOf(readJson, `[ ${elements.join(',\n')} ]`)).toEqual([
+      { line: 1, reason: NOT_VALID },
+      object(2, { name: 'b' }),
+      { line: 3, reason: NOT_VALID },
+      object(4, { name: 'd' }),
+    ])
+  })
+
+  test.each<[string, string[]]>([
+    ['{"name":"b"', [',\n', ',']],
+    ['{"name":"b","x":{', [',\n', ',']],
+    ['{"name":"b","x":[}', [',\n', ',']],
+    ['{"name":"b","x":[1', [',\n']],
+  ])(
+    '%s, in which a bracket is wrong, breaks one element, and no other',
+    async (element, separators) => {
+      for (const between of separators) {
+        const file = `[{"name":"a"}${between}${element}${between}{"name":"c"}${between}{"name":"d"}]`
+        const lines = await linesOf(readJson, file)
+        expect(lines.map((line) => ('fields' in line ? line.fields['name'] : line.reason))).toEqual(
+          ['a', NOT_VALID, 'c', 'd'],
+        )
+      }
+    },
+  )
+
+  test('an element of many lines that is broken is told of once', async () => {
+    const [good, broken] = ['{\n  "name": "a"\n}', '{\n  "name": "b,\n  "email": "b@x"\n}']
+    expect(await linesOf(readJson, `[\n${good},\n${broken},\n${good}\n]`)).toEqual([
+      object(2, { name: 'a' }),
+      { line: 5, reason: NOT_VALID },
+      object(9, { name: 'a' }),
+    ])
+  })
+
+  test('in one line an element that is too long breaks itself alone', async () => {
+    const long = `{"name":"${'x'.repeat(9_000_000)}"}`
+    for (const size of [65_536, 9_000_050]) {
+      const lines = await read(readJson, `[{"name":"a"},${long} , {"name":"c"},{"name":"d"}]`, size)
+      expect(lines).toEqual([
+        object(1, { name: 'a' }),
+        { line: 1, reason: 'it is longer than 8,500,000 characters' },
+        object(1, { name: 'c' }),
+        object(1, { name: 'd' }),
+      ])
+    }
+  })
+
   test.each([
     ['', 'the file is empty'],
     ['{"users":[]}', 'the file is no JSON array'],
@@ -260,6 +359,27 @@ describe('JSON', () => {
     await expect(read(readJson, file)).rejects.toThrow(message)
   })
 })
+
+test.each<[string, Reader, string, string, string]>([
+  ['CSV', readCsv, 'name,email\n', 'x,', '\nA,a@x\n'],
+  ['CSV with CRLF', readCsv, 'name,email\r\n', 'x,', '\r\nA,a@x\r\n'],
+  ['CSV with CR', readCsv, 'name,email\r', 'x,', '\rA,a@x\r'],
+  ['CSV with an open quote', readCsv, 'name,email\n"', 'x,', '\nA,a@x\n'],
+  ['NDJSON', readNdjson, '\n', '[,', '\n{"name":"A","email":"a@x"}\n'],
+  ['JSON', readJson, '[\n{"', 'x,', '\n,{"name":"A","email":"a@x"}]'],
+])(
+  'a line of %s that is too long is told of once, and the next is read',
+  async (_, reader, ...parts) => {
+    const [before, part, after] = parts
+    const file = Buffer.from(`${before}${part.repeat(5_000_000)}${after}`)
+    for (const size of [65_536, file.length - after.length + 1]) {
+      const [first, second, ...more] = await read(reader, file, size)
+      expect(first).toEqual({ line: 2, reason: 'it is longer than 8,500,000 characters' })
+      expect(second).toMatchObject({ line: 3, fields: { name: 'A', email: 'a@x' } })
+      expect(more).toEqual([])
+    }
+  },
+)
 
 test('gzip that is cut short is refused', async () => {
   const file = gzipSync('name,email\nAda,a@x\n').subarray(0, 25)

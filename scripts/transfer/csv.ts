@@ -1,17 +1,26 @@
 // Users as comma-separated values (RFC 4180), as spreadsheets write them: any separator, any order of
 // columns, a line break within quotes. A record whose quotes are broken is one line.
 import type { User } from '../../src/store/user-store.ts'
-import { NOT_UTF8, readRecords, type Content, type Find, type Line } from './line.ts'
+import { NOT_TEXT, readRecords, type Content, type Find, type Line } from './line.ts'
 
 /** What the column of a field may be called, as `titleOf` puts it. */
 const NAMES = {
   id: ['id'],
   name: ['name', 'full name', 'display name'],
-  email: ['email', 'e mail', 'email address', 'e mail address', 'mail'],
+  email: [
+    'email',
+    'e mail',
+    'email address',
+    'e mail address',
+    'mail',
+    'primary email',
+    'e mail 1 value',
+  ],
 }
 /** The columns that make a name where there is none of names. */
 const PARTS = [
   ['first name', 'firstname', 'given name', 'forename'],
+  ['middle name', 'additional name'],
   ['last name', 'lastname', 'family name', 'surname'],
 ]
 type Field = keyof typeof NAMES
@@ -27,12 +36,15 @@ export async function* readCsv(
   let separator: string | undefined
   let header: Header | undefined
   const find: Find = (text, at, isLast) => {
-    if (!header && !isLast && endOfLine(text, at) === text.length) return undefined
-    const said = header ? null : /^sep=(.)[\r\n]/i.exec(text.slice(at, at + 6)) // Excel's
-    if (said) separator = said[1]!
-    if (said) return { end: endOfLine(text, at) }
-    separator ??= separatorOf(text.slice(at, endOfLine(text, at)), columns)
-    const record = readRecord(text, at, separator)
+    if (!header) {
+      const start = BLANK.exec(text.slice(at, at + 1_000))![0].length
+      if (start > 0) return { end: at + start }
+      const said = /^sep=(.)(?:\r\n|\n|\r(?=[^\n]))/i.exec(text.slice(at, at + 8)) // Excel's
+      if (said) separator = said[1]!
+      if (said) return { end: at + said[0].length }
+      separator ??= separatorOf(text, at, columns)
+    }
+    const record = separator ? readRecord(text, at, separator, header?.indexes.email) : 'unfinished'
     if (record === 'unfinished' && !isLast) return undefined
     if (typeof record === 'string') {
       if (!isLast && endOfLine(text, at) === text.length) return undefined
@@ -45,9 +57,12 @@ export async function* readCsv(
     header = headerOf(fields, columns)
     return { end }
   }
-  yield* readRecords(text, find, true)
+  yield* readRecords(text, find, /\r\n|\n|\r(?!$)/)
   if (!header) throw new Error('the file is empty')
 }
+
+/** What is white but no tab, which may separate empty titles. */
+const BLANK = /^[ \r\n]*/
 
 const BROKEN = { reason: 'its quotes are broken' }
 
@@ -58,17 +73,23 @@ function endOfLine(text: string, at: number): number {
 }
 const LINE_END = /\r\n?|\n/g
 
-/** The fields at `at`, and where what follows them begins. */
+/**
+ * The fields at `at`, and where what follows them begins.
+ *
+ * @param email the index of an email, around which spaces are no part of it unless they are quoted
+ */
 function readRecord(
   text: string,
   at: number,
   separator: string,
+  email?: number,
 ): { fields: string[]; end: number } | 'unfinished' | 'broken' {
   const fields: string[] = []
   for (;;) {
-    const field = text[at] === '"' ? quoted(text, at) : unquoted(text, at, separator)
+    const field = readField(text, at, separator)
     if (!field || field.end >= text.length) return 'unfinished'
-    fields.push(field.value)
+    const isBare = fields.length === email && !field.isQuoted
+    fields.push(isBare ? field.value.trim() : field.value)
     const char = text[field.end]!
     at = field.end + 1
     if (char === separator) continue
@@ -79,19 +100,42 @@ function readRecord(
   }
 }
 
-function quoted(text: string, start: number): { value: string; end: number } | undefined {
+interface Read {
+  value: string
+  end: number
+  isQuoted?: boolean
+}
+
+/** A field; nothing of one that is not whole. Spaces around quotes, which RFC 4180 has not, are no part of it. */
+function readField(text: string, at: number, separator: string): Read | undefined {
+  if (text[at] === '"') return quoted(text, at)
+  if (text[at] !== ' ') return unquoted(text, at, separator)
+  const quote = endOfSpaces(text, at)
+  const field = text[quote] === '"' ? quoted(text, quote) : unquoted(text, at, separator)
+  const isBroken = field?.isQuoted && field.end < text.length && !ENDS.includes(text[field.end]!)
+  return isBroken && text[field.end] !== separator ? unquoted(text, at, separator) : field
+}
+
+const ENDS = '\r\n'
+
+function endOfSpaces(text: string, at: number): number {
+  while (text[at] === ' ') at += 1
+  return at
+}
+
+function quoted(text: string, start: number): Read | undefined {
   let value = ''
   for (let from = start + 1; ;) {
     const quote = text.indexOf('"', from)
     if (quote < 0) return undefined
     value += text.slice(from, quote)
-    if (text[quote + 1] !== '"') return { value, end: quote + 1 }
+    if (text[quote + 1] !== '"') return { value, end: endOfSpaces(text, quote + 1), isQuoted: true }
     value += '"'
     from = quote + 2
   }
 }
 
-function unquoted(text: string, start: number, separator: string): { value: string; end: number } {
+function unquoted(text: string, start: number, separator: string): Read {
   let end = start
   for (; end < text.length; end += 1) {
     const char = text[end]
@@ -103,6 +147,8 @@ function unquoted(text: string, start: number, separator: string): { value: stri
 /** How wide the records are, and what stands where in them. */
 interface Header {
   width: number
+  /** How many fields a record must have at least: a spreadsheet may leave out empty ones at its end. */
+  least: number
   indexes: { id: number; name: number[]; email: number }
 }
 
@@ -122,7 +168,9 @@ function headerOf(fields: string[], columns: Columns): Header {
   const email = find('email')
   if (!name && columns.name !== '') missing('name')
   if (email < 0 && columns.email !== '') missing('email')
-  return { width: fields.length, indexes: { id: find('id'), name: name ?? [], email } }
+  const indexes = { id: find('id'), name: name ?? [], email }
+  const least = Math.max(indexes.id, ...indexes.name, email) + 1
+  return { width: fields.length, least, indexes }
 }
 
 const known = (indexes: number[]): number[] => indexes.filter((index) => index >= 0)
@@ -137,22 +185,23 @@ const titleOf = (text: string): string =>
     .toLowerCase()
     .replaceAll(/[\s_-]+/g, ' ')
 
-/** The separator with which `line` has the most columns that are known, or the most at all. */
-function separatorOf(line: string, columns: Columns): string {
+/** The separator with which the titles at `at` have the most that are known, or the most at all; none yet, perhaps. */
+function separatorOf(text: string, at: number, columns: Columns): string | undefined {
   const names = (['id', 'name', 'email'] as const).flatMap((field) => namesOf(field, columns))
   const known = new Set([...names, ...PARTS.flat()])
   const score = (separator: string): number => {
-    const record = readRecord(line, 0, separator)
+    const record = readRecord(text, at, separator)
     if (typeof record === 'string') return 0
     const titles = record.fields.map(titleOf)
     return titles.filter((title) => known.has(title)).length * 1_000 + titles.length
   }
-  return [',', ';', '\t', '|'].toSorted((a, b) => score(b) - score(a))[0]!
+  const best = [',', ';', '\t', '|'].toSorted((a, b) => score(b) - score(a))[0]!
+  return score(best) > 0 ? best : undefined
 }
 
-function pick(record: string[], { width, indexes }: Header): Content {
+function pick(record: string[], { width, least, indexes }: Header): Content {
   const isWide = record.length > width && record.slice(width).some((field) => field !== '')
-  if (isWide || record.length < width) {
+  if (isWide || record.length < least) {
     return { reason: `it has ${record.length} fields, the header has ${width}` }
   }
   const names = indexes.name.map((index) => record[index]!)
@@ -162,7 +211,7 @@ function pick(record: string[], { width, indexes }: Header): Content {
     email: record[indexes.email] ?? '',
   }
   const isText = Object.values(fields).every((field) => field?.isWellFormed() ?? true)
-  return isText ? { fields } : NOT_UTF8
+  return isText ? { fields } : NOT_TEXT
 }
 
 export const CSV_HEADER = 'id,name,email\r\n'

@@ -7,7 +7,9 @@ import {
   openSync,
   renameSync,
   rmSync,
+  type Stats,
 } from 'node:fs'
+import { addAbortSignal } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { UsageError } from '../program.ts'
@@ -25,28 +27,30 @@ export function formatOf(file: string, asked: string | undefined): Format {
 }
 
 export interface Input {
-  /** Where its report goes, if nobody says otherwise: standard input's to standard error. */
+  /** Where its report goes, if nobody says otherwise: beside a file, else to standard error. */
   report: string
   bytes: AsyncIterable<Buffer>
-  /** When it was written, in milliseconds since 1970; none if it is no file. */
-  written?: number
+  stat: Stats
   /** How much of it was read, 0 to 1, if that is known. */
   part(): number | undefined
 }
 
-/** Opens a file, or standard input for `-`. @throws Error there is none */
-export function openInput(file: string): Input {
-  if (isStandard(file)) return { report: '-', bytes: process.stdin, part: () => undefined }
-  const fd = openSync(file, 'r')
-  const { size, mtimeMs, isFile } = statOf(fd)
-  const bytes = createReadStream(file, { fd, highWaterMark: 256 * 1024 })
-  const part = () => (isFile && size > 0 ? bytes.bytesRead / size : undefined)
-  return { report: `${file}.report.txt`, bytes, part, ...(isFile && { written: mtimeMs }) }
-}
-
-function statOf(fd: number) {
+/**
+ * Opens a file, or standard input for `-`.
+ *
+ * @param stop ends the bytes with an `AbortError`
+ * @throws Error there is none
+ */
+export function openInput(file: string, stop: AbortSignal): Input {
+  const fd = isStandard(file) ? 0 : openSync(file, 'r')
   const stat = fstatSync(fd)
-  return { size: stat.size, mtimeMs: stat.mtimeMs, isFile: stat.isFile() }
+  const bytes = isStandard(file)
+    ? process.stdin // which ends at once, even while it waits
+    : createReadStream(file, { fd, highWaterMark: 256 * 1024 })
+  addAbortSignal(stop, bytes)
+  const isKnown = stat.isFile() && stat.size > 0
+  const part = () => (isKnown ? Math.min(bytes.bytesRead / stat.size, 1) : undefined)
+  return { report: fd > 0 && stat.isFile() ? `${file}.report.txt` : '-', bytes, stat, part }
 }
 
 /**

@@ -1,30 +1,31 @@
 // Lines of a file into a store, batch by batch. Knows no file, no format and no terminal.
-import { hash } from 'node:crypto'
 import { validator } from '../../src/contract/body.ts'
 import { operationOf } from '../../src/contract/contract.ts'
 import type { components } from '../../src/contract/openapi.ts'
-import { isUserId, ticksAt, userIdOf } from '../../src/store/user-id.ts'
+import { isUserId } from '../../src/store/user-id.ts'
 import type { Newcomer, Outcome, UserStore } from '../../src/store/user-store.ts'
 import { newUser } from '../../src/users.ts'
 import type { Line } from './line.ts'
+import { nameless } from './nameless.ts'
 
-/** How many users are stored at once, at first the least, and the most UTF-16 code units of their text. */
-const BATCH = { least: 100, most: 50_000, length: 4_000_000 }
+/** How many users are stored at once at first, and the most UTF-16 code units of their text. */
+const BATCH = { least: 100, length: 4_000_000 }
 
 /** How long, in milliseconds, storing a batch is to take: services that write to the store wait for it. */
 const BATCH_TIME = 500
 
+/** The most bytes of a user's text: what the greatest BODY_LIMIT lets POST take. */
+const LONGEST = 8 * 1024 * 1024
+
 export interface Import {
-  store: Pick<UserStore, 'createMany'>
+  store: Pick<UserStore, 'createMany' | 'most' | 'list'>
   /** Whether a user whose email is there already gets the name in the file. */
   update: boolean
   /** Whether the ids in the file are not kept. */
   newIds: boolean
-  /** When the file was written, in milliseconds since 1970; none if it is no file. */
-  written: number | undefined
   /** Is told of each line that is not stored, and why. */
   report(line: number, reason: string): void
-  /** Ends it behind a batch. */
+  /** Ends it behind a batch, with an `AbortError`. */
   stop: AbortSignal
 }
 
@@ -33,12 +34,13 @@ export type Tally = { [What in 'created' | 'updated' | 'duplicate' | 'refused']:
   line: number
 }
 
-/** Stores what `lines` say; counts in `tally` as it goes. */
+/** Stores what `lines` say, up to where they break off; counts in `tally` as it goes. */
 export async function importUsers(
   lines: AsyncIterable<Line[]>,
   given: Import,
   tally: Tally,
 ): Promise<void> {
+  const isThere = nameless(given.store)
   let batch: Row[] = []
   let length = 0
   let size = BATCH.least
@@ -47,7 +49,7 @@ export async function importUsers(
     const rows = batch
     batch = []
     length = 0
-    const users = rows.flatMap(({ user }) => (typeof user === 'string' ? [] : user))
+    const users = rows.flatMap((row) => ('user' in row ? row.user : []))
     const began = performance.now()
     const outcomes = users.length > 0 ? await given.store.createMany(users, given.update) : []
     size = nextSize(users.length, performance.now() - began)
@@ -55,69 +57,76 @@ export async function importUsers(
     for (const row of rows) count(row, next)
   }
 
-  function count({ line, user }: Row, outcomes: Iterator<Outcome>): void {
-    tally.line = line
-    if (typeof user === 'string') {
-      tally.refused += 1
-      return given.report(line, `refused: ${user}`)
-    }
-    const outcome = outcomes.next().value as Outcome
+  function nextSize(users: number, time: number): number {
+    const inTime = Math.floor((users * BATCH_TIME) / Math.max(time, 1))
+    return Math.max(BATCH.least, Math.min(inTime, 2 * users, given.store.most))
+  }
+
+  function count(row: Row, outcomes: Iterator<Outcome>): void {
+    tally.line = row.line
+    const outcome = 'user' in row ? (outcomes.next().value as Outcome) : row.is
     if (outcome === 'created' || outcome === 'updated') return void (tally[outcome] += 1)
-    tally.duplicate += 1
-    const taken =
-      outcome === 'email taken' ? `email ${JSON.stringify(user.email)}` : `id ${user.id}`
-    given.report(line, `duplicate: a user with ${taken} already exists`)
+    const is = outcome === 'refused' ? 'refused' : 'duplicate'
+    tally[is] += 1
+    const reason = 'user' in row ? taken(row.user, outcome as Outcome) : row.reason
+    given.report(row.line, `${is}: ${reason}`)
+  }
+
+  async function add(line: Line): Promise<void> {
+    const row = toRow(line, given.newIds)
+    const user = 'user' in row ? row.user : undefined
+    length += user ? user.name.length + user.email.length : 0
+    const isDouble = user?.email === '' && user.id === undefined && (await isThere(user.name))
+    batch.push(isDouble ? { line: row.line, is: 'duplicate', reason: takenName(user.name) } : row)
   }
 
   try {
     for await (const some of lines) {
       for (const line of some) {
-        const user = toUser(line, given)
-        batch.push({ line: line.line, user })
-        length += typeof user === 'string' ? 0 : user.name.length + user.email.length
+        await add(line)
         if (batch.length < size && length < BATCH.length) continue
         await store()
-        if (given.stop.aborted) return
+        given.stop.throwIfAborted()
       }
     }
   } finally {
-    if (!given.stop.aborted) await store() // of a file that breaks off, too
+    await store() // of a file that breaks off, too
   }
 }
 
-/** How many users to store at once, after `users` have taken `time` milliseconds. */
-function nextSize(users: number, time: number): number {
-  const inTime = Math.floor((users * BATCH_TIME) / Math.max(time, 1))
-  return Math.max(BATCH.least, Math.min(inTime, 2 * users, BATCH.most))
-}
+/** A line with its user, or with what becomes of it and why. */
+type Row = { line: number } & ({ user: Newcomer } | { is: 'refused' | 'duplicate'; reason: string })
 
-/** A line with its user, or with why it has none. */
-interface Row {
-  line: number
-  user: Newcomer | string
-}
+const taken = ({ id, email }: Newcomer, outcome: Outcome): string =>
+  outcome === 'id taken' && id !== undefined
+    ? `a user with id ${id} already exists`
+    : `a user with email ${JSON.stringify(email)} already exists`
+
+const takenName = (name: string): string =>
+  `a user with name ${JSON.stringify(name)} and no email already exists`
 
 const validate = validator(operationOf('createUser'))
 
-/** A user as a line says it, or why it cannot be one. */
-function toUser(content: Line, { newIds, written }: Import): Newcomer | string {
-  if ('reason' in content) return content.reason
-  const { line, fields } = content
+function toRow(content: Line, newIds: boolean): Row {
+  const { line } = content
+  if ('reason' in content) return { line, is: 'refused', reason: content.reason }
   try {
-    const user = newUser(validate(fields) as components['schemas']['NewUser'])
-    const id = newIds ? undefined : (fields['id'] ?? '')
-    if (typeof id === 'string' && isUserId(id)) return { ...user, id }
-    if (id !== undefined && id !== '') return NO_ID
-    if (user.email !== '') return user
-    if (user.name === '') return 'it has neither a name nor an email'
-    return { ...user, id: written === undefined ? undefined : idOf(user.name, line, written) }
+    return { line, user: toUser(content.fields, newIds) }
   } catch (error) {
-    return (error as Error).message
+    return { line, is: 'refused', reason: (error as Error).message }
   }
 }
 
-const NO_ID = 'field `id` must be 24 lower-case hexadecimal digits (--new-ids gives new ones)'
+/** A user as a line says it. @throws Error it cannot be one */
+function toUser(fields: Record<string, unknown>, newIds: boolean): Newcomer {
+  const user = newUser(validate(fields) as components['schemas']['NewUser'])
+  if (Buffer.byteLength(user.name) + Buffer.byteLength(user.email) > LONGEST) throw new Error(LONG)
+  const id = newIds ? '' : (fields['id'] ?? '')
+  if (typeof id === 'string' && isUserId(id)) return { ...user, id }
+  if (id !== '') throw new Error(NO_ID)
+  if (user.email === '' && user.name === '') throw new Error('it has neither a name nor an email')
+  return user
+}
 
-/** The id of a user without an email, which is the same when the file is imported again: of its time and line. */
-const idOf = (name: string, line: number, written: number): string =>
-  userIdOf(ticksAt(written) + line, hash('sha256', name).slice(0, 12))
+const LONG = `it is longer than ${LONGEST.toLocaleString('en')} bytes`
+const NO_ID = 'field `id` must be 24 lower-case hexadecimal digits (--new-ids gives new ones)'

@@ -1,29 +1,43 @@
 // Users as one JSON array, element by element.
-import type { User } from '../../src/store/user-store.ts'
-import { endOfLine, readRecords, type Line } from './line.ts'
+import type { JsonText, User } from '../../src/store/user-store.ts'
+import { readRecords, type Find, type Line } from './line.ts'
 import { parseObject } from './ndjson.ts'
 
 /** @throws Error there is no array, or not just one */
 export async function* readJson(text: AsyncIterable<string>): AsyncGenerator<Line[]> {
   let state = 'before' as 'before' | 'in' | 'after'
-  yield* readRecords(text, (text, at, isLast) => {
+  const find: Find = (text, at, isLast) => {
     const start = skip(text, at)
     if (start > at) return { end: start } // so that the line of what follows is known
-    if (state === 'in' && text[at] !== ']') {
-      const end = endOfValue(text, at)
-      if (end !== undefined) return { end, content: parseObject(text.slice(at, end)) }
-      return isLast ? { end: endOfLine(text, at), content: DOES_NOT_END } : undefined
-    }
+    if (state === 'in' && text[at] !== ']') return findElement(text, at, isLast)
     if (state === 'after') throw new Error('there is something behind the JSON array')
     if (state === 'before' && text[at] !== '[') throw new Error('the file is no JSON array')
     state = state === 'in' ? 'after' : 'in'
     return { end: at + 1 }
-  })
+  }
+  yield* readRecords(text, find, NEXT)
   if (state === 'before') throw new Error('the file is empty')
   if (state === 'in') throw new Error('the JSON array does not end')
 }
 
-const DOES_NOT_END = { reason: 'it does not end' }
+const BROKEN = { reason: 'it is not valid JSON' }
+
+/** What stands before the next element, an object: `},` or a line feed. */
+const NEXT = /\}\s*,\s*(?=\{)|\n\s*,?\s*(?=[{\]])/
+
+/** An element; of one that is broken, as much as stands before the next one, or before its end if that is sooner. */
+const findElement: Find = (text, at, isLast) => {
+  const end = endOfValue(text, at)
+  if (end === undefined && !isLast) return undefined
+  const isWhole = typeof end === 'number'
+  const whole = text.slice(at, isWhole ? end : end?.next)
+  const content = isWhole ? parseObject(whole) : BROKEN
+  if ('fields' in content) return { end: at + whole.length, content }
+  const next = NEXT.exec(whole)
+  if (next) return { end: at + next.index + next[0].length, content }
+  const isKnown = isWhole || end?.next !== undefined || isLast
+  return isKnown ? { end: at + whole.length, content } : undefined
+}
 
 /** Where something other than white space and commas is, at `from` or behind it. */
 function skip(text: string, from: number): number {
@@ -33,35 +47,50 @@ function skip(text: string, from: number): number {
 }
 const SEPARATORS = /[\s,]*/y
 
+/** That there is no value; where the next one begins, if that is known. */
+interface Broken {
+  next?: number
+}
+
 /** Where the JSON value at `from` ends, if it does. */
-function endOfValue(text: string, from: number): number | undefined {
-  let depth = 0
+function endOfValue(text: string, from: number): number | Broken | undefined {
+  const open: string[] = []
+  let before = ''
   for (let at = from; at < text.length; at += 1) {
     const char = text[at]!
     if (char === '"') {
       const end = endOfString(text, at)
-      if (end === undefined) return undefined
+      if (typeof end !== 'number') return end
       at = end - 1
     } else if (char === '{' || char === '[') {
-      depth += 1
+      if (char === '{' && open.at(-1) === '}' && (before === ',' || before === '{'))
+        return { next: at }
+      open.push(char === '{' ? '}' : ']')
     } else if (char === '}' || char === ']') {
-      depth -= 1
-      if (depth <= 0) return depth < 0 && at > from ? at : at + 1
-    } else if (char === ',' && depth === 0) {
+      if (open.length === 0) return at > from ? at : at + 1
+      if (open.pop() !== char) return {}
+      if (open.length === 0) return at + 1
+    } else if (char === ',' && open.length === 0) {
       return at
     }
+    if (!/\s/.test(char)) before = char
   }
   return undefined
 }
 
-function endOfString(text: string, start: number): number | undefined {
+/** Where the string at `start` ends, in which there is no line feed (RFC 8259 §7). */
+function endOfString(text: string, start: number): number | Broken | undefined {
   for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let escapes = 0
     while (text[at - 1 - escapes] === '\\') escapes += 1
-    if (escapes % 2 === 0) return at + 1
+    if (escapes % 2 === 0) return text.slice(start, at).includes('\n') ? {} : at + 1
   }
-  return undefined
+  return text.includes('\n', start) ? {} : undefined
 }
+
+/** The users of a page of a store's list. */
+export const usersOf = (page: JsonText<User[]>): User[] =>
+  JSON.parse(Buffer.from(page as Uint8Array).toString()) as User[]
 
 /** Elements of an array, a line each. */
 export const jsonLines = (users: User[]): string =>

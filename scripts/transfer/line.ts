@@ -6,10 +6,14 @@ export type Content = { fields: Record<string, unknown> } | { reason: string }
 /** A record, by the line in which it begins, from 1. */
 export type Line = { line: number } & Content
 
-/** The most UTF-16 code units that a record may have: one that does not end is not waited for. */
-const LONGEST = 8_000_000
+/** The most UTF-16 code units that a record may have: more than the greatest BODY_LIMIT lets POST take. */
+const LONGEST = 8_500_000
 
-export const NOT_UTF8 = { reason: 'it is not UTF-8 (--encoding names another encoding)' }
+const TOO_LONG = { reason: `it is longer than ${LONGEST.toLocaleString('en')} characters` }
+
+export const NOT_TEXT = {
+  reason: 'it has bytes that are no text in this encoding (--encoding names another one)',
+}
 
 /**
  * Finds the record at `at`: where it ends, and what it says if it is one. Nothing, unless `isLast`, if it
@@ -23,25 +27,43 @@ export type Find = (
 
 /**
  * @param text whose last chunk ends with a line feed
- * @param cr whether a carriage return at the end of a record ends its line; within it only line feeds do
+ * @param ends what ends a record, so that reading goes on behind one that is too long
  */
 export async function* readRecords(
   text: AsyncIterable<string>,
   find: Find,
-  cr = false,
+  ends: RegExp,
 ): AsyncGenerator<Line[]> {
   let rest = ''
   let line = 1
+  let lineEnd = '\n' as '\n' | '\r'
+  let isTooLong = false
+
+  /** @returns where what is too long ends, or nearly all that there is of it */
+  function skip(from: number): number {
+    const end = ends.exec(rest.slice(from))
+    isTooLong = !end
+    const to = end ? from + end.index + end[0].length : Math.max(from, rest.length - OVERLAP)
+    line += countLines(rest, from, to, lineEnd)
+    return to
+  }
 
   function read(isLast: boolean): Line[] {
     const lines: Line[] = []
-    let at = 0
-    while (at < rest.length) {
-      const found = find(rest, at, isLast || rest.length - at > LONGEST)
-      if (!found) break
-      if (found.content) lines.push({ line, ...found.content })
-      line += countLines(rest, at, found.end)
-      if (cr && rest[found.end - 1] === '\r') line += 1
+    let at = isTooLong ? skip(0) : 0
+    while (at < rest.length && !isTooLong) {
+      let found = find(rest, at, isLast)
+      if (!found && rest.length - at < LONGEST) break
+      if (!found && !ends.test(rest.slice(at))) {
+        lines.push({ line, ...TOO_LONG })
+        at = skip(at)
+        continue
+      }
+      found ??= find(rest, at, true)!
+      const content = found.end - at > LONGEST ? TOO_LONG : found.content
+      if (content) lines.push({ line, ...content })
+      if (rest[found.end - 1] === '\r' && found.end < rest.length) lineEnd = '\r'
+      line += countLines(rest, at, found.end, lineEnd)
       at = found.end
     }
     rest = rest.slice(at)
@@ -58,7 +80,12 @@ export async function* readRecords(
   yield read(true)
 }
 
-function countLines(text: string, from: number, to: number): number {
+/** How much is looked at again for the end of a record that is too long: it may come in two chunks. */
+const OVERLAP = 100
+
+/** How many lines end between `from` and `to`. */
+function countLines(text: string, from: number, to: number, lineEnd: '\n' | '\r'): number {
+  if (lineEnd === '\r') return text.slice(from, to).match(/\r\n?|\n/g)?.length ?? 0
   let count = 0
   for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1))
     count += 1

@@ -1,17 +1,19 @@
 // Users as newline-delimited JSON: an object a line.
 import type { User } from '../../src/store/user-store.ts'
-import { endOfLine, NOT_UTF8, readRecords, type Content, type Line } from './line.ts'
+import { endOfLine, NOT_TEXT, readRecords, type Content, type Find, type Line } from './line.ts'
 
 export const readNdjson = (text: AsyncIterable<string>): AsyncGenerator<Line[]> =>
-  readRecords(text, (text, at, isLast) => {
-    const end = endOfLine(text, at)
-    if (end === text.length && !isLast && !text.endsWith('\n')) return undefined
-    const line = text.slice(at, end)
-    return line.trim() === '' ? { end } : { end, content: parseObject(line) }
-  })
+  readRecords(text, find, /\n/)
+
+const find: Find = (text, at, isLast) => {
+  const end = endOfLine(text, at)
+  if (end === text.length && !isLast && !text.endsWith('\n')) return undefined
+  const line = text.slice(at, end)
+  return line.trim() === '' ? { end } : { end, content: parseObject(line) }
+}
 
 export function parseObject(text: string): Content {
-  if (!text.isWellFormed()) return NOT_UTF8
+  if (!text.isWellFormed()) return NOT_TEXT
   try {
     const fields: unknown = JSON.parse(text)
     if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) return NO_OBJECT

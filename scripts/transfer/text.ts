@@ -1,11 +1,12 @@
 // The bytes of a file, as text. Never holds more of it than a chunk.
 import { isUtf8 } from 'node:buffer'
 import { pipeline } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
 import { createGunzip } from 'node:zlib'
 
 /**
  * The text of `bytes`: unzipped if they are gzip, without its byte order mark, and with a line feed at
- * its end. A byte that is no UTF-8 becomes a lone surrogate, which no text that was read can have.
+ * its end. What is no text in its encoding becomes a lone surrogate.
  *
  * @param encoding a label of the WHATWG Encoding Standard; UTF-8, or UTF-16 by its mark, if not given
  */
@@ -64,8 +65,23 @@ function utf16Of(first: Buffer): string | undefined {
 /** A function of a chunk to its text; of nothing, at the end, to what is left. */
 function decoderOf(encoding: string | undefined): (chunk?: Buffer) => string {
   if (encoding === undefined || /^utf-?8$/i.test(encoding)) return utf8Decoder()
+  if (encoding.startsWith('utf-16')) return utf16Decoder(encoding === 'utf-16be')
   const decoder = new TextDecoder(encoding, { ignoreBOM: true })
-  return (chunk) => decoder.decode(chunk, { stream: chunk !== undefined })
+  return (chunk) =>
+    decoder.decode(chunk, { stream: chunk !== undefined }).replaceAll('\uFFFD', mark)
+}
+
+/** Keeps lone surrogates, which TextDecoder would replace. */
+function utf16Decoder(isBigEndian: boolean): (chunk?: Buffer) => string {
+  const decoder = new StringDecoder('utf16le')
+  let rest: Buffer = Buffer.alloc(0)
+  return (chunk) => {
+    if (chunk === undefined) return decoder.end() + (rest.length > 0 ? mark('') : '')
+    const bytes = Buffer.concat([rest, chunk])
+    const whole = bytes.subarray(0, bytes.length - (bytes.length % 2))
+    rest = bytes.subarray(whole.length)
+    return decoder.write(isBigEndian ? whole.swap16() : whole)
+  }
 }
 
 function utf8Decoder(): (chunk?: Buffer) => string {
@@ -107,4 +123,5 @@ function lenient(bytes: Buffer): string {
   return text
 }
 
-const mark = (char: string) => String.fromCharCode(0xdc00 + char.charCodeAt(0))
+/** A lone surrogate, for a byte that is no text. */
+const mark = (char: string) => String.fromCharCode(0xdc00 + (char.charCodeAt(0) & 0xff))

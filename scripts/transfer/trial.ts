@@ -1,16 +1,15 @@
 // A store that tells what the configured one would do, and leaves that as it is.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { databaseIn, openStore } from '../../src/store/open.ts'
+import { openExisting, openStore } from '../../src/store/open.ts'
 import type { UserStore } from '../../src/store/user-store.ts'
 
 /** @throws StoreFailure */
 export async function openTrial(
   config: Parameters<typeof openStore>[0],
-): Promise<Pick<UserStore, 'createMany' | 'close'>> {
-  const isThere = config.mongodbUri || existsSync(databaseIn(config.dataDir))
-  const real = isThere ? await openStore(config) : undefined
+): Promise<Pick<UserStore, 'createMany' | 'most' | 'list' | 'close'>> {
+  const real = await openExisting(config)
   const dataDir = mkdtempSync(join(tmpdir(), 'import-users-'))
   const trial = await openStore({ mongodbUri: undefined, dataDir })
 
@@ -28,6 +27,8 @@ export async function openTrial(
       )
       return trial.createMany(users, update)
     },
+    most: trial.most,
+    list: (which) => (real ?? trial).list(which),
     async close() {
       await real?.close()
       await trial.close()

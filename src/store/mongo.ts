@@ -18,18 +18,12 @@ import {
   type UserDocument,
 } from './user-documents.ts'
 import { isUserId, newUserId } from './user-id.ts'
-import {
-  StoreFailure,
-  type JsonText,
-  type Outcome,
-  type User,
-  type UserStore,
-} from './user-store.ts'
+import { StoreFailure, type JsonText, type User, type UserStore } from './user-store.ts'
 
 /** How long, in milliseconds, until a server that does not answer counts as unreachable. */
 const PATIENCE = 2_000
 
-/** The most users of `createMany` that travel together, and how long that may take, in milliseconds. */
+/** The most users of `createMany`, and how long that may take, in milliseconds. */
 const BULK = 1_000
 const BULK_PATIENCE = 10_000
 
@@ -135,15 +129,9 @@ export async function openMongoStore(
       await (name.length + email.length > LONG ? insertAlone : insert)(toDocument(user))
       return user
     },
-    async createMany(newcomers, update) {
-      const outcomes: Outcome[] = []
-      for (let at = 0; at < newcomers.length; at += BULK) {
-        const some = newcomers.slice(at, at + BULK)
-        const create = (users: Collection<UserDocument>) => createMany(users, some, update)
-        outcomes.push(...(await attempt(create, BULK_PATIENCE)))
-      }
-      return outcomes
-    },
+    most: BULK,
+    createMany: (newcomers, update) =>
+      attempt((users) => createMany(users, newcomers, update), BULK_PATIENCE),
     find: async (id) => (isUserId(id) ? findById(id) : undefined),
     findByEmail,
     async *list({ after, ids } = {}) {
@@ -188,6 +176,19 @@ export async function openMongoStore(
     },
     isEmpty: async () => (await attempt((users) => users.findOne())) === null,
     close: () => attempt(() => current.client.close()),
+  }
+}
+
+/** Whether there are users at `uri`, or have been. @throws StoreFailure */
+export async function isMongoStore(uri: string): Promise<boolean> {
+  const { client, users, description } = connect(uri)
+  try {
+    const found = client.db().listCollections({ name: users.collectionName }, { nameOnly: true })
+    return await found.hasNext()
+  } catch (error) {
+    throw new StoreFailure(error, `open ${description}`)
+  } finally {
+    await client.close()
   }
 }
 

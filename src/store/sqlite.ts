@@ -53,6 +53,9 @@ const bytesOf = (next: string) => `
 // log to the database when they have changed many times (40 MB).
 const FOR_MANY = 'PRAGMA cache_size = -64000; PRAGMA wal_autocheckpoint = 10000'
 
+/** The most users of `createMany`. */
+const MANY = 50_000
+
 /** The most look-ups in one go, and writes in one transaction. */
 const GROUP = 1_000
 
@@ -170,6 +173,7 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
       await commit({ run: () => insert.run(user.id, bytes(name), stored), email })
       return user
     },
+    most: MANY,
     createMany(users, update) {
       db.exec(FOR_MANY)
       return attempt(() => transaction(() => users.map((user) => createNew(user, update))))

@@ -20,13 +20,6 @@ let last = 0
  * https://www.mongodb.com/docs/manual/reference/bson-types/#objectid
  */
 export function newUserId(): string {
-  last = Math.max(ticksAt(Date.now()), last + 1)
-  return userIdOf(last, maker)
+  last = Math.max(Math.floor(Date.now() * TICKS), last + 1)
+  return last.toString(16).padStart(12, '0') + maker
 }
-
-/** The ticks, of which a second has 65,536, at a time in milliseconds since 1970. */
-export const ticksAt = (time: number): number => Math.floor(time * TICKS)
-
-/** The id made at `ticks` by the maker with these 12 hexadecimal digits. */
-export const userIdOf = (ticks: number, maker: string): string =>
-  ticks.toString(16).padStart(12, '0') + maker

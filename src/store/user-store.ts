@@ -19,10 +19,13 @@ export interface UserStore {
   /** Stores a new user under a new id. @throws EmailTaken */
   create(user: Omit<User, 'id'>): Promise<User>
 
+  /** The most users that `createMany` takes. */
+  most: number
+
   /**
    * Stores many users at once, and leaves those alone that are there already.
    *
-   * @param users those without an id get a new one
+   * @param users `most` at most; those without an id get a new one
    * @param update whether a user that has the email of one of them gets its name
    * @returns what became of each
    */

@@ -20,5 +20,12 @@ export function failing(
   }
   const reads = { find: fail, findByEmail: fail, list, ids: fail }
   const calls = { create: fail, createMany: fail, ...reads, rename: fail, remove: fail }
-  return { description: 'nothing', ...calls, isEmpty: fail, close: async () => {}, ...methods }
+  return {
+    description: 'nothing',
+    most: 1,
+    ...calls,
+    isEmpty: fail,
+    close: async () => {},
+    ...methods,
+  }
 }
