@@ -40,7 +40,7 @@ export const methodNotAllowed = (method: string, allowed: string) =>
   new Failure(405, `this path does not have the method ${method}`, { headers: { Allow: allowed } })
 export const requestTimeout = () => new Failure(408, 'the request did not arrive in time')
 export const preconditionFailed = () =>
-  new Failure(412, 'the user has none of the ETags in If-Match')
+  new Failure(412, 'the user is not as If-Match or If-None-Match asks')
 export const bodyTooLarge = () => new Failure(413, 'the body is too large')
 export const unsupportedMediaType = (message: string) => new Failure(415, message)
 export const headersTooLarge = () => new Failure(431, 'the headers are too large')

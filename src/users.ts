@@ -13,22 +13,24 @@ type UserHandlers = Pick<
 
 export function users(store: UserStore): UserHandlers {
   /**
-   * Has `write` change the user, if that is one of `If-Match`. It is told the name that the user must
+   * Has `write` change the user, if that is as the conditions ask. It is told the name that the user must
    * still have: what else an ETag stands for never changes.
    */
   async function change(
     id: string,
-    condition: string | undefined,
+    { 'If-Match': wanted = '*', 'If-None-Match': unwanted }: Conditions,
     write: (ifName?: string) => Promise<boolean>,
   ): Promise<void> {
-    if (condition === undefined || condition === '*') {
+    if (wanted === '*' && unwanted === undefined) {
       if (await write()) return
       throw noSuchUser()
     }
     for (let tries = 0; tries < TRIES; tries += 1) {
       const user = await store.find(id)
       if (!user) throw noSuchUser()
-      if (!ifMatch(condition, etagOf(user))) throw preconditionFailed()
+      const etag = etagOf(user)
+      if (!ifMatch(wanted, etag)) throw preconditionFailed()
+      if (unwanted !== undefined && ifNoneMatch(unwanted, etag)) throw preconditionFailed()
       if (await write(user.name)) return
     }
     throw preconditionFailed()
@@ -62,15 +64,20 @@ export function users(store: UserStore): UserHandlers {
     },
 
     async renameUser({ path: { id }, header, body: { name } }) {
-      await change(id, header['If-Match'], (ifName) => store.rename(id, name, ifName))
+      await change(id, header, (ifName) => store.rename(id, name, ifName))
       return { status: 204 }
     },
 
     async deleteUser({ path: { id }, header }) {
-      await change(id, header['If-Match'], (ifName) => store.remove(id, ifName))
+      await change(id, header, (ifName) => store.remove(id, ifName))
       return { status: 204 }
     },
   }
+}
+
+interface Conditions {
+  'If-Match'?: string | undefined
+  'If-None-Match'?: string | undefined
 }
 
 /** How often a conditional write is tried; between two tries somebody else has changed the user, and back. */

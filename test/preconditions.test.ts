@@ -134,6 +134,23 @@ describeStores((place) => {
       expect(await store().find(user.id)).toEqual(user)
     })
 
+    test('is 412 and changes nothing when If-None-Match names the user, and done when it names others', async () => {
+      const user = await create()
+      const tag = await etag(user.id)
+      const put = async (headers: object, id = user.id) =>
+        (await ask(`${method} /users/${id}`, headers, json)).status
+      for (const field of ['*', tag, `W/${tag}`, `"x", ${tag}`]) {
+        expect(await put({ 'if-none-match': field })).toBe(412)
+        expect(await put({ 'if-none-match': field, 'if-match': tag })).toBe(412)
+      }
+      expect(await put({ 'if-none-match': '"x"', 'if-match': '"x"' })).toBe(412)
+      expect(await put({ 'if-none-match': '*' }, ABSENT)).toBe(404)
+      expect(await store().find(user.id)).toEqual(user)
+      expect(await put({ 'if-none-match': '"x"', 'if-match': tag })).toBe(204)
+      const other = await create()
+      expect(await put({ 'if-none-match': '"x"' }, other.id)).toBe(204)
+    })
+
     test('is 412 when the user has changed meanwhile, and 404 when it has gone', async () => {
       const { id } = await create()
       const tag = await etag(id)

@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
+import { openStore } from '../src/store/open.ts'
 import { CHROMIUM } from './support/chromium.ts'
 import { killPrograms, runToEnd, serve } from './support/program.ts'
-import { sqlitePlace } from './support/stores.ts'
+import { mongodbPlace, sqlitePlace } from './support/stores.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 const place = sqlitePlace()
@@ -169,4 +170,22 @@ describe('in an empty project, from the tarball of npm pack,', () => {
       await browser.close()
     })
   })
+})
+
+const testMongodb = process.env['MONGODB_URI'] ? test : test.skip
+
+testMongodb('users move to MongoDB by what it says', async () => {
+  const other = mongodbPlace()
+  const folder = mkdtempSync(join(tmpdir(), 'users-service-'))
+  const code = blocks.find(({ code }) => code.includes('npm run export-users'))!.code
+  const script = code
+    .replaceAll('users.ndjson', join(folder, 'users.ndjson'))
+    .replace('mongodb://localhost:27017/users', () => other.mongodbUri!)
+  run('npm', ['run', 'create-user', '--', '--name', 'Ada', '--email', 'moving@example.com'])
+  run('bash', ['-euo', 'pipefail', '-c', script])
+  const store = await openStore(other)
+  expect(await store.findByEmail('moving@example.com')).toMatchObject({ name: 'Ada' })
+  await store.close()
+  await other.remove()
+  rmSync(folder, { recursive: true })
 })

@@ -172,7 +172,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The user's ETag is none that `If-Match` names. Nothing was changed. */
+        /** @description The user's ETag is none that `If-Match` names, or one that `If-None-Match` names. Nothing was changed. */
         Changed: {
             headers: {
                 [name: string]: unknown;
@@ -224,6 +224,11 @@ export interface components {
          *     (RFC 9110 §13.1.1).
          */
         "If-Match": string;
+        /**
+         * @description ETags, or `*`: if the user's is among them nothing is changed, and the answer is 412 (RFC 9110
+         *     §13.1.2).
+         */
+        "If-None-Match": string;
     };
     requestBodies: never;
     headers: {
@@ -382,6 +387,11 @@ export interface operations {
                  *     (RFC 9110 §13.1.1).
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
+                /**
+                 * @description ETags, or `*`: if the user's is among them nothing is changed, and the answer is 412 (RFC 9110
+                 *     §13.1.2).
+                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
                 /**
@@ -432,6 +442,11 @@ export interface operations {
                  *     (RFC 9110 §13.1.1).
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
+                /**
+                 * @description ETags, or `*`: if the user's is among them nothing is changed, and the answer is 412 (RFC 9110
+                 *     §13.1.2).
+                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
                 /**
