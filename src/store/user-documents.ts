@@ -55,6 +55,7 @@ export async function createMany(
   newcomers: Newcomer[],
   update: boolean,
 ): Promise<Outcome[]> {
+  if (newcomers.length === 0) return [] // the driver would refuse
   const documents = newcomers.map((user) => toDocument({ ...user, id: user.id ?? newUserId() }))
   const { codes, error } = await insert(users, documents)
   if ([...codes.values()].some((code) => code !== DUPLICATE_KEY)) throw error
