@@ -20,7 +20,7 @@ import-users makes the same users of it, with the same ids, in the same order.
   --help
 
 The store is that of the service: MONGODB_URI, else DATA_DIR.
-Exit codes: 0 all users were written, 1 they were not, 2 wrong options.`
+Exit codes: 0 all users were written, 1 they were not, 2 wrong options, 130 stopped by Ctrl-C.`
 
 const OPTIONS = { format: { type: 'string' }, force: { type: 'boolean' } } as const
 
@@ -46,6 +46,7 @@ await program(USAGE, OPTIONS, async (options, [file, ...more]) => {
     await write(textOf(format, pages()), stop)
   } catch (error) {
     if (!stop.aborted) throw error
+    console.error('stopped: not all users were written')
     return STOPPED
   } finally {
     progress.stop()

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // Stores the users of a file in the configured store, in constant memory.
+import { addAbortSignal } from 'node:stream'
 import { readConfig } from '../src/config.ts'
 import { openStore } from '../src/store/open.ts'
 import { StoreFailure } from '../src/store/user-store.ts'
@@ -51,8 +52,9 @@ await program(USAGE, OPTIONS, async (options, [file, ...more]) => {
   const format = formatOf(file, options.format)
   const columns = { name: options['name-column'], email: options['email-column'] }
   const encoding = encodingOf(options.encoding)
+  const input = openInput(file)
   const stop = stopSignal()
-  const input = openInput(file, stop)
+  addAbortSignal(stop, input.bytes)
   const text = readText(input.bytes, encoding)
   const open = options['dry-run'] ? openTrial : openStore
   const store = await open(readConfig(process.env, false))

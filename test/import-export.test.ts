@@ -1,6 +1,8 @@
 // import-users and export-users, as programs, on each store.
 import { describe, expect, test } from '@jest/globals'
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -83,6 +85,15 @@ line 4: duplicate: a user with name "Bob" and no email already exists
     )
     expect((await usersAt(place)).slice(0, 3)).toEqual(users)
     expect((await namesAt(place)).slice(3)).toEqual(['Eve', 'Bob'])
+  })
+
+  test('a user without an email may have an id, which tells another one of this name', async () => {
+    const place = at(kind)
+    const id = 'a'.repeat(24)
+    const others = Array.from({ length: 200 }, (_, i) => `,n${i},n${i}@x\n`).join('')
+    const people = file('people.csv', `id,name,email\n${id},Ann,\n${others},Ann,\n,Ann,\n`)
+    expect((await importUsers(place, people)).stdout).toMatch(/^created 203, .* duplicate 0,/)
+    expect((await importUsers(place, people)).stdout).toMatch(/^created 0, .* duplicate 203,/)
   })
 
   test('a dry run makes no store, and an export of none fails', async () => {
@@ -383,6 +394,30 @@ describe('import-users', () => {
     expect(stderr).toMatch(/^the report goes on here: EISDIR.*\nline 3: refused: .*\n$/)
   })
 
+  test('that waits for a named pipe is stopped', async () => {
+    const pipe = join(folder(), 'pipe.csv')
+    execFileSync('mkfifo', [pipe])
+    const place = at(sqlitePlace)
+    const importing = run('scripts/import-users', place, {}, [pipe])
+    const writer = await open(pipe, 'r+')
+    await writer.write('name,email\nAda,a@x\n')
+    while (!existsSync(databaseIn(place.dataDir))) await sleep(10)
+    await sleep(500) // so that it has read, which nothing tells
+    importing.process.kill('SIGINT')
+    expect(await importing.ended).toBe(130)
+    await writer.close()
+    expect(await namesAt(place)).toEqual(['Ada'])
+  })
+
+  test('tries in DATA_DIR where nothing else can be written', async () => {
+    const place = at(sqlitePlace)
+    const people = file('people.csv', 'name,email\nAda,a@x\n')
+    const environment = { ...place.environment, TMPDIR: '/nowhere' }
+    const { code, stdout } = await importUsers({ ...place, environment }, '--dry-run', people)
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^would be created 1,/)])
+    expect(readdirSync(place.dataDir)).toEqual([])
+  })
+
   test('reports on standard error of what is no file', async () => {
     const people = file('people.csv', BAD)
     const place = at(sqlitePlace)
@@ -412,6 +447,24 @@ describe('export-users', () => {
     expect(readFileSync(target, 'utf8')).toBe('mine')
     expect((await exportUsers(place, '--force', target)).code).toBe(0)
     expect(readFileSync(target, 'utf8')).toBe('id,name,email\r\n')
+  })
+})
+
+describe('export-users', () => {
+  test('writes to what is no file, and to what a link names, as it is', async () => {
+    const place = at(sqlitePlace)
+    await importUsers(place, file('people.csv', 'name,email\nAda,a@x\n'))
+    const [device, target, link] = ['null.csv', 'target.csv', 'link.csv'].map((name) =>
+      join(folder(), name),
+    ) as [string, string, string]
+    symlinkSync('/dev/null', device)
+    file('target.csv', '')
+    symlinkSync(target, link)
+    expect((await exportUsers(place, device)).code).toBe(0)
+    expect(lstatSync(device).isSymbolicLink()).toBe(true)
+    expect((await exportUsers(place, '--force', link)).code).toBe(0)
+    expect(lstatSync(link).isSymbolicLink()).toBe(true)
+    expect(readFileSync(target, 'utf8')).toMatch(/,Ada,a@x\r\n$/)
   })
 })
 

@@ -88,6 +88,12 @@ describe('CSV', () => {
       [user(2, 'Ada\r\nL', 'a@x'), user(4, 'Bob', 'b@x')],
     ],
     ['empty lines', '\n\nname,email\n\nAda,a@x\n,\n\n', [user(5, 'Ada', 'a@x')]],
+    [
+      'a carriage return that ends no line, as no other does',
+      'name,email\nA\rB,a@x\nBob\n',
+      [user(2, 'A\rB', 'a@x'), { line: 3, reason: 'it has 1 fields, the header has 2' }],
+    ],
+    ['two carriage returns at its lines', 'email,name\r\r\na@x,Ada\r\r\n', [user(2, 'Ada', 'a@x')]],
     ['an empty field', 'name,email\nAda,\n,b@x\n', [user(2, 'Ada', ''), user(3, '', 'b@x')]],
     ['empty fields behind the last', 'name,email\nAda,a@x,,\n', [user(2, 'Ada', 'a@x')]],
     ['spaces in names, which are kept', 'name, email\n Ada ,a@x\n', [user(2, ' Ada ', 'a@x')]],
@@ -328,6 +334,39 @@ describe('JSON', () => {
     },
   )
 
+  test('what is within a broken element is none, in a line or in many', async () => {
+    const tags = [{ name: 'x' }, { name: 'y' }]
+    const elements = ['a', 'b', 'c'].map((name) => ({ name, tags, email: `${name}@x` }))
+    for (const [indent, lines] of [
+      [undefined, [1, 1, 1]],
+      [2, [2, 14, 26]],
+    ] as const) {
+      const file = JSON.stringify(elements, undefined, indent)
+      for (const wrong of ['b@x', '"b@x', '"b@x",']) {
+        if (indent === undefined && wrong === '"b@x') continue // which may be a string up to any other
+        const [one, two, three] = await linesOf(
+          readJson,
+          file.replace('"b@x"', () => wrong),
+        )
+        expect([one, two, three]).toEqual([
+          object(lines[0], elements[0]!),
+          { line: lines[1], reason: NOT_VALID },
+          object(lines[2], elements[2]!),
+        ])
+      }
+    }
+  })
+
+  test('what comes before the end of an array is told, whatever is behind', async () => {
+    const lines: Line[] = []
+    const reading = (async () => {
+      const text = readText(inChunks(Buffer.from('[{"name":"a"}] x'), Infinity))
+      for await (const some of readJson(text)) lines.push(...some)
+    })()
+    await expect(reading).rejects.toThrow('something behind')
+    expect(lines).toEqual([object(1, { name: 'a' })])
+  })
+
   test('an element of many lines that is broken is told of once', async () => {
     const [good, broken] = ['{\n  "name": "a"\n}', '{\n  "name": "b,\n  "email": "b@x"\n}']
     expect(await linesOf(readJson, `[\n${good},\n${broken},\n${good}\n]`)).toEqual([
@@ -380,6 +419,18 @@ test.each<[string, Reader, string, string, string]>([
     }
   },
 )
+
+test.each<[string, Reader, Buffer]>([
+  ['CSV', readCsv, Buffer.from('name,email\nZoë \uFFFD,a\nZ\0ë,b\nZoë,c\n')],
+  ['CSV with CR', readCsv, Buffer.from('name,email\rZoë \uFFFD,a\rZ\0ë,b\rZoë,c\r')],
+  ['JSON', readJson, Buffer.from('[{"name":"Zoë \uFFFD"},{"name":"Z\0ë"},{"name":"Zoë"}]')],
+])('a byte in %s that is no UTF-8 breaks one record, and no other', async (_, reader, file) => {
+  file[file.indexOf(0)] = 0xff
+  const [one, two, three] = await linesOf(reader, file)
+  expect(one).toMatchObject({ fields: { name: 'Zoë \uFFFD' } })
+  expect(two).toMatchObject({ reason: expect.stringMatching(/no text/) })
+  expect(three).toMatchObject({ fields: { name: 'Zoë' } })
+})
 
 test('gzip that is cut short is refused', async () => {
   const file = gzipSync('name,email\nAda,a@x\n').subarray(0, 25)

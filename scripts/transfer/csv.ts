@@ -35,6 +35,7 @@ export async function* readCsv(
 ): AsyncGenerator<Line[]> {
   let separator: string | undefined
   let header: Header | undefined
+  let cr = true // whether a carriage return alone ends a line: if it does so behind the titles
   const find: Find = (text, at, isLast) => {
     if (!header) {
       const start = BLANK.exec(text.slice(at, at + 1_000))![0].length
@@ -44,20 +45,24 @@ export async function* readCsv(
       if (said) return { end: at + said[0].length }
       separator ??= separatorOf(text, at, columns)
     }
-    const record = separator ? readRecord(text, at, separator, header?.indexes.email) : 'unfinished'
+    const record = separator
+      ? readRecord(text, at, separator, cr, header?.indexes.email)
+      : 'unfinished'
     if (record === 'unfinished' && !isLast) return undefined
     if (typeof record === 'string') {
-      if (!isLast && endOfLine(text, at) === text.length) return undefined
+      const end = endOfLine(text, at, cr)
+      if (!isLast && end === text.length) return undefined
       if (!header) throw new Error('the quotes of the first line are broken')
-      return { end: endOfLine(text, at), content: BROKEN }
+      return { end, content: BROKEN }
     }
     const { fields, end } = record
     if (fields.every((field) => field === '')) return { end }
     if (header) return { end, content: pick(fields, header) }
     header = headerOf(fields, columns)
+    cr = text[end - 1] === '\r'
     return { end }
   }
-  yield* readRecords(text, find, /\r\n|\n|\r(?!$)/)
+  yield* readRecords(text, find, /\r\n|\n|\r(?!$)/, true)
   if (!header) throw new Error('the file is empty')
 }
 
@@ -67,26 +72,28 @@ const BLANK = /^[ \r\n]*/
 const BROKEN = { reason: 'its quotes are broken' }
 
 /** Where the line at `at` ends: a line of a CSV file may also end with a carriage return alone. */
-function endOfLine(text: string, at: number): number {
-  LINE_END.lastIndex = at
-  return LINE_END.test(text) ? LINE_END.lastIndex : text.length
+function endOfLine(text: string, at: number, cr: boolean): number {
+  const lineEnd = cr ? /\r\n?|\n/g : /\n/g
+  lineEnd.lastIndex = at
+  return lineEnd.test(text) ? lineEnd.lastIndex : text.length
 }
-const LINE_END = /\r\n?|\n/g
 
 /**
  * The fields at `at`, and where what follows them begins.
  *
+ * @param cr whether a carriage return alone ends a line
  * @param email the index of an email, around which spaces are no part of it unless they are quoted
  */
 function readRecord(
   text: string,
   at: number,
   separator: string,
+  cr: boolean,
   email?: number,
 ): { fields: string[]; end: number } | 'unfinished' | 'broken' {
   const fields: string[] = []
   for (;;) {
-    const field = readField(text, at, separator)
+    const field = readField(text, at, separator, cr)
     if (!field || field.end >= text.length) return 'unfinished'
     const isBare = fields.length === email && !field.isQuoted
     fields.push(isBare ? field.value.trim() : field.value)
@@ -96,7 +103,10 @@ function readRecord(
     if (char === '\n') return { fields, end: at }
     if (char !== '\r') return 'broken'
     if (at === text.length) return 'unfinished'
-    return { fields, end: text[at] === '\n' ? at + 1 : at }
+    if (text[at] === '\n') return { fields, end: at + 1 }
+    if (text[at] === '\r' && at + 1 === text.length) return 'unfinished'
+    if (text[at] === '\r' && text[at + 1] === '\n') return { fields, end: at + 2 }
+    return cr ? { fields, end: at } : 'broken'
   }
 }
 
@@ -107,13 +117,13 @@ interface Read {
 }
 
 /** A field; nothing of one that is not whole. Spaces around quotes, which RFC 4180 has not, are no part of it. */
-function readField(text: string, at: number, separator: string): Read | undefined {
+function readField(text: string, at: number, separator: string, cr: boolean): Read | undefined {
   if (text[at] === '"') return quoted(text, at)
-  if (text[at] !== ' ') return unquoted(text, at, separator)
+  if (text[at] !== ' ') return unquoted(text, at, separator, cr)
   const quote = endOfSpaces(text, at)
-  const field = text[quote] === '"' ? quoted(text, quote) : unquoted(text, at, separator)
+  const field = text[quote] === '"' ? quoted(text, quote) : unquoted(text, at, separator, cr)
   const isBroken = field?.isQuoted && field.end < text.length && !ENDS.includes(text[field.end]!)
-  return isBroken && text[field.end] !== separator ? unquoted(text, at, separator) : field
+  return isBroken && text[field.end] !== separator ? unquoted(text, at, separator, cr) : field
 }
 
 const ENDS = '\r\n'
@@ -135,14 +145,18 @@ function quoted(text: string, start: number): Read | undefined {
   }
 }
 
-function unquoted(text: string, start: number, separator: string): Read {
+function unquoted(text: string, start: number, separator: string, cr: boolean): Read {
   let end = start
   for (; end < text.length; end += 1) {
     const char = text[end]
-    if (char === separator || char === '\n' || char === '\r') break
+    if (char === separator || char === '\n') break
+    if (char === '\r' && (cr || LINE_END.test(text.slice(end, end + 3)))) break
   }
   return { value: text.slice(start, end), end }
 }
+
+/** Carriage returns before a line feed: one, or two of a program that has put one where one was. */
+const LINE_END = /^\r\r?(?:\n|$)/
 
 /** How wide the records are, and what stands where in them. */
 interface Header {
@@ -190,7 +204,7 @@ function separatorOf(text: string, at: number, columns: Columns): string | undef
   const names = (['id', 'name', 'email'] as const).flatMap((field) => namesOf(field, columns))
   const known = new Set([...names, ...PARTS.flat()])
   const score = (separator: string): number => {
-    const record = readRecord(text, at, separator)
+    const record = readRecord(text, at, separator, true)
     if (typeof record === 'string') return 0
     const titles = record.fields.map(titleOf)
     return titles.filter((title) => known.has(title)).length * 1_000 + titles.length

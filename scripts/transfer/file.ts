@@ -2,14 +2,16 @@
 import {
   createReadStream,
   createWriteStream,
-  existsSync,
   fstatSync,
   openSync,
+  realpathSync,
   renameSync,
   rmSync,
+  statSync,
   type Stats,
 } from 'node:fs'
-import { addAbortSignal } from 'node:stream'
+import { Socket } from 'node:net'
+import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { UsageError } from '../program.ts'
@@ -29,25 +31,23 @@ export function formatOf(file: string, asked: string | undefined): Format {
 export interface Input {
   /** Where its report goes, if nobody says otherwise: beside a file, else to standard error. */
   report: string
-  bytes: AsyncIterable<Buffer>
+  /** A stream, which ends at once when it is destroyed, even while it waits. */
+  bytes: Readable
   stat: Stats
   /** How much of it was read, 0 to 1, if that is known. */
   part(): number | undefined
 }
 
-/**
- * Opens a file, or standard input for `-`.
- *
- * @param stop ends the bytes with an `AbortError`
- * @throws Error there is none
- */
-export function openInput(file: string, stop: AbortSignal): Input {
+/** Opens a file, or standard input for `-`. @throws Error there is none */
+export function openInput(file: string): Input {
   const fd = isStandard(file) ? 0 : openSync(file, 'r')
   const stat = fstatSync(fd)
-  const bytes = isStandard(file)
-    ? process.stdin // which ends at once, even while it waits
-    : createReadStream(file, { fd, highWaterMark: 256 * 1024 })
-  addAbortSignal(stop, bytes)
+  const bytes = open()
+  function open() {
+    if (fd === 0) return process.stdin
+    if (stat.isFIFO()) return new Socket({ fd, readable: true, writable: false })
+    return createReadStream(file, { fd, highWaterMark: 256 * 1024 })
+  }
   const isKnown = stat.isFile() && stat.size > 0
   const part = () => (isKnown ? Math.min(bytes.bytesRead / stat.size, 1) : undefined)
   return { report: fd > 0 && stat.isFile() ? `${file}.report.txt` : '-', bytes, stat, part }
@@ -62,22 +62,31 @@ export function openOutput(file: string, force: boolean): Output {
   if (isStandard(file)) {
     return { write: (text, signal) => pipeline(text, process.stdout, { end: false, signal }) }
   }
-  if (!force && existsSync(file)) throw new Error(`${file} is there: --force writes over it`)
-  const draft = `${file}.${process.pid}.part`
+  const there = statSync(file, { throwIfNoEntry: false })
+  if (!force && there?.isFile()) throw new Error(`${file} is there: --force writes over it`)
+  if (there && !there.isFile()) return writeTo(createWriteStream(file), file)
+  const target = there ? realpathSync(file) : file
+  const draft = `${target}.${process.pid}.part`
   const fd = openSync(draft, 'wx', 0o600)
   return {
     async write(text, signal) {
       try {
-        const output = createWriteStream(draft, { fd, flush: true })
-        if (isGzip(file)) await pipeline(text, createGzip(), output, { signal })
-        else await pipeline(text, output, { signal })
-        renameSync(draft, file)
+        await writeTo(createWriteStream(draft, { fd, flush: true }), file).write(text, signal)
+        renameSync(draft, target)
       } finally {
         rmSync(draft, { force: true })
       }
     },
   }
 }
+
+/** Writes there, as gzip if `file` has its name. */
+const writeTo = (output: Writable, file: string): Output => ({
+  write: (text, signal) =>
+    isGzip(file)
+      ? pipeline(text, createGzip(), output, { signal })
+      : pipeline(text, output, { signal }),
+})
 
 export interface Output {
   write: (text: AsyncIterable<string>, signal: AbortSignal) => Promise<void>

@@ -40,15 +40,17 @@ export async function importUsers(
   given: Import,
   tally: Tally,
 ): Promise<void> {
-  const isThere = nameless(given.store)
+  const there = nameless(given.store)
   let batch: Row[] = []
   let length = 0
   let size = BATCH.least
+  let hasIds = false // of users without an email, in this batch
 
   async function store(): Promise<void> {
     const rows = batch
     batch = []
     length = 0
+    hasIds = false
     const users = rows.flatMap((row) => ('user' in row ? row.user : []))
     const began = performance.now()
     const outcomes = users.length > 0 ? await given.store.createMany(users, given.update) : []
@@ -66,17 +68,27 @@ export async function importUsers(
     tally.line = row.line
     const outcome = 'user' in row ? (outcomes.next().value as Outcome) : row.is
     if (outcome === 'created' || outcome === 'updated') return void (tally[outcome] += 1)
+    if (outcome === 'id taken' && 'user' in row && row.user.email === '') there.take(row.user.name)
     const is = outcome === 'refused' ? 'refused' : 'duplicate'
     tally[is] += 1
     const reason = 'user' in row ? taken(row.user, outcome as Outcome) : row.reason
     given.report(row.line, `${is}: ${reason}`)
   }
 
+  /** Whether a user without an email is there already; one with an id is told by that. */
+  async function isThere({ id, name }: Newcomer): Promise<boolean> {
+    await there.ready()
+    hasIds ||= id !== undefined
+    if (id !== undefined) return false
+    if (hasIds) await store() // some of which may be taken
+    return there.take(name)
+  }
+
   async function add(line: Line): Promise<void> {
     const row = toRow(line, given.newIds)
     const user = 'user' in row ? row.user : undefined
     length += user ? user.name.length + user.email.length : 0
-    const isDouble = user?.email === '' && user.id === undefined && (await isThere(user.name))
+    const isDouble = user?.email === '' && (await isThere(user))
     batch.push(isDouble ? { line: row.line, is: 'duplicate', reason: takenName(user.name) } : row)
   }
 

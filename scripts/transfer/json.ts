@@ -6,37 +6,49 @@ import { parseObject } from './ndjson.ts'
 /** @throws Error there is no array, or not just one */
 export async function* readJson(text: AsyncIterable<string>): AsyncGenerator<Line[]> {
   let state = 'before' as 'before' | 'in' | 'after'
+  let gap = '' // what stands between two elements
   const find: Find = (text, at, isLast) => {
     const start = skip(text, at)
+    gap += text.slice(at, start)
     if (start > at) return { end: start } // so that the line of what follows is known
-    if (state === 'in' && text[at] !== ']') return findElement(text, at, isLast)
+    if (state === 'in' && text[at] !== ']') {
+      const found = findElement(text, at, isLast, nextBehind(gap))
+      if (found) gap = ''
+      return found
+    }
     if (state === 'after') throw new Error('there is something behind the JSON array')
     if (state === 'before' && text[at] !== '[') throw new Error('the file is no JSON array')
     state = state === 'in' ? 'after' : 'in'
+    gap = ''
     return { end: at + 1 }
   }
-  yield* readRecords(text, find, NEXT)
+  yield* readRecords(text, find, /\}\s*,\s*(?=\{)|\n/)
   if (state === 'before') throw new Error('the file is empty')
   if (state === 'in') throw new Error('the JSON array does not end')
 }
 
 const BROKEN = { reason: 'it is not valid JSON' }
 
-/** What stands before the next element, an object: `},` or a line feed. */
-const NEXT = /\}\s*,\s*(?=\{)|\n\s*,?\s*(?=[{\]])/
+/**
+ * What stands between an element, before which is `gap`, and the next. If it has a line of its own, that
+ * is a line no deeper than this, so that objects within the element are not taken for elements.
+ */
+function nextBehind(gap: string): RegExp {
+  const indent = /\n([^\S\n]*)\S*\s*$/.exec(gap)?.[1]
+  if (indent === undefined) return /\}\s*,\s*(?=\{)|\n\s*,?\s*(?=[{\]])/
+  return new RegExp(`\\n[^\\S\\n]{0,${indent.length}},?[^\\S\\n]?(?=[{\\]])`)
+}
 
-/** An element; of one that is broken, as much as stands before the next one, or before its end if that is sooner. */
-const findElement: Find = (text, at, isLast) => {
+/** An element; of one that is broken, as much as stands before the next one. */
+function findElement(text: string, at: number, isLast: boolean, between: RegExp): ReturnType<Find> {
   const end = endOfValue(text, at)
+  if (typeof end === 'number') return { end, content: parseObject(text.slice(at, end)) }
   if (end === undefined && !isLast) return undefined
-  const isWhole = typeof end === 'number'
-  const whole = text.slice(at, isWhole ? end : end?.next)
-  const content = isWhole ? parseObject(whole) : BROKEN
-  if ('fields' in content) return { end: at + whole.length, content }
-  const next = NEXT.exec(whole)
-  if (next) return { end: at + next.index + next[0].length, content }
-  const isKnown = isWhole || end?.next !== undefined || isLast
-  return isKnown ? { end: at + whole.length, content } : undefined
+  const behind = text.slice(at, end?.next)
+  const next = between.exec(behind)
+  if (next) return { end: at + next.index + next[0].length, content: BROKEN }
+  const isKnown = end?.next !== undefined || isLast
+  return isKnown ? { end: at + behind.length, content: BROKEN } : undefined
 }
 
 /** Where something other than white space and commas is, at `from` or behind it. */
@@ -59,6 +71,7 @@ function endOfValue(text: string, from: number): number | Broken | undefined {
   for (let at = from; at < text.length; at += 1) {
     const char = text[at]!
     if (char === '"') {
+      if (before === '"') return {}
       const end = endOfString(text, at)
       if (typeof end !== 'number') return end
       at = end - 1
@@ -72,6 +85,8 @@ function endOfValue(text: string, from: number): number | Broken | undefined {
       if (open.length === 0) return at + 1
     } else if (char === ',' && open.length === 0) {
       return at
+    } else if (before === '"' && /[^\s,:]/.test(char)) {
+      return {} // behind a string: that has ended where it should have begun
     }
     if (!/\s/.test(char)) before = char
   }

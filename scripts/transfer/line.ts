@@ -28,16 +28,19 @@ export type Find = (
 /**
  * @param text whose last chunk ends with a line feed
  * @param ends what ends a record, so that reading goes on behind one that is too long
+ * @param cr whether lines end with carriage returns alone if the first does
  */
 export async function* readRecords(
   text: AsyncIterable<string>,
   find: Find,
   ends: RegExp,
+  cr = false,
 ): AsyncGenerator<Line[]> {
   let rest = ''
   let line = 1
-  let lineEnd = '\n' as '\n' | '\r'
+  let lineEnd = cr ? undefined : '\n'
   let isTooLong = false
+  let failure: unknown
 
   /** @returns where what is too long ends, or nearly all that there is of it */
   function skip(from: number): number {
@@ -48,21 +51,34 @@ export async function* readRecords(
     return to
   }
 
+  /** Keeps what it throws until all that was found before has been told. */
+  function tryFind(at: number, isLast: boolean): ReturnType<Find> {
+    try {
+      return find(rest, at, isLast)
+    } catch (error) {
+      failure = error
+      return undefined
+    }
+  }
+
   function read(isLast: boolean): Line[] {
     const lines: Line[] = []
     let at = isTooLong ? skip(0) : 0
     while (at < rest.length && !isTooLong) {
-      let found = find(rest, at, isLast)
+      let found = tryFind(at, isLast)
+      if (failure !== undefined) return lines
       if (!found && rest.length - at < LONGEST) break
       if (!found && !ends.test(rest.slice(at))) {
         lines.push({ line, ...TOO_LONG })
         at = skip(at)
         continue
       }
-      found ??= find(rest, at, true)!
+      found ??= tryFind(at, true)
+      if (!found) return lines
       const content = found.end - at > LONGEST ? TOO_LONG : found.content
       if (content) lines.push({ line, ...content })
-      if (rest[found.end - 1] === '\r' && found.end < rest.length) lineEnd = '\r'
+      const last = rest[found.end - 1]
+      if (last === '\n' || (last === '\r' && found.end < rest.length)) lineEnd ??= last
       line += countLines(rest, at, found.end, lineEnd)
       at = found.end
     }
@@ -75,20 +91,22 @@ export async function* readRecords(
     rest += chunk
     if (rest.length < enough) continue
     yield read(false)
+    if (failure !== undefined) throw failure
     enough = 2 * rest.length // so that a long record is not read again for each of its chunks
   }
   yield read(true)
+  if (failure !== undefined) throw failure
 }
 
 /** How much is looked at again for the end of a record that is too long: it may come in two chunks. */
 const OVERLAP = 100
 
 /** How many lines end between `from` and `to`. */
-function countLines(text: string, from: number, to: number, lineEnd: '\n' | '\r'): number {
-  if (lineEnd === '\r') return text.slice(from, to).match(/\r\n?|\n/g)?.length ?? 0
+function countLines(text: string, from: number, to: number, lineEnd?: string): number {
+  const part = text.slice(from, to) // beyond which nothing is looked for
+  if (lineEnd === '\r') return part.match(/\r\n?|\n/g)?.length ?? 0
   let count = 0
-  for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1))
-    count += 1
+  for (let at = part.indexOf('\n'); at >= 0; at = part.indexOf('\n', at + 1)) count += 1
   return count
 }
 

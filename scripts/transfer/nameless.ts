@@ -4,19 +4,28 @@ import type { UserStore } from '../../src/store/user-store.ts'
 import { usersOf } from './json.ts'
 
 /**
- * A function that says of a name whether one more user is there who has it, and no email, than it was
- * asked for it: so many lines with this name stand for users who are there already. It reads the whole
- * store when it is asked first, and keeps a few dozen bytes for each such user.
+ * The users without an email who were there when it was asked first, of which a line can stand for one.
+ * It reads the whole store then, and keeps a few dozen bytes for each of them.
  */
-export function nameless(store: Pick<UserStore, 'list'>): (name: string) => Promise<boolean> {
-  let counts: Promise<Map<string, number>> | undefined
-  return async (name) => {
-    counts ??= count(store)
-    const left = await counts
-    const key = keyOf(name)
-    const users = left.get(key) ?? 0
-    if (users > 0) left.set(key, users - 1)
-    return users > 0
+export interface Nameless {
+  /** Reads them, if that was not done yet. */
+  ready(): Promise<void>
+  /** Whether one with this name is there, for whom no line has stood yet; now one has. */
+  take(name: string): boolean
+}
+
+export function nameless(store: Pick<UserStore, 'list'>): Nameless {
+  let left: Map<string, number> | undefined
+  return {
+    async ready() {
+      left ??= await count(store)
+    },
+    take(name) {
+      const key = keyOf(name)
+      const users = left?.get(key) ?? 0
+      if (users > 0) left?.set(key, users - 1)
+      return users > 0
+    },
   }
 }
 

@@ -68,7 +68,7 @@ function decoderOf(encoding: string | undefined): (chunk?: Buffer) => string {
   if (encoding.startsWith('utf-16')) return utf16Decoder(encoding === 'utf-16be')
   const decoder = new TextDecoder(encoding, { ignoreBOM: true })
   return (chunk) =>
-    decoder.decode(chunk, { stream: chunk !== undefined }).replaceAll('\uFFFD', mark)
+    decoder.decode(chunk, { stream: chunk !== undefined }).replaceAll(REPLACEMENT, mark)
 }
 
 /** Keeps lone surrogates, which TextDecoder would replace. */
@@ -109,19 +109,21 @@ function begun(bytes: Buffer): number {
 /** How many bytes the character has that begins with this one (RFC 3629 §3). */
 const lengthFrom = (byte: number): number => (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2)
 
-/** The text of bytes that are not all UTF-8: in the lines that are not, a surrogate for each other byte. */
+/** The text of bytes that are not all UTF-8, with a surrogate for each sequence that is not. */
 function lenient(bytes: Buffer): string {
-  let text = ''
-  for (let from = 0; from < bytes.length;) {
-    const end = bytes.indexOf('\n', from) + 1 || bytes.length
-    const line = bytes.subarray(from, end)
-    text += isUtf8(line)
-      ? line.toString()
-      : line.toString('latin1').replaceAll(/[\x80-\xff]/g, mark)
-    from = end
+  const parts: string[] = []
+  for (let from = 0; from <= bytes.length;) {
+    const at = bytes.indexOf(REPLACEMENT, from) // is text; what TextDecoder puts itself is not
+    const end = at < 0 ? bytes.length : at
+    const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+    parts.push(decoder.decode(bytes.subarray(from, end)).replaceAll(REPLACEMENT, mark))
+    from = end + REPLACEMENT_BYTES
   }
-  return text
+  return parts.join(REPLACEMENT)
 }
+
+const REPLACEMENT = '\uFFFD'
+const REPLACEMENT_BYTES = 3
 
 /** A lone surrogate, for a byte that is no text. */
 const mark = (char: string) => String.fromCharCode(0xdc00 + (char.charCodeAt(0) & 0xff))

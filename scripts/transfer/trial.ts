@@ -10,7 +10,7 @@ export async function openTrial(
   config: Parameters<typeof openStore>[0],
 ): Promise<Pick<UserStore, 'createMany' | 'most' | 'list' | 'close'>> {
   const real = await openExisting(config)
-  const dataDir = mkdtempSync(join(tmpdir(), 'import-users-'))
+  const dataDir = scratch([tmpdir(), config.dataDir])
   const trial = await openStore({ mongodbUri: undefined, dataDir })
 
   /** Those of the users there are who could be in the way. */
@@ -35,4 +35,16 @@ export async function openTrial(
       rmSync(dataDir, { recursive: true })
     },
   }
+}
+
+/** A new folder in the first of `folders` that can be written; a container's may all be read-only but one. */
+function scratch(folders: string[]): string {
+  for (const folder of folders) {
+    try {
+      return mkdtempSync(join(folder, 'import-users-'))
+    } catch {
+      continue
+    }
+  }
+  throw new Error('a dry run needs a folder that can be written: TMPDIR names one')
 }
