@@ -357,6 +357,16 @@ describe('JSON', () => {
     }
   })
 
+  test('brackets of a broken element do not end the array', async () => {
+    const broken = '{"name":"b","tags":{"a":1},{"a":2}]}'
+    const lines = await linesOf(readJson, `[\n{"name":"a"},\n${broken},\n{"name":"c"}\n]\n`)
+    expect(lines.filter((line) => 'reason' in line).map(({ line }) => line)).toContain(3)
+    expect(lines.filter((line) => line.line !== 3)).toEqual([
+      object(2, { name: 'a' }),
+      object(4, { name: 'c' }),
+    ])
+  })
+
   test('what comes before the end of an array is told, whatever is behind', async () => {
     const lines: Line[] = []
     const reading = (async () => {

@@ -7,16 +7,19 @@ import { parseObject } from './ndjson.ts'
 export async function* readJson(text: AsyncIterable<string>): AsyncGenerator<Line[]> {
   let state = 'before' as 'before' | 'in' | 'after'
   let gap = '' // what stands between two elements
+  let isBroken = false // an element, whose brackets may have ended the array too soon
   const find: Find = (text, at, isLast) => {
     const start = skip(text, at)
     gap += text.slice(at, start)
     if (start > at) return { end: start } // so that the line of what follows is known
-    if (state === 'in' && text[at] !== ']') {
+    if (state === 'after' && !isBroken) throw new Error('there is something behind the JSON array')
+    if (state === 'after' || (state === 'in' && text[at] !== ']')) {
       const found = findElement(text, at, isLast, nextBehind(gap))
       if (found) gap = ''
+      if (found) state = 'in'
+      isBroken ||= found?.content !== undefined && 'reason' in found.content
       return found
     }
-    if (state === 'after') throw new Error('there is something behind the JSON array')
     if (state === 'before' && text[at] !== '[') throw new Error('the file is no JSON array')
     state = state === 'in' ? 'after' : 'in'
     gap = ''
