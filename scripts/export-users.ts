@@ -2,11 +2,11 @@
 // Writes all users of the configured store to a file, page by page.
 import { readConfig } from '../src/config.ts'
 import { openExisting } from '../src/store/open.ts'
-import type { User } from '../src/store/user-store.ts'
+import { usersOf, type User } from '../src/store/user-store.ts'
 import { program, STOPPED, stopSignal, UsageError } from './program.ts'
 import { CSV_HEADER, csv } from './transfer/csv.ts'
 import { formatOf, openOutput, type Format } from './transfer/file.ts'
-import { jsonLines, usersOf } from './transfer/json.ts'
+import { jsonLines } from './transfer/json.ts'
 import { ndjson } from './transfer/ndjson.ts'
 import { perSecond, startProgress } from './transfer/progress.ts'
 

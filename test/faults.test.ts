@@ -10,13 +10,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers'
-import { openStore } from '../src/store/open.ts'
 import type { User } from '../src/store/user-store.ts'
 import { times } from './support/chaos.ts'
 import { Load } from './support/load.ts'
 import { killPrograms, runToEnd, serve, type Program } from './support/program.ts'
 import { dial, parseAnswers, send, tokens } from './support/service.ts'
-import { SECRET, sqlitePlace, type Place } from './support/stores.ts'
+import { SECRET, sqlitePlace, usersAt, type Place } from './support/stores.ts'
 
 const tell = (line: string) => process.stderr.write(`test/faults.test.ts: ${line}\n`)
 
@@ -150,12 +149,7 @@ test('SIGTERM stores nothing that it does not answer, of requests that are pipel
     expect(await service.ended).toBe(0)
     if (!socket.closed) await once(socket, 'close')
     stored += parseAnswers(text()).filter(({ status }) => status === 201).length
-    const store = await openStore(place)
-    let users = 0
-    for await (const page of store.list())
-      users += JSON.parse(Buffer.from(page as never).toString()).length
-    await store.close()
-    expect(users).toBe(stored)
+    expect(await usersAt(place)).toHaveLength(stored)
   }
 })
 

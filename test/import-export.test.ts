@@ -8,23 +8,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { databaseIn, openExisting, openStore } from '../src/store/open.ts'
-import type { User } from '../src/store/user-store.ts'
 import { run, runToEnd, serve } from './support/program.ts'
 import { tokens } from './support/service.ts'
-import { describeStores, SECRET, sqlitePlace, type Place } from './support/stores.ts'
+import { describeStores, SECRET, sqlitePlace, usersAt, type Place } from './support/stores.ts'
 import { scans, useTransfers } from './support/transfers.ts'
 
 const { folder, at, file, done, importUsers, exportUsers } = useTransfers()
 
-async function usersAt(place: Place): Promise<User[]> {
-  const store = await openStore(place)
-  const users: User[] = []
-  for await (const page of store.list()) {
-    users.push(...(JSON.parse(Buffer.from(page as Uint8Array).toString()) as User[]))
-  }
-  await store.close()
-  return users
-}
 const namesAt = async (place: Place) => (await usersAt(place)).map(({ name }) => name)
 
 const MIXED = `name,email

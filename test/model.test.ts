@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { isDeepStrictEqual } from 'node:util'
 import { etagOf } from '../src/preconditions.ts'
+import { usersOf } from '../src/store/user-store.ts'
 import { times } from './support/chaos.ts'
 import { PlainUsers, type Answer, type Request } from './support/plain-users.ts'
 import { send, tokens, useReplicas } from './support/service.ts'
@@ -105,8 +106,7 @@ describeStores((kind) => {
     known = ['665f1c2e8b3f4a0012d4c001']
     emails = new Map()
     for await (const page of stores[0]!.list()) {
-      const users = JSON.parse(Buffer.from(page as never).toString()) as { id: string }[]
-      for (const { id } of users) await stores[0]!.remove(id)
+      for (const { id } of usersOf(page)) await stores[0]!.remove(id)
     }
   }
 

@@ -6,16 +6,10 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
-import {
-  EmailTaken,
-  StoreFailure,
-  type JsonText,
-  type User,
-  type UserStore,
-} from '../src/store/user-store.ts'
+import { EmailTaken, StoreFailure, usersOf, type User } from '../src/store/user-store.ts'
 import { databaseIn, openStore } from '../src/store/open.ts'
 import { backUpSqlite } from '../src/store/sqlite.ts'
-import { describeStores, mongodbPlace, sqlitePlace, useStore } from './support/stores.ts'
+import { describeStores, mongodbPlace, sqlitePlace, useStore, usersIn } from './support/stores.ts'
 
 let made = 0
 const someEmail = () => `user-${(made += 1)}@example.com`
@@ -329,28 +323,28 @@ describeStores((place) => {
 
     test('is empty until it has a user, then lists all of them in order of creation', async () => {
       expect(await own().isEmpty()).toBe(true)
-      expect(await all(own())).toEqual([])
+      expect(await usersIn(own())).toEqual([])
       const users: User[] = []
       for (let i = 0; i < 1_100; i += 1) {
         users.push(await own().create({ name: `${i}`, email: i % 3 ? `${i}@example.com` : '' }))
       }
       expect(await own().isEmpty()).toBe(false)
-      expect(await all(own())).toEqual(users)
+      expect(await usersIn(own())).toEqual(users)
     })
 
     test('lists users that fill its pages exactly', async () => {
-      const users = await all(own())
+      const users = await usersIn(own())
       for (const { id } of users.slice(1_000)) await own().remove(id)
-      expect(await all(own())).toEqual(users.slice(0, 1_000))
+      expect(await usersIn(own())).toEqual(users.slice(0, 1_000))
     })
 
     test('lists the users behind an id, there or not, and tells their first ids', async () => {
-      const users = await all(own())
+      const users = await usersIn(own())
       const ids = users.map(({ id }) => id)
       expect(await own().ids(undefined, 1_001)).toEqual(ids)
       expect(await own().ids(undefined, 3)).toEqual(ids.slice(0, 3))
       for (const at of [0, 498, 998, 999]) {
-        expect(await all(own(), { after: ids[at]! })).toEqual(users.slice(at + 1))
+        expect(await usersIn(own(), { after: ids[at]! })).toEqual(users.slice(at + 1))
         expect(await own().ids(ids[at], 2)).toEqual(ids.slice(at + 1, at + 3))
         const before = ids[at]!.slice(0, 12) + '0'.repeat(12)
         expect(await own().ids(before, 1)).toEqual([ids[at]])
@@ -358,12 +352,12 @@ describeStores((place) => {
     })
 
     test('lists the users with the ids that it is given, and no others', async () => {
-      const users = await all(own())
+      const users = await usersIn(own())
       const some = users.filter((_, i) => i % 2 > 0)
       const ids = [ABSENT, ...some.map(({ id }) => id)].sort()
-      expect(await all(own(), { ids })).toEqual(some)
-      expect(await all(own(), { ids: [ABSENT] })).toEqual([])
-      expect(await all(own(), { ids: [] })).toEqual([])
+      expect(await usersIn(own(), { ids })).toEqual(some)
+      expect(await usersIn(own(), { ids: [ABSENT] })).toEqual([])
+      expect(await usersIn(own(), { ids: [] })).toEqual([])
     })
 
     test('leaves other work its turn while it lists', async () => {
@@ -374,14 +368,14 @@ describeStores((place) => {
         if (listing) setImmediate(count)
       }
       count()
-      await all(own())
+      await usersIn(own())
       listing = false
       expect(turns).toBeGreaterThan(2)
     })
 
     test('lets go of a list that is not read to its end', async () => {
       for await (const page of own().list()) {
-        expect(users(page)[0]!.name).toBe('0')
+        expect(usersOf(page)[0]!.name).toBe('0')
         break
       }
       expect(await own().create({ name: 'later', email: '' })).toMatchObject({ name: 'later' })
@@ -394,7 +388,7 @@ describeStores((place) => {
     const user = await before.create({ name: 'Ada', email: someEmail() })
     await before.close()
     const after = await openStore(where)
-    expect(await all(after)).toEqual([user])
+    expect(await usersIn(after)).toEqual([user])
     await after.close()
     await where.remove()
   })
@@ -406,7 +400,7 @@ describeStores((place) => {
     for (const text of Object.values(TEXTS)) {
       users.push(await store.create({ name: text, email: text }))
     }
-    expect(await all(store)).toEqual(users)
+    expect(await usersIn(store)).toEqual(users)
     await store.close()
     await where.remove()
   })
@@ -421,7 +415,7 @@ describeStores((place) => {
     }
     const ids = users.map(({ id }) => id)
     for (const which of [{}, { ids }]) {
-      expect(await all(store, which)).toEqual(users)
+      expect(await usersIn(store, which)).toEqual(users)
       if (where.mongodbUri) continue
       for await (const page of store.list(which)) expect(page.length).toBeLessThan(1_100_000)
     }
@@ -458,8 +452,8 @@ describeStores((place) => {
       () => store.create({ name: 'Ada', email: 'ada@example.com' }),
       () => store.find(ABSENT),
       () => store.findByEmail('ada@example.com'),
-      () => all(store),
-      () => all(store, { ids: [ABSENT] }),
+      () => usersIn(store),
+      () => usersIn(store, { ids: [ABSENT] }),
       () => store.ids(ABSENT, 1),
       () => store.rename(ABSENT, 'x'),
       () => store.remove(ABSENT),
@@ -499,7 +493,7 @@ test('on SQLite a page has a million bytes of text at most, but for a user that 
   const sizes = [500_000, 500_000, 2_000_000, 1, 500_000, 500_001]
   for (const size of sizes) await store.create({ name: 'x'.repeat(size), email: '' })
   const pages: number[][] = []
-  for await (const page of store.list()) pages.push(users(page).map(({ name }) => name.length))
+  for await (const page of store.list()) pages.push(usersOf(page).map(({ name }) => name.length))
   expect(pages.flat()).toEqual(sizes)
   for (const page of pages.filter(({ length }) => length > 1)) {
     expect(page.reduce((one, other) => one + other)).toBeLessThanOrEqual(1_000_000)
@@ -513,7 +507,7 @@ test('on SQLite a page of exactly a million bytes of text is one', async () => {
   const store = await openStore(place)
   for (const text of ['a', 'b']) await store.create({ name: '', email: text.repeat(500_000) })
   const pages = []
-  for await (const page of store.list()) pages.push(users(page).length)
+  for await (const page of store.list()) pages.push(usersOf(page).length)
   expect(pages).toEqual([2])
   await store.close()
   await place.remove()
@@ -542,7 +536,7 @@ test('on SQLite a copy is made while the store is in use, over nothing that is t
   const user = await store.create({ name: 'Ada', email: '' })
   backUpSqlite(from, to)
   const copy = await openStore({ mongodbUri: undefined, dataDir: join(place.dataDir, 'copy') })
-  expect(await all(copy)).toEqual([user])
+  expect(await usersIn(copy)).toEqual([user])
   expect(() => backUpSqlite(missing, `${to}2`)).toThrow(StoreFailure)
   expect(existsSync(`${to}2`)).toBe(false)
   await copy.close()
@@ -573,7 +567,7 @@ test('on SQLite a write that fails among others fails alone, unless SQLite undoe
   const [undone] = await create('ROLLBACK')
   expect(undone).toMatchObject({ reason: { message: 'cannot use the data store: no' } })
   expect(await statuses('e')).toEqual(['e'])
-  expect((await all(store)).map(({ name }) => name)).toEqual(['a', 'b', 'e'])
+  expect((await usersIn(store)).map(({ name }) => name)).toEqual(['a', 'b', 'e'])
   db.close()
   await store.close()
   await place.remove()
@@ -590,7 +584,7 @@ testMongodb('on MongoDB email has a unique index, and the order is that of the i
   expect(await collection.indexes()).toContainEqual(expect.objectContaining(index))
   const ids = ['665f1c2e8b3f4a0012d4c003', '665f1c2e8b3f4a0012d4c001', '665f1c2e8b3f4a0012d4c002']
   for (const id of ids) await collection.insertOne({ _id: new ObjectId(id), name: 'x' })
-  expect((await all(store)).map(({ id }) => id)).toEqual(ids.toSorted())
+  expect((await usersIn(store)).map(({ id }) => id)).toEqual(ids.toSorted())
   await client.close()
   await store.close()
   await place.remove()
@@ -623,7 +617,7 @@ testMongodb('on MongoDB what else is in a document makes no difference', async (
     ],
   ] as const
   for (const [document] of documents) await collection.insertOne({ ...document })
-  const users = await all(store)
+  const users = await usersIn(store)
   expect(users).toEqual(documents.map(([, user]) => user))
   expect(await Promise.all(users.map((user) => store.find(user.id)))).toEqual(users)
   expect(await store.findByEmail(email)).toEqual(users[0])
@@ -662,11 +656,3 @@ test('on SQLite a write waits for one of another process without holding up the 
   await store.close()
   await place.remove()
 })
-
-async function all(store: UserStore, which?: Parameters<UserStore['list']>[0]): Promise<User[]> {
-  const all = []
-  for await (const page of store.list(which)) all.push(...users(page))
-  return all
-}
-
-const users = (page: JsonText<User[]>): User[] => JSON.parse(Buffer.from(page).toString())

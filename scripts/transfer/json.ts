@@ -1,5 +1,5 @@
 // Users as one JSON array, element by element.
-import type { JsonText, User } from '../../src/store/user-store.ts'
+import type { User } from '../../src/store/user-store.ts'
 import { readRecords, type Find, type Line } from './line.ts'
 import { parseObject } from './ndjson.ts'
 
@@ -105,10 +105,6 @@ function endOfString(text: string, start: number): number | Broken | undefined {
   }
   return text.includes('\n', start) ? {} : undefined
 }
-
-/** The users of a page of a store's list. */
-export const usersOf = (page: JsonText<User[]>): User[] =>
-  JSON.parse(Buffer.from(page as Uint8Array).toString()) as User[]
 
 /** Elements of an array, a line each. */
 export const jsonLines = (users: User[]): string =>

@@ -1,7 +1,6 @@
 // Users without an email, whom nothing but their names tells apart.
 import { hash } from 'node:crypto'
-import type { UserStore } from '../../src/store/user-store.ts'
-import { usersOf } from './json.ts'
+import { usersOf, type UserStore } from '../../src/store/user-store.ts'
 
 /**
  * The users without an email who were there when it was asked first, of which a line can stand for one.
@@ -33,7 +32,9 @@ async function count(store: Pick<UserStore, 'list'>): Promise<Map<string, number
   const counts = new Map<string, number>()
   for await (const page of store.list()) {
     for (const { name, email } of usersOf(page)) {
-      if (email === '') counts.set(keyOf(name), (counts.get(keyOf(name)) ?? 0) + 1)
+      if (email !== '') continue
+      const key = keyOf(name)
+      counts.set(key, (counts.get(key) ?? 0) + 1)
     }
   }
   return counts

@@ -56,6 +56,10 @@ export interface UserStore {
   close(): Promise<void>
 }
 
+/** The users of a page of a list. */
+export const usersOf = (page: JsonText<User[]>): User[] =>
+  JSON.parse(Buffer.from(page as Uint8Array).toString()) as User[]
+
 /** A user that is to be stored, with the id that it had elsewhere, if any. */
 export type Newcomer = Omit<User, 'id'> & { id?: string | undefined }
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MongoClient } from 'mongodb'
 import { openStore } from '../../src/store/open.ts'
-import type { UserStore } from '../../src/store/user-store.ts'
+import { usersOf, type User, type UserStore } from '../../src/store/user-store.ts'
 
 /** Where a store keeps its users: what `openStore` takes, and the environment that says the same. */
 export interface Place {
@@ -49,6 +49,24 @@ function withDatabase(uri: string, database: string): string {
   const query = new URLSearchParams(options)
   if (server!.includes('@') && !query.has('authSource')) query.set('authSource', former || 'admin')
   return `${server}/${database}?${query.toString()}`
+}
+
+/** All users at a place, whoever else uses it. */
+export async function usersAt(place: Place): Promise<User[]> {
+  const store = await openStore(place)
+  const users = await usersIn(store)
+  await store.close()
+  return users
+}
+
+/** The users of a list. */
+export async function usersIn(
+  store: UserStore,
+  which?: Parameters<UserStore['list']>[0],
+): Promise<User[]> {
+  const users: User[] = []
+  for await (const page of store.list(which)) users.push(...usersOf(page))
+  return users
 }
 
 /** Describes `suite` for each store; without a MongoDB server that half is skipped by name. */
