@@ -58,6 +58,7 @@ export async function createMany(
   if (newcomers.length === 0) return [] // the driver would refuse
   const documents = newcomers.map((user) => toDocument({ ...user, id: user.id ?? newUserId() }))
   const { codes, error } = await insert(users, documents)
+  if (codes.size === 0) return documents.map(() => 'created')
   if ([...codes.values()].some((code) => code !== DUPLICATE_KEY)) throw error
   const refused = documents.filter((_, i) => codes.has(i))
   const emails = refused.flatMap(({ email }) => email ?? [])
