@@ -75,10 +75,7 @@ export function users(store: UserStore): UserHandlers {
   }
 }
 
-interface Conditions {
-  'If-Match'?: string | undefined
-  'If-None-Match'?: string | undefined
-}
+type Conditions = Parameters<UserHandlers['renameUser']>[0]['header']
 
 /** How often a conditional write is tried; between two tries somebody else has changed the user, and back. */
 const TRIES = 10

@@ -97,17 +97,21 @@ function readRecord(
     if (!field || field.end >= text.length) return 'unfinished'
     const isBare = fields.length === email && !field.isQuoted
     fields.push(isBare ? field.value.trim() : field.value)
-    const char = text[field.end]!
     at = field.end + 1
-    if (char === separator) continue
-    if (char === '\n') return { fields, end: at }
-    if (char !== '\r') return 'broken'
-    if (at === text.length) return 'unfinished'
-    if (text[at] === '\n') return { fields, end: at + 1 }
-    if (text[at] === '\r' && at + 1 === text.length) return 'unfinished'
-    if (text[at] === '\r' && text[at + 1] === '\n') return { fields, end: at + 2 }
-    return cr ? { fields, end: at } : 'broken'
+    if (text[field.end] === separator) continue
+    const end = behindLineEnd(text, field.end, cr)
+    if (typeof end === 'number') return { fields, end }
+    return end ?? 'broken'
   }
+}
+
+/** Behind the end of a line that is at `at`, if it is: some programs put a carriage return before one that is there. */
+function behindLineEnd(text: string, at: number, cr: boolean): number | 'unfinished' | undefined {
+  let end = at
+  while (text[end] === '\r' && end < at + 2) end += 1
+  if (end > at && end === text.length) return 'unfinished'
+  if (text[end] === '\n') return end + 1
+  return cr && end > at ? at + 1 : undefined
 }
 
 interface Read {
@@ -150,13 +154,10 @@ function unquoted(text: string, start: number, separator: string, cr: boolean): 
   for (; end < text.length; end += 1) {
     const char = text[end]
     if (char === separator || char === '\n') break
-    if (char === '\r' && (cr || LINE_END.test(text.slice(end, end + 3)))) break
+    if (char === '\r' && behindLineEnd(text, end, cr)) break
   }
   return { value: text.slice(start, end), end }
 }
-
-/** Carriage returns before a line feed: one, or two of a program that has put one where one was. */
-const LINE_END = /^\r\r?(?:\n|$)/
 
 /** How wide the records are, and what stands where in them. */
 interface Header {

@@ -42,15 +42,16 @@ export interface Input {
 export function openInput(file: string): Input {
   const fd = isStandard(file) ? 0 : openSync(file, 'r')
   const stat = fstatSync(fd)
-  const bytes = open()
-  function open() {
-    if (fd === 0) return process.stdin
-    if (stat.isFIFO()) return new Socket({ fd, readable: true, writable: false })
-    return createReadStream(file, { fd, highWaterMark: 256 * 1024 })
-  }
+  const bytes = streamOf(fd, stat, file)
   const isKnown = stat.isFile() && stat.size > 0
   const part = () => (isKnown ? Math.min(bytes.bytesRead / stat.size, 1) : undefined)
   return { report: fd > 0 && stat.isFile() ? `${file}.report.txt` : '-', bytes, stat, part }
+}
+
+function streamOf(fd: number, stat: Stats, file: string) {
+  if (fd === 0) return process.stdin
+  if (stat.isFIFO()) return new Socket({ fd, readable: true, writable: false })
+  return createReadStream(file, { fd, highWaterMark: 256 * 1024 })
 }
 
 /**

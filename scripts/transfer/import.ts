@@ -66,13 +66,17 @@ export async function importUsers(
 
   function count(row: Row, outcomes: Iterator<Outcome>): void {
     tally.line = row.line
-    const outcome = 'user' in row ? (outcomes.next().value as Outcome) : row.is
+    if ('is' in row) return refuse(row)
+    const { line, user } = row
+    const outcome = outcomes.next().value as Outcome
     if (outcome === 'created' || outcome === 'updated') return void (tally[outcome] += 1)
-    if (outcome === 'id taken' && 'user' in row && row.user.email === '') there.take(row.user.name)
-    const is = outcome === 'refused' ? 'refused' : 'duplicate'
+    if (outcome === 'id taken' && user.email === '') there.take(user.name)
+    refuse({ line, is: 'duplicate', reason: taken(user, outcome) })
+  }
+
+  function refuse({ line, is, reason }: Refusal): void {
     tally[is] += 1
-    const reason = 'user' in row ? taken(row.user, outcome as Outcome) : row.reason
-    given.report(row.line, `${is}: ${reason}`)
+    given.report(line, `${is}: ${reason}`)
   }
 
   /** Whether a user without an email is there already; one with an id is told by that. */
@@ -87,8 +91,8 @@ export async function importUsers(
   async function add(line: Line): Promise<void> {
     const row = toRow(line, given.newIds)
     const user = 'user' in row ? row.user : undefined
-    length += user ? user.name.length + user.email.length : 0
     const isDouble = user?.email === '' && (await isThere(user))
+    length += user ? user.name.length + user.email.length : 0
     batch.push(isDouble ? { line: row.line, is: 'duplicate', reason: takenName(user.name) } : row)
   }
 
@@ -107,7 +111,13 @@ export async function importUsers(
 }
 
 /** A line with its user, or with what becomes of it and why. */
-type Row = { line: number } & ({ user: Newcomer } | { is: 'refused' | 'duplicate'; reason: string })
+type Row = { line: number; user: Newcomer } | Refusal
+
+interface Refusal {
+  line: number
+  is: 'refused' | 'duplicate'
+  reason: string
+}
 
 const taken = ({ id, email }: Newcomer, outcome: Outcome): string =>
   outcome === 'id taken' && id !== undefined

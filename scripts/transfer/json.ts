@@ -1,7 +1,7 @@
 // Users as one JSON array, element by element.
 import type { User } from '../../src/store/user-store.ts'
 import { readRecords, type Find, type Line } from './line.ts'
-import { parseObject } from './ndjson.ts'
+import { NOT_JSON, parseObject } from './ndjson.ts'
 
 /** @throws Error there is no array, or not just one */
 export async function* readJson(text: AsyncIterable<string>): AsyncGenerator<Line[]> {
@@ -30,8 +30,6 @@ export async function* readJson(text: AsyncIterable<string>): AsyncGenerator<Lin
   if (state === 'in') throw new Error('the JSON array does not end')
 }
 
-const BROKEN = { reason: 'it is not valid JSON' }
-
 /**
  * What stands between an element, before which is `gap`, and the next. If it has a line of its own, that
  * is a line no deeper than this, so that objects within the element are not taken for elements.
@@ -49,9 +47,9 @@ function findElement(text: string, at: number, isLast: boolean, between: RegExp)
   if (end === undefined && !isLast) return undefined
   const behind = text.slice(at, end?.next)
   const next = between.exec(behind)
-  if (next) return { end: at + next.index + next[0].length, content: BROKEN }
+  if (next) return { end: at + next.index + next[0].length, content: NOT_JSON }
   const isKnown = end?.next !== undefined || isLast
-  return isKnown ? { end: at + behind.length, content: BROKEN } : undefined
+  return isKnown ? { end: at + behind.length, content: NOT_JSON } : undefined
 }
 
 /** Where something other than white space and commas is, at `from` or behind it. */

@@ -40,7 +40,6 @@ export async function* readRecords(
   let line = 1
   let lineEnd = cr ? undefined : '\n'
   let isTooLong = false
-  let failure: unknown
 
   /** @returns where what is too long ends, or nearly all that there is of it */
   function skip(from: number): number {
@@ -51,30 +50,17 @@ export async function* readRecords(
     return to
   }
 
-  /** Keeps what it throws until all that was found before has been told. */
-  function tryFind(at: number, isLast: boolean): ReturnType<Find> {
-    try {
-      return find(rest, at, isLast)
-    } catch (error) {
-      failure = error
-      return undefined
-    }
-  }
-
-  function read(isLast: boolean): Line[] {
-    const lines: Line[] = []
+  function read(lines: Line[], isLast: boolean): void {
     let at = isTooLong ? skip(0) : 0
     while (at < rest.length && !isTooLong) {
-      let found = tryFind(at, isLast)
-      if (failure !== undefined) return lines
+      let found = find(rest, at, isLast)
       if (!found && rest.length - at < LONGEST) break
       if (!found && !ends.test(rest.slice(at))) {
         lines.push({ line, ...TOO_LONG })
         at = skip(at)
         continue
       }
-      found ??= tryFind(at, true)
-      if (!found) return lines
+      found ??= find(rest, at, true)!
       const content = found.end - at > LONGEST ? TOO_LONG : found.content
       if (content) lines.push({ line, ...content })
       const last = rest[found.end - 1]
@@ -83,19 +69,26 @@ export async function* readRecords(
       at = found.end
     }
     rest = rest.slice(at)
-    return lines
+  }
+
+  /** What is found, even if what is behind it cannot be read. */
+  function* told(isLast: boolean): Generator<Line[]> {
+    const lines: Line[] = []
+    try {
+      read(lines, isLast)
+    } finally {
+      yield lines
+    }
   }
 
   let enough = 0
   for await (const chunk of text) {
     rest += chunk
     if (rest.length < enough) continue
-    yield read(false)
-    if (failure !== undefined) throw failure
+    yield* told(false)
     enough = 2 * rest.length // so that a long record is not read again for each of its chunks
   }
-  yield read(true)
-  if (failure !== undefined) throw failure
+  yield* told(true)
 }
 
 /** How much is looked at again for the end of a record that is too long: it may come in two chunks. */

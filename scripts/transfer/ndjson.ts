@@ -19,10 +19,11 @@ export function parseObject(text: string): Content {
     if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) return NO_OBJECT
     return { fields: fields as Record<string, unknown> }
   } catch {
-    return { reason: 'it is not valid JSON' }
+    return NOT_JSON
   }
 }
 
+export const NOT_JSON = { reason: 'it is not valid JSON' }
 const NO_OBJECT = { reason: 'it is no JSON object' }
 
 export const ndjson = (users: User[]): string =>

@@ -68,7 +68,7 @@ function decoderOf(encoding: string | undefined): (chunk?: Buffer) => string {
   if (encoding.startsWith('utf-16')) return utf16Decoder(encoding === 'utf-16be')
   const decoder = new TextDecoder(encoding, { ignoreBOM: true })
   return (chunk) =>
-    decoder.decode(chunk, { stream: chunk !== undefined }).replaceAll(REPLACEMENT, mark)
+    decoder.decode(chunk, { stream: chunk !== undefined }).replaceAll(REPLACEMENT, NO_TEXT)
 }
 
 /** Keeps lone surrogates, which TextDecoder would replace. */
@@ -76,7 +76,7 @@ function utf16Decoder(isBigEndian: boolean): (chunk?: Buffer) => string {
   const decoder = new StringDecoder('utf16le')
   let rest: Buffer = Buffer.alloc(0)
   return (chunk) => {
-    if (chunk === undefined) return decoder.end() + (rest.length > 0 ? mark('') : '')
+    if (chunk === undefined) return decoder.end() + (rest.length > 0 ? NO_TEXT : '')
     const bytes = Buffer.concat([rest, chunk])
     const whole = bytes.subarray(0, bytes.length - (bytes.length % 2))
     rest = bytes.subarray(whole.length)
@@ -115,8 +115,7 @@ function lenient(bytes: Buffer): string {
   for (let from = 0; from <= bytes.length;) {
     const at = bytes.indexOf(REPLACEMENT, from) // is text; what TextDecoder puts itself is not
     const end = at < 0 ? bytes.length : at
-    const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-    parts.push(decoder.decode(bytes.subarray(from, end)).replaceAll(REPLACEMENT, mark))
+    parts.push(UTF8.decode(bytes.subarray(from, end)).replaceAll(REPLACEMENT, NO_TEXT))
     from = end + REPLACEMENT_BYTES
   }
   return parts.join(REPLACEMENT)
@@ -125,5 +124,7 @@ function lenient(bytes: Buffer): string {
 const REPLACEMENT = '\uFFFD'
 const REPLACEMENT_BYTES = 3
 
-/** A lone surrogate, for a byte that is no text. */
-const mark = (char: string) => String.fromCharCode(0xdc00 + (char.charCodeAt(0) & 0xff))
+const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true })
+
+/** A lone surrogate, for what is no text. */
+const NO_TEXT = '\uDC00'
