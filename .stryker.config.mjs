@@ -5,7 +5,7 @@
 // see no mutant.) With all tests for all of the code a survivor would take minutes.
 const PARTS = {
   tokens: {
-    mutate: ['src/tokens.ts'],
+    mutate: ['src/auth/tokens.ts'],
     tests: ['tokens'],
   },
   errors: {

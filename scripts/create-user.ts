@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 // Creates a user in the configured store and prints it with a token: how the first user comes to be.
 import { readConfig } from '../src/config.ts'
-import { openSecrets } from '../src/signing-secret.ts'
+import { openSecrets } from '../src/auth/signing-secret.ts'
 import { openStore } from '../src/store/open.ts'
-import { createTokens } from '../src/tokens.ts'
+import { createTokens } from '../src/auth/tokens.ts'
 import { program, UsageError } from './program.ts'
 
 const USAGE = 'usage: npm run create-user -- --name NAME --email EMAIL'

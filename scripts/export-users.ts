@@ -2,7 +2,7 @@
 // Writes all users of the configured store to a file, page by page.
 import { readConfig } from '../src/config.ts'
 import { openExisting } from '../src/store/open.ts'
-import { usersOf, type User } from '../src/store/user-store.ts'
+import type { User } from '../src/store/user-store.ts'
 import { program, STOPPED, stopSignal, UsageError } from './program.ts'
 import { CSV_HEADER, csv } from './transfer/csv.ts'
 import { formatOf, openOutput, type Format } from './transfer/file.ts'
@@ -35,9 +35,8 @@ await program(USAGE, OPTIONS, async (options, [file, ...more]) => {
 
   async function* pages(): AsyncGenerator<User[]> {
     for await (const page of store.list()) {
-      const some = usersOf(page)
-      yield some
-      users += some.length
+      yield page
+      users += page.length
     }
   }
 

@@ -2,12 +2,12 @@
 import Koa from 'koa'
 import { createRouter, unmatched } from './contract/router.ts'
 import { answerErrors } from './errors.ts'
-import { guard } from './guard.ts'
+import { guard } from './auth/guard.ts'
 import { login } from './login.ts'
-import { rawPath } from './raw-path.ts'
-import { reference } from './reference.ts'
+import { rawPath } from './http/target.ts'
+import { reference } from './docs/reference.ts'
 import type { UserStore } from './store/user-store.ts'
-import type { Tokens } from './tokens.ts'
+import type { Tokens } from './auth/tokens.ts'
 import { users } from './users.ts'
 
 interface Parts {

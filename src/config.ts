@@ -2,7 +2,7 @@
 import bytes from 'bytes'
 import { cleanEnv, makeValidator, str } from 'envalid'
 import ms, { type StringValue } from 'ms'
-import { isLongEnough, MIN_SECRET_BYTES } from './tokens.ts'
+import { isLongEnough, MIN_SECRET_BYTES } from './auth/tokens.ts'
 
 /** Everything that can be configured; README.md has the table. */
 export interface Config {

@@ -2,7 +2,7 @@
 import type { Handlers } from './contract/handlers.ts'
 import { unknownEmail } from './errors.ts'
 import type { UserStore } from './store/user-store.ts'
-import type { Tokens } from './tokens.ts'
+import type { Tokens } from './auth/tokens.ts'
 
 export function login(
   store: Pick<UserStore, 'findByEmail'>,

@@ -3,7 +3,7 @@ import { readConfig } from './config.ts'
 
 try {
   const config = readConfig(process.env)
-  const stopTracing = config.tracing && (await import('./tracing.ts')).startTracing()
+  const stopTracing = config.tracing && (await import('./telemetry/tracing.ts')).startTracing()
   const { run } = await import('./service.ts') // behind tracing, which has to be there before Koa is
   await run(config)
   if (stopTracing) await stopTracing()

@@ -1,10 +1,10 @@
 // The operations under /users, each by its operationId.
-import { pathOf } from './contract/contract.ts'
-import type { Handlers, User } from './contract/handlers.ts'
+import { pathOf } from './contract/document.ts'
+import type { Handlers } from './contract/handlers.ts'
 import type { components } from './contract/openapi.ts'
 import { noSuchUser, preconditionFailed } from './errors.ts'
-import { etagOf, ifMatch, ifNoneMatch } from './preconditions.ts'
-import type { UserStore } from './store/user-store.ts'
+import { etagOf, ifMatch, ifNoneMatch } from './http/preconditions.ts'
+import type { User, UserStore } from './store/user-store.ts'
 
 type UserHandlers = Pick<
   Handlers,

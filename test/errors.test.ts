@@ -4,20 +4,17 @@ import Koa from 'koa'
 import { once } from 'node:events'
 import http, { type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { answerErrors, noSuchUser, toFailure, unknownEmail } from '../src/errors.ts'
 import {
-  answerErrors,
   Failure,
   internalError,
   invalidBody,
   methodNotAllowed,
   noSuchPath,
-  noSuchUser,
   parserFailure,
-  toFailure,
   unauthorized,
-  unknownEmail,
   unsupportedMediaType,
-} from '../src/errors.ts'
+} from '../src/http/failure.ts'
 import { EmailTaken, StoreFailure } from '../src/store/user-store.ts'
 
 const codeError = (code: string) => Object.assign(new Error('x'), { code })

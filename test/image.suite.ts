@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createUsersClient } from '../src/client.ts'
+import { createUsersClient } from '../src/client/client.ts'
 import { checkedFetch } from './support/service.ts'
 import { SECRET } from './support/stores.ts'
 

@@ -1,7 +1,7 @@
 // What is asked of the servers, and what the right answers hold.
 import { randomUUID } from 'node:crypto'
 import type { User } from '../../src/store/user-store.ts'
-import type { Tokens } from '../../src/tokens.ts'
+import type { Tokens } from '../../src/auth/tokens.ts'
 import { request, type Exchange } from './load.ts'
 
 export interface Scenario {

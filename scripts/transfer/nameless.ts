@@ -1,6 +1,6 @@
 // Users without an email, whom nothing but their names tells apart.
 import { hash } from 'node:crypto'
-import { usersOf, type UserStore } from '../../src/store/user-store.ts'
+import type { UserStore } from '../../src/store/user-store.ts'
 
 /**
  * The users without an email who were there when it was asked first, of which a line can stand for one.
@@ -31,7 +31,7 @@ export function nameless(store: Pick<UserStore, 'list'>): Nameless {
 async function count(store: Pick<UserStore, 'list'>): Promise<Map<string, number>> {
   const counts = new Map<string, number>()
   for await (const page of store.list()) {
-    for (const { name, email } of usersOf(page)) {
+    for (const { name, email } of page) {
       if (email !== '') continue
       const key = keyOf(name)
       counts.set(key, (counts.get(key) ?? 0) + 1)

@@ -1,6 +1,6 @@
 // Compiles the schemas of the contract. One for all of them: each instance compiles those of JSON Schema first.
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { contract } from './contract.ts'
+import { contract } from './document.ts'
 
 export const ajv = new Ajv2020({
   strict: false,

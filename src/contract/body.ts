@@ -1,9 +1,9 @@
 // Reads a request body and holds it against the schema that the contract gives it.
 import type { ErrorObject } from 'ajv/dist/2020.js'
 import type Koa from 'koa'
-import { invalidBody } from '../errors.ts'
+import { invalidBody } from '../http/failure.ts'
 import { ajv } from './ajv.ts'
-import type { Operation } from './contract.ts'
+import type { Operation } from './document.ts'
 import { receiver } from './receive.ts'
 
 /**

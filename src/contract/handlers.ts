@@ -1,7 +1,5 @@
 // The contract's operations as types of functions. Compiles to nothing.
-import type { components, operations } from './openapi.ts'
-
-export type User = components['schemas']['User']
+import type { operations } from './openapi.ts'
 
 /**
  * One function for each operation, by its `operationId`. A missing operation, an undocumented
@@ -27,11 +25,7 @@ type Places<Parameters> = {
   ]-?: NonNullable<Parameters[Place]>
 }
 
-/** The JSON text of a `T`, as JSON.stringify would write it; in UTF-8 where it is bytes. */
-export type JsonText<T> = (string | Uint8Array) & { readonly [json]: T }
-declare const json: unique symbol
-
-/** One of the documented responses. A JSON array may be given in parts, each the JSON text of one. */
+/** One of the documented responses. An array may be given in parts. */
 type Reply<Responses> = {
   [Status in keyof Responses]: { status: Status } & HeadersOf<Responses[Status]> &
     BodyOf<Responses[Status]>
@@ -45,9 +39,12 @@ type HeadersOf<R> = R extends { headers: infer H }
       : { headers: Declared<H> }
   : never
 
-type BodyOf<R> = R extends { content: Json<infer Body> }
-  ? { body: Body extends readonly unknown[] ? Body | AsyncIterable<JsonText<Body>> : Body }
+/** JSON where the contract has it; of another media type, the bytes or the text. */
+type BodyOf<R> = R extends { content: infer Content }
+  ? { body: Content extends Json<infer Body> ? WholeOrParts<Body> : Uint8Array | string }
   : { body?: never }
+
+type WholeOrParts<Body> = Body extends readonly unknown[] ? Body | AsyncIterable<Body> : Body
 
 interface Json<Body> {
   'application/json': Body

@@ -1,8 +1,8 @@
 // Reads the query of a request and holds it against the parameters that the contract gives it. Never
 // guesses: what is unknown, repeated or malformed is refused by its name.
-import { invalidQuery } from '../errors.ts'
+import { invalidQuery } from '../http/failure.ts'
 import { ajv } from './ajv.ts'
-import type { Operation, Parameter } from './contract.ts'
+import type { Operation, Parameter } from './document.ts'
 
 type Query = Record<string, unknown>
 

@@ -12,7 +12,7 @@ import {
   invalidBody,
   requestTimeout,
   unsupportedMediaType,
-} from '../errors.ts'
+} from '../http/failure.ts'
 
 /**
  * A function that receives the bodies of requests; one that is absent has no bytes.

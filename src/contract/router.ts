@@ -3,13 +3,12 @@ import { Router, type Layer } from '@koa/router'
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import type Koa from 'koa'
-import { JSON_TYPE, methodNotAllowed, noSuchPath } from '../errors.ts'
-import { rawQuery } from '../raw-path.ts'
+import { JSON_TYPE, methodNotAllowed, noSuchPath } from '../http/failure.ts'
+import { rawQuery } from '../http/target.ts'
 import { bodyReader } from './body.ts'
-import { contractOperations, type Operation } from './contract.ts'
-import type { Handlers, JsonText } from './handlers.ts'
-import { jsonArray } from './json-array.ts'
-import { jsonLines, LINES_TYPE, linesOf } from './json-lines.ts'
+import { contractOperations, type Operation } from './document.ts'
+import type { Handlers } from './handlers.ts'
+import { jsonArray, jsonLines, LINES_TYPE, linesOf } from './list-body.ts'
 import { queryReader } from './query.ts'
 
 type Handler = (input: Input) => Reply | Promise<Reply>
@@ -94,10 +93,7 @@ function write(
 }
 
 /** Waits for the first chunk, so that a failure until then is still a 500. */
-async function stream(
-  chunks: AsyncIterable<string | Uint8Array>,
-  { req, res }: Koa.Context,
-): Promise<Readable> {
+async function stream(chunks: AsyncIterable<string>, { req, res }: Koa.Context): Promise<Readable> {
   const readable = Readable.from(chunks)
   res.once('close', () => readable.destroy()) // an answer that never got its turn, too
   await once(readable, 'readable')
@@ -105,6 +101,6 @@ async function stream(
   return readable
 }
 
-function isAsyncIterable(body: unknown): body is AsyncIterable<JsonText<unknown[]>> {
+function isAsyncIterable(body: unknown): body is AsyncIterable<unknown[]> {
   return typeof body === 'object' && body !== null && Symbol.asyncIterator in body
 }

@@ -1,5 +1,5 @@
 // A store whose calls are measured. Changes nothing else about it.
-import type { Metrics } from '../metrics.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 import { StoreFailure, type UserStore } from './user-store.ts'
 
 export function measured(store: UserStore, metrics: Metrics): UserStore {

@@ -10,7 +10,7 @@ export async function openStore(
   onBatch?: BatchObserver,
 ): Promise<UserStore> {
   if (config.mongodbUri) {
-    const { openMongoStore } = await import('./mongo.ts')
+    const { openMongoStore } = await import('./mongo/store.ts')
     return openMongoStore(config.mongodbUri, onBatch)
   }
   const { openSqliteStore } = await import('./sqlite.ts')
@@ -23,7 +23,7 @@ export async function openExisting(
 ): Promise<UserStore | undefined> {
   if (!config.mongodbUri)
     return existsSync(databaseIn(config.dataDir)) ? openStore(config) : undefined
-  const { isMongoStore } = await import('./mongo.ts')
+  const { isMongoStore } = await import('./mongo/store.ts')
   return (await isMongoStore(config.mongodbUri)) ? openStore(config) : undefined
 }
 

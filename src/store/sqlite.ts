@@ -9,7 +9,6 @@ import { isUserId, newUserId } from './user-id.ts'
 import {
   EmailTaken,
   StoreFailure,
-  type JsonText,
   type Newcomer,
   type Outcome,
   type User,
@@ -43,9 +42,8 @@ const PAGE_BYTES = 1_000_000
 const BEHIND = 'SELECT * FROM users WHERE id > ? ORDER BY id LIMIT ?'
 const AMONG = 'SELECT * FROM users WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT ?'
 
-// One row for a page, its users as UTF-8.
-const pageOf = (next: string) => `
-  SELECT max(id) AS last, CAST(json_group_array(${USER}) AS BLOB) AS users FROM (${next})`
+// One row for a page.
+const pageOf = (next: string) => `SELECT json_group_array(${USER}) AS users FROM (${next})`
 const bytesOf = (next: string) => `
   SELECT sum(octet_length(name) + ifnull(octet_length(email), 0)) AS bytes FROM (${next})`
 
@@ -114,14 +112,14 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
   const any = db.prepare('SELECT 1 FROM users LIMIT 1')
 
   /** A function that gets the next users: as many as make a page, one at least. */
-  function pager(next: string): (from: string) => Page {
+  function pager(next: string): (from: string) => User[] {
     const page = db.prepare(pageOf(next))
     const size = db.prepare(bytesOf(next))
     return (from) => {
       let limit = PAGE
       const tooLong = () => (size.get(from, limit) as { bytes: number }).bytes > PAGE_BYTES
       while (limit > 1 && tooLong()) limit = Math.ceil(limit / 4)
-      return page.get(from, limit) as never
+      return JSON.parse((page.get(from, limit) as { users: string }).users) as User[]
     }
   }
   const pageBehind = pager(BEHIND)
@@ -184,10 +182,11 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
       const among = () => pageAmong(JSON.stringify(ids!.filter((id) => id > after)))
       const next = ids ? among : () => pageBehind(after)
       for (;;) {
-        const { last, users } = await attempt(next)
-        if (last === null) return
+        const users = await attempt(next)
+        const last = users.at(-1)
+        if (!last) return
         yield users
-        after = last
+        after = last.id
         await turn() // lets other requests in
       }
     },
@@ -212,12 +211,6 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
       await attempt(() => db.close())
     },
   }
-}
-
-interface Page {
-  /** The last id; null if there are no more users. */
-  last: string | null
-  users: Uint8Array & JsonText<User[]>
 }
 
 interface Write {

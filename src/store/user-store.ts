@@ -1,8 +1,9 @@
 // The port between the operations and whatever keeps the users. Speaks the domain only: no driver's
 // error, id type or query leaves a store.
-import type { JsonText, User } from '../contract/handlers.ts'
+import type { components } from '../contract/openapi.ts'
 
-export type { JsonText, User }
+/** The contract's. */
+export type User = components['schemas']['User']
 
 /**
  * Keeps users. Ids are 24 lower-case hexadecimal digits and sort by creation; any other text is an
@@ -40,7 +41,7 @@ export interface UserStore {
    * Users in order of creation, in pages that are fetched as they are consumed: all of them, or those
    * behind the id `after`, or those with the given `ids`, which come in that order, too.
    */
-  list(which?: { after?: string | undefined; ids?: string[] }): AsyncIterable<JsonText<User[]>>
+  list(which?: { after?: string | undefined; ids?: string[] }): AsyncIterable<User[]>
 
   /** The ids of the first users, `limit` at most, or of the first behind the id `after`, in order of creation. */
   ids(after: string | undefined, limit: number): Promise<string[]>
@@ -55,10 +56,6 @@ export interface UserStore {
 
   close(): Promise<void>
 }
-
-/** The users of a page of a list. */
-export const usersOf = (page: JsonText<User[]>): User[] =>
-  JSON.parse(Buffer.from(page as Uint8Array).toString()) as User[]
 
 /** A user that is to be stored, with the id that it had elsewhere, if any. */
 export type Newcomer = Omit<User, 'id'> & { id?: string | undefined }

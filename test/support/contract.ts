@@ -2,7 +2,7 @@
 import { expect } from '@jest/globals'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { IncomingHttpHeaders } from 'node:http'
-import { contract } from '../../src/contract/contract.ts'
+import { contract } from '../../src/contract/document.ts'
 import { documentedBy, find, record, resolve, type Contract } from './coverage.ts'
 
 const document = contract as unknown as Contract

@@ -1,10 +1,5 @@
 // A store that fails.
-import {
-  StoreFailure,
-  type JsonText,
-  type User,
-  type UserStore,
-} from '../../src/store/user-store.ts'
+import { StoreFailure, type User, type UserStore } from '../../src/store/user-store.ts'
 
 /** A store of which every call fails, but for what is given. */
 export function failing(
@@ -15,7 +10,7 @@ export function failing(
     throw new StoreFailure(cause)
   }
   // eslint-disable-next-line require-yield
-  const list = async function* (): AsyncGenerator<JsonText<User[]>> {
+  const list = async function* (): AsyncGenerator<User[]> {
     await fail()
   }
   const reads = { find: fail, findByEmail: fail, list, ids: fail }

@@ -1,6 +1,6 @@
 // Every operation of the contract as a call of the client, on a user that does not exist.
-import type { UsersClient } from '../../src/client.ts'
-import type { OperationId } from '../../src/contract/contract.ts'
+import type { UsersClient } from '../../src/client/client.ts'
+import type { OperationId } from '../../src/contract/document.ts'
 
 type Call = (users: UsersClient) => Promise<{ response: Response; error?: { message: string } }>
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MongoClient } from 'mongodb'
 import { openStore } from '../../src/store/open.ts'
-import { usersOf, type User, type UserStore } from '../../src/store/user-store.ts'
+import { type User, type UserStore } from '../../src/store/user-store.ts'
 
 /** Where a store keeps its users: what `openStore` takes, and the environment that says the same. */
 export interface Place {
@@ -65,7 +65,7 @@ export async function usersIn(
   which?: Parameters<UserStore['list']>[0],
 ): Promise<User[]> {
   const users: User[] = []
-  for await (const page of store.list(which)) users.push(...usersOf(page))
+  for await (const page of store.list(which)) users.push(...page)
   return users
 }
 

@@ -1,0 +1,128 @@
+// The contract as a client, for Node and for browsers: users-service/client. No type here is written by
+// hand, and nothing of the service is imported.
+import createClient, { type Client, type ClientOptions } from 'openapi-fetch'
+import type { components, paths } from '../contract/openapi.ts'
+
+export type User = components['schemas']['User']
+
+export interface UsersClient extends Client<paths, 'application/json'> {
+  /**
+   * All users in order of creation, fetched a page at a time as they are consumed: `for await (const user
+   * of client.all())`. @throws PageFailed
+   */
+  all(): AsyncGenerator<User, void, undefined>
+}
+
+/** A page of users could not be had. */
+export class PageFailed extends Error {
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.name = 'PageFailed'
+    this.status = status
+  }
+}
+
+export interface UsersClientOptions extends ClientOptions {
+  /** Where the service is, such as `http://localhost:3000`. */
+  baseUrl: string
+  /** Whom to log in as: when a token is first needed, and when one is refused. */
+  email?: string
+  /** A token to begin with, or to do with when there is no `email`. */
+  token?: string
+}
+
+const LOGIN = '/login' satisfies keyof paths
+
+/** The most users that the service puts into a page. */
+const PAGE = 1_000
+
+/**
+ * A client with a method for each of HTTP's, typed by the contract:
+ * `const { data, error } = await client.GET('/users/{id}', { params: { path: { id } } })`.
+ * A call resolves to `error`, `{ message }`, when the service refuses or fails, and rejects when the
+ * service cannot be reached.
+ *
+ * With an `email` a call that gets 401 logs in again and is sent again, once; calls that do so at the
+ * same time share the log-in, which no call's `signal` aborts. The answer to a log-in that is refused
+ * is the answer to the call. A call that brings an `Authorization` header, or a `fetch` of its own, is
+ * left alone.
+ *
+ * @see https://openapi-ts.dev/openapi-fetch/ for everything else that it can be told
+ */
+export function createUsersClient(options: UsersClientOptions): UsersClient {
+  const { email, token: firstToken, fetch: given = globalThis.fetch, ...others } = options
+  const fetch = (request: Request) =>
+    (given as typeof globalThis.fetch)(request, others.requestInitExt)
+  let token = firstToken
+  let loggingIn: Promise<Response | undefined> | undefined
+
+  /** @returns the answer, if it is a refusal */
+  async function logIn(): Promise<Response | undefined> {
+    const { data, error, response } = await client.POST(LOGIN, { body: { email: email! } })
+    token = data?.token
+    return data ? undefined : new Response(JSON.stringify(error), response)
+  }
+
+  /** Sees to it that there is a token, and another one than `refused`. */
+  function renew(refused?: string): Promise<Response | undefined> | undefined {
+    if (!loggingIn && token !== undefined && token !== refused) return undefined
+    return (loggingIn ??= logIn().finally(() => (loggingIn = undefined)))
+  }
+
+  async function send(request: Request, refused?: string): Promise<Response> {
+    const refusal = email !== undefined && (await unlessAborted(renew(refused), request.signal))
+    if (refusal) return refusal.clone()
+    const sent = token
+    const again = email !== undefined && refused === undefined ? request.clone() : undefined
+    if (sent !== undefined) request.headers.set('Authorization', `Bearer ${sent}`)
+    const response = await fetch(request)
+    if (response.status !== 401 || !again) return response
+    await response.body?.cancel()
+    return send(again, sent)
+  }
+
+  async function* all(): AsyncGenerator<User, void, undefined> {
+    for (let after: string | undefined; ;) {
+      const query = { limit: PAGE, ...(after !== undefined && { after }) }
+      const { data, error, response } = await client.GET('/users', { params: { query } })
+      if (!data) throw new PageFailed(response.status, messageIn(error) ?? response.statusText)
+      yield* data
+      after = behindNext(response)
+      if (after === undefined) return
+    }
+  }
+
+  const client = createClient<paths, 'application/json'>({
+    ...others,
+    fetch: (request) => {
+      const isLogIn = request.method === 'POST' && new URL(request.url).pathname.endsWith(LOGIN)
+      return isLogIn || request.headers.has('Authorization') ? fetch(request) : send(request)
+    },
+  })
+  return Object.assign(client, { all })
+}
+
+/** What the service says against a request; undefined if it was something else that answered. */
+const messageIn = (error: unknown): string | undefined =>
+  (error as Partial<Error> | undefined)?.message
+
+/**
+ * The id that the next page comes behind, from the `Link` of this one (RFC 8288 §3). The rest of its
+ * target may be what only the service knows, behind a proxy that puts a path before it.
+ */
+function behindNext({ headers }: Response): string | undefined {
+  const [, query] = /<[^>?]*\?([^>]*)>[^,]*;\s*rel="?next\b/i.exec(headers.get('Link') ?? '') ?? []
+  return new URLSearchParams(query).get('after') ?? undefined
+}
+
+/** What `promise` resolves to, but rejects when `signal` aborts before. */
+async function unlessAborted<T>(promise: T | Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted()
+  const settled = new AbortController()
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { signal: settled.signal })
+  })
+  return Promise.race([promise, aborted]).finally(() => settled.abort())
+}

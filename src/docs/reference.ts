@@ -1,0 +1,77 @@
+// The contract for its readers: /docs, a page to read and try it, and /openapi.yaml and /openapi.json.
+// Comes behind the router, so that no request which has a route waits for it.
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type Koa from 'koa'
+import { methodNotAllowed } from '../http/failure.ts'
+
+/** What `npm run build` lays out in dist/docs, next to the page itself. */
+const ASSETS = [
+  'page.css',
+  'page.js',
+  'swagger-ui.css',
+  'swagger-ui-bundle.js',
+  'favicon-32x32.png',
+]
+
+/** What each path shows, made when it is asked for the first time. */
+const PAGES = new Map<string, () => Promise<Page>>([
+  ['/openapi.json', once(() => read('#openapi.json'))],
+  ['/openapi.yaml', once(() => read('#openapi.yaml'))],
+  ['/docs', once(() => read('#docs/index.html'))],
+  ...ASSETS.map((name) => [`/docs/${name}`, once(() => read(`#docs/${name}`))] as const),
+])
+
+interface Page {
+  body: Buffer
+  etag: string
+}
+
+function once(make: () => Promise<Buffer>): () => Promise<Page> {
+  let page: Page | undefined
+  return async () => {
+    if (page) return page
+    const body = await make()
+    return (page = { body, etag: createHash('sha1').update(body).digest('hex') })
+  }
+}
+
+/** @param specifier one of this package's `imports` */
+function read(specifier: string): Promise<Buffer> {
+  return readFile(fileURLToPath(import.meta.resolve(specifier)))
+}
+
+/** The page runs its own scripts and talks to this service alone (Content Security Policy Level 3). */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+export const reference: Koa.Middleware = async (ctx, next) => {
+  const page = PAGES.get(ctx.path)
+  if (!page) return next()
+  if (!['GET', 'HEAD'].includes(ctx.method)) throw methodNotAllowed(ctx.method, 'HEAD, GET')
+  const { body, etag } = await page()
+  ctx.body = body
+  ctx.type = typeOf(ctx.path)
+  ctx.etag = etag
+  ctx.set({
+    'Cache-Control': 'no-cache',
+    'Content-Security-Policy': POLICY,
+    'X-Content-Type-Options': 'nosniff',
+  })
+  if (ctx.fresh) ctx.status = 304
+}
+
+function typeOf(path: string): string {
+  const extension = extname(path) || '.html'
+  return extension === '.yaml' ? 'application/yaml' : extension // RFC 9512; Koa would say text/yaml
+}

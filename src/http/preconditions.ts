@@ -1,0 +1,26 @@
+// ETags and the conditions that requests put on them (RFC 9110 §8.8.3 and §13.1). Knows no store.
+import { hash } from 'node:crypto'
+
+/** A strong validator: it changes with every byte of the JSON body. */
+export const etagOf = (body: object): string =>
+  `"${hash('sha256', JSON.stringify(body), 'base64url')}"`
+
+/** Whether `If-Match` names `etag`: by strong comparison, to which a weak one equals none (§8.8.3.2). */
+export const ifMatch = (field: string, etag: string): boolean => names(field, etag)
+
+/** Whether `If-None-Match` names `etag`: by weak comparison. */
+export const ifNoneMatch = (field: string, etag: string): boolean =>
+  names(field, etag) || names(field, `W/${etag}`)
+
+const names = (field: string, etag: string): boolean =>
+  field === '*' || tagsIn(field).includes(etag)
+
+/** An entity-tag (§8.8.3) and the commas and spaces before it, one element of a list (§5.6.1). */
+const TAG = /[ \t,]*((?:W\/)?"[!#-~\x80-\xff]*")[ \t]*(?=,|$)/gy
+
+/** The entity-tags of a list; none of one that is malformed. */
+function tagsIn(field: string): string[] {
+  const matches = [...field.matchAll(TAG)]
+  const end = matches.reduce((at, [text]) => at + text.length, 0)
+  return /^[ \t,]*$/.test(field.slice(end)) ? matches.map(([, tag = '']) => tag) : []
+}

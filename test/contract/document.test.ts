@@ -1,0 +1,31 @@
+// The contract itself, and what is made from it.
+import { expect, test } from '@jest/globals'
+import { readFileSync } from 'node:fs'
+import openapiTS, { astToString } from 'openapi-typescript'
+import { contract, contractOperations } from '../../src/contract/document.ts'
+
+const root = new URL('../../', import.meta.url)
+
+test('the generated types are those of openapi.yaml; else: npm run generate', async () => {
+  const fresh = astToString(
+    await openapiTS(new URL('openapi.yaml', root), { defaultNonNullable: false }),
+  )
+  expect(readFileSync(new URL('src/contract/openapi.ts', root), 'utf8')).toContain(fresh)
+})
+
+test('the version is that of package.json', () => {
+  const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
+  expect(contract).toHaveProperty('info.version', version)
+})
+
+test('the operations are those of the specification, section 4', () => {
+  const lines = contractOperations.map(({ method, path, id }) => `${method} ${path} ${id}`)
+  expect(lines.sort()).toEqual([
+    'delete /users/{id} deleteUser',
+    'get /users listUsers',
+    'get /users/{id} readUser',
+    'post /login login',
+    'post /users createUser',
+    'put /users/{id} renameUser',
+  ])
+})

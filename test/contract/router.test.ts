@@ -1,0 +1,104 @@
+// Which path and method lead where: every line a request, who sends it, and its answer.
+import { expect, test } from '@jest/globals'
+import http from 'node:http'
+import { contractOperations } from '../../src/contract/document.ts'
+import { useService } from '../support/service.ts'
+import { sqlitePlace, useStore } from '../support/stores.ts'
+
+const service = useService(useStore(sqlitePlace))
+const ID = '665f1c2e8b3f4a0012d4c001'
+
+test.each`
+  request                             | anonymous     | authorized
+  ${'GET /users'}                     | ${401}        | ${200}
+  ${'HEAD /users'}                    | ${401}        | ${200}
+  ${'POST /users'}                    | ${401}        | ${400}
+  ${`GET /users/${ID}`}               | ${401}        | ${404}
+  ${`HEAD /users/${ID}`}              | ${401}        | ${404}
+  ${`PUT /users/${ID}`}               | ${401}        | ${400}
+  ${`DELETE /users/${ID}`}            | ${401}        | ${404}
+  ${'PUT /users'}                     | ${401}        | ${'405 HEAD, GET, POST'}
+  ${'DELETE /users'}                  | ${401}        | ${'405 HEAD, GET, POST'}
+  ${'OPTIONS /users'}                 | ${401}        | ${'405 HEAD, GET, POST'}
+  ${`POST /users/${ID}`}              | ${401}        | ${'405 HEAD, GET, PUT, DELETE'}
+  ${`PATCH /users/${ID}`}             | ${401}        | ${'405 HEAD, GET, PUT, DELETE'}
+  ${'POST /login'}                    | ${400}        | ${400}
+  ${'GET /login'}                     | ${'405 POST'} | ${'405 POST'}
+  ${'HEAD /login'}                    | ${'405 POST'} | ${'405 POST'}
+  ${'OPTIONS /login'}                 | ${'405 POST'} | ${'405 POST'}
+  ${'GET /'}                          | ${404}        | ${404}
+  ${'OPTIONS *'}                      | ${404}        | ${404}
+  ${'GET /nothing'}                   | ${404}        | ${404}
+  ${'PURGE /nothing'}                 | ${404}        | ${404}
+  ${'GET /USERS'}                     | ${404}        | ${404}
+  ${'GET /Users'}                     | ${404}        | ${404}
+  ${'POST /LOGIN'}                    | ${404}        | ${404}
+  ${'GET /users/'}                    | ${401}        | ${404}
+  ${`GET /users/${ID}/`}              | ${401}        | ${404}
+  ${`GET /users/${ID}/name`}          | ${401}        | ${404}
+  ${'POST /login/'}                   | ${404}        | ${404}
+  ${'GET //users'}                    | ${401}        | ${404}
+  ${`GET /users//${ID}`}              | ${401}        | ${404}
+  ${'GET /%75sers'}                   | ${404}        | ${404}
+  ${'GET /users%2F'}                  | ${401}        | ${404}
+  ${`GET /users%2F${ID}`}             | ${401}        | ${404}
+  ${'GET /./users'}                   | ${401}        | ${404}
+  ${'GET /login/../users'}            | ${401}        | ${404}
+  ${'GET /users;x'}                   | ${401}        | ${404}
+  ${'GET /users#x'}                   | ${401}        | ${404}
+  ${'GET /usersx'}                    | ${401}        | ${404}
+  ${'GET /user'}                      | ${404}        | ${404}
+  ${'GET /api/users'}                 | ${401}        | ${404}
+  ${'GET /?/users'}                   | ${404}        | ${404}
+  ${'GET /users?x=/login'}            | ${401}        | ${400}
+  ${'GET http://example.com/users'}   | ${401}        | ${200}
+  ${'GET https://example.com/users'}  | ${401}        | ${200}
+  ${'GET HTTP://example.com/users?x'} | ${401}        | ${400}
+  ${'GET http://example.com/USERS'}   | ${404}        | ${404}
+  ${'GET http://example.com'}         | ${404}        | ${404}
+  ${'GET http://example.com/%75sers'} | ${404}        | ${404}
+  ${'GET http://example.com?/users'}  | ${404}        | ${404}
+`('$request', async ({ request, anonymous, authorized }) => {
+  expect(await statusAndAllow(String(request), { authorization: undefined })).toBe(
+    String(anonymous),
+  )
+  expect(await statusAndAllow(String(request))).toBe(String(authorized))
+})
+
+async function statusAndAllow(request: string, options?: object): Promise<string> {
+  const { status, headers } = await service().send(request, options)
+  return [status, headers.allow].filter(Boolean).join(' ')
+}
+
+const METHODS = http.METHODS.filter((method) => method !== 'CONNECT')
+
+test.each(METHODS)(
+  '%s is 405 with Allow wherever the contract does not define it, never 501',
+  async (method) => {
+    for (const path of new Set(contractOperations.map((operation) => operation.path))) {
+      const defined = contractOperations
+        .filter((operation) => operation.path === path)
+        .flatMap(({ method }) => (method === 'get' ? ['HEAD', 'GET'] : [method.toUpperCase()]))
+      if (defined.includes(method)) continue
+      const { status, headers } = await service().send(`${method} ${path.replace('{id}', ID)}`)
+      expect([status, headers.allow]).toEqual([405, defined.join(', ')])
+    }
+    expect((await service().send(`${method} /nothing`)).status).toBe(404)
+  },
+)
+
+test('CONNECT is answered like any method that the contract does not define', async () => {
+  const connect = (target: string) =>
+    service().exchange(`CONNECT ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+  expect(await connect('/login')).toMatch(/^HTTP\/1.1 405 [^]*Allow: POST\r\n[^]*CONNECT"\}$/)
+  expect(await connect('/users')).toMatch(/^HTTP\/1.1 401 /)
+  expect(await connect('example.com:443')).toMatch(/^HTTP\/1.1 404 /)
+})
+
+test('HEAD has the headers of GET, and no body', async () => {
+  const { json } = await service().send('POST /users', { json: { name: 'Ada' } })
+  const get = await service().send(`GET /users/${json.id}`)
+  const head = await service().send(`HEAD /users/${json.id}`)
+  const { date: _, 'x-request-id': __, ...headers } = get.headers
+  expect(head).toMatchObject({ status: 200, text: '', headers })
+})

@@ -1,0 +1,208 @@
+// The contract as its readers meet it: the page in a real browser, and the documents over HTTP.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { chromium, type Browser, type Page } from 'playwright-core'
+import { parse } from 'yaml'
+import { contractOperations } from '../../src/contract/document.ts'
+import { openStore } from '../../src/store/open.ts'
+import { CHROMIUM } from '../support/chromium.ts'
+import { killPrograms, serve } from '../support/program.ts'
+import { parseAnswers, startService, useService } from '../support/service.ts'
+import { sqlitePlace, useStore } from '../support/stores.ts'
+
+const store = useStore(sqlitePlace)
+const service = useService(store)
+const url = (path: string) => `http://127.0.0.1:${service().port}${path}`
+
+const TYPES: [string, string][] = [
+  ['/docs', 'text/html; charset=utf-8'],
+  ['/docs/page.css', 'text/css; charset=utf-8'],
+  ['/docs/page.js', 'text/javascript; charset=utf-8'],
+  ['/docs/swagger-ui.css', 'text/css; charset=utf-8'],
+  ['/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+  ['/docs/favicon-32x32.png', 'image/png'],
+  ['/openapi.yaml', 'application/yaml'],
+  ['/openapi.json', 'application/json; charset=utf-8'],
+]
+const PATHS = TYPES.map(([path]) => path)
+
+describe('the contract over HTTP', () => {
+  const file = readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8')
+
+  test('/openapi.yaml is the file', async () => {
+    expect(await (await fetch(url('/openapi.yaml'))).text()).toBe(file)
+  })
+
+  test('/openapi.json says the same', async () => {
+    expect(await (await fetch(url('/openapi.json'))).json()).toEqual(parse(file))
+  })
+
+  test.each(TYPES)('%s is %s, and nothing but what is here can run in it', async (path, type) => {
+    const { status, headers } = await fetch(url(path))
+    expect([status, headers.get('content-type')]).toEqual([200, type])
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    )
+  })
+
+  test.each(PATHS)('%s is not sent again to who has it', async (path) => {
+    const etag = (await fetch(url(path))).headers.get('etag')!
+    const lines = [`GET ${path} HTTP/1.1`, 'Host: x', 'Connection: close', `If-None-Match: ${etag}`]
+    const again = parseAnswers(await service().exchange(`${lines.join('\r\n')}\r\n\r\n`))
+    expect(again).toMatchObject([{ status: 304, text: '' }])
+  })
+
+  test.each(PATHS)('%s has HEAD and GET, and no other method', async (path) => {
+    const head = await fetch(url(path), { method: 'HEAD' })
+    expect([head.status, await head.text()]).toEqual([200, ''])
+    const post = await fetch(url(path), { method: 'POST' })
+    expect([post.status, post.headers.get('allow')]).toEqual([405, 'HEAD, GET'])
+    expect(await post.json()).toEqual({ message: 'this path does not have the method POST' })
+  })
+
+  test.each(['/docs/', '/docs/index.html', '/docs/..%2fpackage.json', '/DOCS', '/openapi.yml'])(
+    '%s is 404',
+    async (path) => expect((await service().send(`GET ${path}`)).status).toBe(404),
+  )
+
+  test('all of it can be switched off', async () => {
+    const without = await startService(store(), false)
+    for (const path of PATHS) expect((await without.send(`GET ${path}`)).status).toBe(404)
+    await without.close()
+  })
+})
+
+const describeBrowser = existsSync(CHROMIUM) ? describe : describe.skip
+
+describeBrowser('the page', () => {
+  const SCREENSHOT = fileURLToPath(new URL('../../dist/docs-page.png', import.meta.url))
+  const complaints: string[] = []
+  let browser: Browser
+  let page: Page
+
+  beforeAll(async () => {
+    await store().create({ name: 'Ada Lovelace', email: 'ada@example.com' })
+    browser = await chromium.launch({ executablePath: CHROMIUM })
+    page = await browser.newPage({ viewport: { width: 1280, height: 1600 } })
+    page.on('pageerror', (error) => complaints.push(error.message))
+    page.on('console', (line) => {
+      const refused = /responded with a status of 4/.test(line.text()) // what the tests are about
+      if (['error', 'warning'].includes(line.type()) && !refused) complaints.push(line.text())
+    })
+    page.on('request', (request) => {
+      const here = /^(http:\/\/127\.0\.0\.1:|data:)/.test(request.url())
+      if (!here) complaints.push(`it asks for ${request.url()}`)
+    })
+    await page.goto(url('/docs'))
+  })
+  afterAll(async () => {
+    await browser.close()
+    expect(complaints).toEqual([]) // of the Content-Security-Policy, least of all
+  })
+
+  /** Logs in by the bar at the top. @returns what the page says to it */
+  async function logIn(email: string): Promise<string> {
+    await page.getByLabel('Email').fill(email)
+    const status = page.getByRole('status')
+    const before = await status.innerText()
+    await page.getByRole('button', { name: 'Log in' }).click()
+    await status.filter({ hasNotText: before }).waitFor()
+    return status.innerText()
+  }
+
+  /** Opens an operation, fills it in and executes it. @returns the answer as the page shows it */
+  async function execute(operation: string, { id, body }: { id?: string; body?: object } = {}) {
+    const block = page.locator(`[id$="-${operation}"]`)
+    const button = (name: string) => block.getByRole('button', { name, exact: true })
+    if (!(await button('Execute').isVisible())) await block.locator('.opblock-summary').click()
+    if (await button('Clear').isVisible()) await button('Clear').click() // the answer before
+    if (id) await block.getByPlaceholder('id').fill(id)
+    if (body) await block.locator('textarea.body-param__text').fill(JSON.stringify(body))
+    await button('Execute').click()
+    const answer = block.locator('.live-responses-table .response')
+    const status = Number(await answer.locator('.response-col_status').innerText())
+    const shown = await answer.locator('.response-col_description').innerText()
+    return { status, shown }
+  }
+
+  test('shows every operation', async () => {
+    await expect(page.locator('.opblock').count()).resolves.toBe(contractOperations.length)
+  })
+
+  test('says why a log-in is refused', async () => {
+    expect(await logIn('nobody@example.com')).toBe('no user has this email')
+    expect((await execute('listUsers')).status).toBe(401)
+  })
+
+  test('logs in, and fills the token into every operation', async () => {
+    expect(await logIn('ada@example.com')).toBe('Logged in as ada@example.com')
+
+    const grace = { name: 'Grace', email: 'grace@example.com' }
+    const created = await execute('createUser', { body: grace })
+    expect(created.status).toBe(201)
+    const { id } = (await store().findByEmail(grace.email))!
+
+    const listed = await execute('listUsers')
+    expect(listed).toEqual({ status: 200, shown: expect.stringContaining(grace.email) })
+
+    expect((await execute('readUser', { id })).shown).toContain(grace.email)
+    expect((await execute('renameUser', { id, body: { name: 'Grace Hopper' } })).status).toBe(204)
+    expect((await execute('readUser', { id })).shown).toContain('Grace Hopper')
+    expect((await execute('deleteUser', { id })).status).toBe(204)
+    expect((await execute('login', { body: { email: 'ada@example.com' } })).status).toBe(200)
+  })
+
+  test('forgets the token when another log-in is refused', async () => {
+    expect(await logIn('nobody@example.com')).toBe('no user has this email')
+    expect((await execute('listUsers')).status).toBe(401)
+    expect(await logIn('ada@example.com')).toBe('Logged in as ada@example.com')
+  })
+
+  test('explains a 400', async () => {
+    const { status, shown } = await execute('createUser', { body: { email: 'ada@example.com' } })
+    expect(status).toBe(400)
+    expect(shown).toContain('a user with email `ada@example.com` already exists')
+    await page.screenshot({ path: SCREENSHOT }) // for people to look at
+  })
+
+  test('says that the token has expired', async () => {
+    const place = sqlitePlace()
+    const program = serve(place, { TOKEN_TTL: '1s' })
+    const address = await program.listening()
+    const made = await openStore(place)
+    await made.create({ name: 'Ada', email: 'ada@example.com' })
+    await made.close()
+    await page.goto(`${address}/docs`)
+    await logIn('ada@example.com')
+    while ((await execute('listUsers')).status !== 401);
+    expect(await page.getByRole('status').innerText()).toBe(
+      'The token is valid no longer; log in again.',
+    )
+    await killPrograms()
+    await place.remove()
+  })
+
+  test('works behind a proxy that puts a path before it', async () => {
+    const proxy = http.createServer((request, response) => {
+      const path = request.url!.replace('/api/', '/')
+      const { method, headers } = request
+      const outgoing = http.request({ port: service().port, path, method, headers }, (incoming) => {
+        response.writeHead(incoming.statusCode!, incoming.headers)
+        incoming.pipe(response)
+      })
+      request.pipe(outgoing)
+    })
+    await once(proxy.listen(0, '127.0.0.1'), 'listening')
+    await page.goto(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}/api/docs`)
+    expect(await logIn('ada@example.com')).toBe('Logged in as ada@example.com')
+    expect((await execute('listUsers')).status).toBe(200)
+    proxy.close()
+    proxy.closeAllConnections()
+  })
+})

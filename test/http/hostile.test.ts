@@ -1,0 +1,452 @@
+// Hostile clients over bare sockets: each kind meets a bound, and meanwhile ordinary requests are
+// answered. (What is no request at all is in http.test.ts.)
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import type net from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { constants, deflateRawSync, gzipSync } from 'node:zlib'
+import { createUsersClient } from '../../src/client/client.ts'
+import { BOUNDS } from '../../src/http/server.ts'
+import type { UserStore } from '../../src/store/user-store.ts'
+import { expectContract } from '../support/contract.ts'
+import {
+  AUTHORIZATION,
+  bodies,
+  bombs,
+  closesItsHalf,
+  doesNotRead,
+  get,
+  login,
+  oneByOne,
+  oversized,
+  readsSlowly,
+  says,
+  slowBodies,
+  slowHeaders,
+  whole,
+  type Hostile,
+} from '../support/hostile.ts'
+import { killPrograms, serve, type Program } from '../support/program.ts'
+import { BODY_LIMIT, checkedFetch, parseAnswers, tokens, useService } from '../support/service.ts'
+import { SECRET, sqlitePlace, useStore } from '../support/stores.ts'
+
+/** Bounds that do not take a minute; Node looks at those of requests ten times a second. */
+const SHORT = {
+  headersTimeout: 500,
+  requestTimeout: 1_000,
+  connectionsCheckingInterval: 100,
+  timeout: 1_500,
+  answerTimeout: 2_500,
+}
+
+/** A list that does not end, how many of it are open, and how many were at once. */
+const lists = { open: 0, most: 0 }
+async function* endless() {
+  lists.open += 1
+  lists.most = Math.max(lists.most, lists.open)
+  const users = [{ id: '0'.repeat(24), name: 'x'.repeat(50_000), email: '' }]
+  try {
+    for (;;) {
+      yield users
+      await sleep(1)
+    }
+  } finally {
+    lists.open -= 1
+  }
+}
+
+const opened = useStore(sqlitePlace)
+/** The store, but its list has no end. */
+const store = (): UserStore => ({ ...opened(), list: endless })
+const slow = useService(store, SHORT)
+
+/** The bounds as they are, and a list that has an end. */
+const service = useService(() => ({
+  ...opened(),
+  async *list() {
+    const users = [{ id: '0'.repeat(24), name: 'x'.repeat(1_000), email: '' }]
+    for (let i = 0; i < 2_000; i += 1) {
+      yield users
+      if (i % 100 === 0) await sleep(1) // as a store takes time: the client's end comes on the way
+    }
+  },
+}))
+
+/** What a client has heard once its connection has ended. */
+async function heard(client: Hostile, port = service().port): Promise<string> {
+  let text = ''
+  const socket = client(port, (more) => (text += more))
+  open.add(socket)
+  await closed(socket)
+  return text
+}
+const open = new Set<net.Socket>()
+/** Resolves to whether it broke. */
+const closed = (socket: net.Socket) =>
+  new Promise<boolean>((resolve) => socket.once('close', resolve))
+afterEach(() => {
+  for (const socket of open) socket.destroy()
+  open.clear()
+})
+
+const answersIn = (text: string) =>
+  parseAnswers(text).map((answer) => {
+    expectContract('', '', answer)
+    return answer.status
+  })
+
+/** Awaits what is hostile, and makes ordinary requests until then: each is answered as ever. */
+async function amid<T>(hostile: Promise<T>, port = service().port): Promise<T> {
+  const baseUrl = `http://127.0.0.1:${port}`
+  const users = createUsersClient({ baseUrl, token: tokens.issue('x'), fetch: checkedFetch })
+  const hostileIs = { over: false }
+  const end = hostile.finally(() => (hostileIs.over = true))
+  const ordinary = (async () => {
+    do {
+      const body = { name: 'Ada', email: `ada-${randomUUID()}@example.com` }
+      const { data: ada } = await users.POST('/users', { body })
+      const params = { path: { id: ada!.id } }
+      expect((await users.GET('/users/{id}', { params })).data).toEqual(ada)
+      expect((await users.POST('/login', { body })).response.status).toBe(200)
+      expect((await users.DELETE('/users/{id}', { params })).response.status).toBe(204)
+      await sleep(20)
+    } while (!hostileIs.over)
+  })()
+  const [result] = await Promise.all([end, ordinary])
+  return result
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await sleep(10)
+}
+
+/** As many clients as `count`, all at once. */
+const many = <T>(count: number, one: () => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, one))
+
+test('no bound cuts short what another one answers', () => {
+  const { headersTimeout, requestTimeout, connectionsCheckingInterval, timeout } = BOUNDS
+  expect(headersTimeout).toBeLessThanOrEqual(requestTimeout)
+  expect(timeout).toBeGreaterThan(requestTimeout + 2 * connectionsCheckingInterval)
+  expect(BOUNDS.answerTimeout).toBeGreaterThan(timeout)
+})
+
+describe('headers that do not end get 408:', () => {
+  const { headersTimeout, connectionsCheckingInterval } = SHORT
+  const short = useService(store, { headersTimeout, connectionsCheckingInterval })
+  test.each(Object.entries(slowHeaders))('of a client that %s', async (_, client) => {
+    const { port } = short()
+    const texts = await amid(
+      many(20, () => heard(client, port)),
+      port,
+    )
+    for (const text of texts) expect(answersIn(text)).toEqual([408])
+  })
+})
+
+describe('a body that does not end gets 408:', () => {
+  test.each(Object.entries(slowBodies))('of a client that %s', async (_, client) => {
+    const { port } = slow()
+    const texts = await amid(
+      many(8, () => heard(client, port)),
+      port,
+    )
+    for (const text of texts) expect(answersIn(text)).toEqual([408])
+  })
+})
+
+describe('what is too large is refused before it ends:', () => {
+  test.each(Object.entries(oversized))('%s', async (_, [client, status]) => {
+    const texts = await amid(many(10, () => heard(client)))
+    for (const text of texts) expect(answersIn(text)).toEqual([status])
+  })
+})
+
+describe('a client that takes its time with an answer', () => {
+  const { timeout, answerTimeout } = BOUNDS
+  test.each([
+    ['and stops reading is given up', doesNotRead, useService(store, { ...SHORT, answerTimeout })],
+    [
+      'and reads a little now and then is, too',
+      readsSlowly,
+      useService(store, { ...SHORT, timeout }),
+    ],
+  ])('%s, and its list let go of', async (_, reads, patient) => {
+    const { port, lines } = patient()
+    const sockets = Array.from({ length: 5 }, () => reads(get('/users'))(port))
+    for (const socket of sockets) open.add(socket)
+    const ends = Promise.all(sockets.map(closed))
+    const broken = () => lines.filter(({ msg }) => msg === 'request broken off')
+    await amid(
+      until(() => broken().length === 5 && lists.open === 0),
+      port,
+    )
+    // By a reset, or the kernel would keep what is left of the answer. Who reads is told, if something is left.
+    expect(reads === doesNotRead || (await ends).includes(true)).toBe(true)
+  })
+})
+
+describe('connections', () => {
+  const few = useService(store, {
+    maxConnections: 20,
+    headersTimeout: 1_500,
+    connectionsCheckingInterval: 100,
+  })
+
+  test('that are idle make room for others, of whom none is refused', async () => {
+    const sockets: net.Socket[] = []
+    for (let i = 0; i < 100; i += 1) {
+      const socket = says(get('/nothing'))(few().port)
+      sockets.push(socket)
+      open.add(socket)
+      const [text] = (await once(socket, 'data')) as [string]
+      expect(answersIn(text)).toEqual([404])
+    }
+    expect(sockets.filter(({ destroyed }) => !destroyed).length).toBeLessThan(20)
+    await amid(Promise.resolve(), few().port)
+  })
+
+  test('that say nothing make room for others, and are never more than the bound', async () => {
+    const { port } = few()
+    const muted = Array.from({ length: 200 }, () => says('')(port))
+    for (const socket of muted) open.add(socket)
+    await amid(sleep(500), port)
+    expect(muted.filter(({ destroyed }) => !destroyed).length).toBeLessThan(20)
+  })
+
+  test('that are idle, thousands of them, take nothing from others', async () => {
+    const some = async () => {
+      for (let i = 0; i < 100; i += 1) {
+        const socket = says(get('/nothing'))(service().port)
+        open.add(socket)
+        await once(socket, 'data')
+      }
+    }
+    await amid(many(20, some))
+    expect([...open].filter(({ destroyed }) => !destroyed)).toHaveLength(2_000)
+  })
+})
+
+describe('a client that closes its half', () => {
+  test('behind its request gets the whole answer, however long', async () => {
+    const texts = await amid(many(5, () => heard(closesItsHalf(get('/users')))))
+    for (const text of texts) {
+      expect(text.split('"id"')).toHaveLength(2_001)
+      expect(text).toMatch(/\]\r\n0\r\n\r\n$/)
+    }
+  })
+
+  test('behind several gets all their answers', async () => {
+    const text = await heard(closesItsHalf(get('/users/x').repeat(20)))
+    expect(parseAnswers(text).map(({ status }) => status)).toEqual(Array(20).fill(404))
+  })
+
+  test.each([
+    ['within a body', `${login('Content-Length: 100\r\n')}{`, [400]],
+    ['within chunks', `${login('Transfer-Encoding: chunked\r\n')}5\r\n{`, [400]],
+    ['within headers', 'GET / HTTP/1.1\r\nHost:', [400]],
+    ['at once', '', []],
+  ])('%s is not waited for', async (_, bytes, statuses) => {
+    const texts = await amid(many(10, () => heard(closesItsHalf(bytes))))
+    for (const text of texts) expect(answersIn(text || 'HTTP/1.1 100')).toEqual(statuses)
+  })
+})
+
+describe('pipelined requests', () => {
+  const patient = useService(store)
+  test('are at work four at a time, in their order', async () => {
+    lists.most = 0
+    const { port } = patient()
+    const socket = doesNotRead(get('/users').repeat(50))(port)
+    await amid(sleep(500), port)
+    expect(lists.most).toBe(4)
+    socket.destroy()
+    await until(() => lists.open === 0)
+    const text = await heard(
+      says(get('/users/x').repeat(30) + get('/nothing', 'Connection: close\r\n')),
+    )
+    expect(parseAnswers(text).map(({ text }) => JSON.parse(text).message)).toEqual([
+      ...Array(30).fill('no user has this id'),
+      'there is nothing at this path',
+    ])
+  })
+
+  test('are read no faster than their answers are, and all are answered', async () => {
+    const { id } = await opened().create({ name: 'x'.repeat(100_000), email: '' })
+    const requests = get(`/users/${id}`).repeat(1_000) + get('/nothing', 'Connection: close\r\n')
+    let answers = 0
+    const client = doesNotRead(requests)
+    const socket = client(service().port, (text) => (answers += text.split('"id"').length - 1))
+    open.add(socket)
+    const through = () => service().lines.filter(({ path }) => path === `/users/${id}`).length
+    let before = -1
+    while (before !== through()) {
+      before = through()
+      await amid(sleep(300))
+    }
+    expect(before).toBeLessThan(500)
+    socket.resume()
+    await closed(socket)
+    expect(answers).toBe(1_000)
+    await opened().remove(id)
+  })
+})
+
+describe('a transfer coding besides chunks is 400, and nothing behind it is taken for a request:', () => {
+  test.each([
+    ['gzip', 'Transfer-Encoding: gzip, chunked\r\n'],
+    ['identity', 'Transfer-Encoding: identity, chunked\r\n'],
+    ['in a line of its own', 'Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n'],
+  ])('%s', async (_, headers) => {
+    const email = `${randomUUID()}@example.com`
+    const user = JSON.stringify({ email })
+    const json = `Content-Type: application/json\r\nContent-Length: ${user.length}\r\n`
+    const post = `POST /users HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}${json}\r\n${user}`
+    const bytes = `${login(headers)}2\r\n{}\r\n0\r\n\r\n${post}`
+    expect(answersIn(await heard(says(bytes)))).toEqual([400])
+    await sleep(100)
+    expect(await opened().findByEmail(email)).toBeUndefined()
+    await heard(says(post.replace('Host', 'Connection: close\r\nHost')))
+    expect(await opened().findByEmail(email)).toMatchObject({ email }) // it was a request
+  })
+
+  test('chunks in any letter case are taken', async () => {
+    const headers = 'Transfer-Encoding: Chunked\r\nConnection: close\r\n'
+    const text = await heard(
+      says(`${login(headers)}f\r\n{"email":"none"}\r\n0\r\n\r\n`.replace('f\r', '10\r')),
+    )
+    expect(parseAnswers(text)).toMatchObject([{ status: 401 }])
+  })
+})
+
+describe('headers', () => {
+  const close = 'Connection: close\r\n'
+  const request = (headers: string) => `GET /users/x HTTP/1.1\r\nHost: x\r\n${headers}${close}\r\n`
+  const statuses = async (headers: string) =>
+    parseAnswers(await heard(says(request(headers)))).map(({ status }) => status)
+
+  test('are all read, however many', async () => {
+    expect(await statuses('a:\r\n'.repeat(3_000) + AUTHORIZATION)).toEqual([404])
+    expect(await statuses(`${'a:\r\n'.repeat(3_000)}Host: y\r\n`)).toEqual([400])
+  })
+
+  test.each(['\xff', '\xc3', '\xed\xa0\x80', '%ff', '%c3'])(
+    'and paths that hold the broken UTF-8 %j do no harm',
+    async (bytes) => {
+      const bare = `X: ${bytes}\r\nX-Request-Id: ${bytes}\r\n${AUTHORIZATION}`
+      const line = `GET /users/${bytes}?${bytes} HTTP/1.1\r\nHost: x\r\n`
+      const text = await heard(says(Buffer.from(`${line}${bare}${close}\r\n`, 'latin1')))
+      expect([400, 404]).toContain(parseAnswers(text)[0]!.status)
+    },
+  )
+})
+
+describe('a body that is hard to parse is refused as any other:', () => {
+  test.each(Object.entries(bodies))('%s', async (name, body) => {
+    const request = whole(body, 'Connection: close\r\n')
+    const texts = await amid(many(5, () => heard(says(request))))
+    for (const text of texts) expect(answersIn(text)).toEqual([400])
+    expect(name).not.toBe('')
+  })
+})
+
+test('a body that is packed twice is 415', async () => {
+  const headers = 'Content-Encoding: gzip, gzip\r\nConnection: close\r\n'
+  const text = await heard(says(whole(gzipSync(gzipSync('{}')), headers)))
+  expect(parseAnswers(text)).toMatchObject([{ status: 415 }])
+})
+
+test('large bodies that stall make room for others, the oldest first, and get 408', async () => {
+  const { port } = service()
+  const large = whole(`{"email":"none"${' '.repeat(1_000_000)}}`, 'Connection: close\r\n')
+  let text = ''
+  for (let i = 0; i < 90; i += 1) {
+    const socket = says(large.subarray(0, 900_000))(port, (more) => (text += more))
+    open.add(socket)
+  }
+  await amid(until(() => parseAnswers(text).length >= 26))
+  expect(new Set(parseAnswers(text).map(({ status }) => status))).toEqual(new Set([408]))
+  expect(parseAnswers(await heard(says(large), port))).toMatchObject([{ status: 401 }])
+})
+
+test.each(['gzip', 'deflate'])(
+  'a body of %s that is broken behind the limit does no harm',
+  async (coding) => {
+    const head = coding === 'gzip' ? '1f8b0800000000000003' : '789c'
+    for (const more of [1, 16_384, 16_385, 20_000, 40_000, 200_000]) {
+      const spaces = Buffer.alloc(BODY_LIMIT + more, ' ')
+      const packed = deflateRawSync(spaces, { finishFlush: constants.Z_SYNC_FLUSH })
+      const bytes = Buffer.concat([
+        Buffer.from(head, 'hex'),
+        packed,
+        Buffer.from('07ffffff', 'hex'),
+      ])
+      const headers = `Content-Encoding: ${coding}\r\nConnection: close\r\n`
+      const [status] = answersIn(await heard(says(whole(bytes, headers))))
+      expect([400, 413]).toContain(status)
+    }
+    await amid(sleep(100))
+  },
+)
+
+/** Linux tells the memory of another process. */
+const describeLinux = process.platform === 'linux' ? describe : describe.skip
+
+describeLinux('the memory of the service, on Linux,', () => {
+  const place = sqlitePlace()
+  let program: Program
+  let port: number
+
+  beforeAll(async () => {
+    program = serve(place, { SIGNING_SECRET: SECRET })
+    port = Number(new URL(await program.listening()).port)
+    await amid(sleep(500), port)
+  })
+  afterAll(async () => {
+    await killPrograms()
+    await place.remove()
+  })
+
+  /** In MB: now, and at the most so far. */
+  const memory = (what: 'VmRSS' | 'VmHWM') => {
+    const status = readFileSync(`/proc/${program.process.pid}/status`, 'utf8')
+    return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)![1]) / 1024
+  }
+  /** By how much memory rises, at the most, while `hostile` goes on. */
+  const rise = async (hostile: () => Promise<unknown>) => {
+    writeFileSync(`/proc/${program.process.pid}/clear_refs`, '5') // the most so far is forgotten
+    const before = memory('VmRSS')
+    await amid(hostile(), port)
+    return memory('VmHWM') - before
+  }
+
+  test.each(Object.entries(bombs))(
+    'stays what it is under a hundred bombs of %s, which are too large',
+    async (coding, bomb) => {
+      const headers = `Content-Encoding: ${coding}\r\nConnection: close\r\n`
+      const bytes = whole(bomb, headers)
+      const one = async () => expect(answersIn(await heard(says(bytes), port))).toEqual([413])
+      expect(await rise(() => many(100, one))).toBeLessThan(120)
+    },
+  )
+
+  test('has a bound under hundreds of bodies that are large when packed, too', async () => {
+    const bytes = whole(
+      gzipSync(randomBytes(1_000_000)),
+      'Content-Encoding: gzip\r\nConnection: close\r\n',
+    )
+    const one = async () =>
+      expect([400, 408]).toContain(answersIn(await heard(says(bytes), port))[0])
+    expect(await rise(() => many(600, one))).toBeLessThan(400)
+  })
+
+  test('stays what it is under bodies in chunks of one byte, which arrive whole', async () => {
+    const body = `{"email":"none"${' '.repeat(200_000)}}`
+    const bytes = oneByOne(body).replace('\r\n', '\r\nConnection: close\r\n')
+    const one = async () =>
+      expect(parseAnswers(await heard(says(bytes), port))).toMatchObject([{ status: 401 }])
+    expect(await rise(() => many(6, one))).toBeLessThan(120)
+  })
+})

@@ -1,0 +1,219 @@
+// ETag, If-None-Match and If-Match: what names which user, and what then happens, on each store.
+import { describe, expect, test } from '@jest/globals'
+import { etagOf, ifMatch, ifNoneMatch } from '../../src/http/preconditions.ts'
+import type { UserStore } from '../../src/store/user-store.ts'
+import { startService, useService } from '../support/service.ts'
+import { describeStores, useStore } from '../support/stores.ts'
+
+const ABSENT = '665f1c2e8b3f4a0012d4ffff'
+const ADA = { id: ABSENT, name: 'Ada', email: 'ada@example.com' }
+const ETAG = etagOf(ADA)
+
+test('an ETag is strong, and another one for each id, name and email', () => {
+  const others = [
+    { ...ADA, id: ADA.id.replace('f', 'e') },
+    { ...ADA, name: 'ada' },
+    { ...ADA, name: '' },
+    { ...ADA, name: 'Ad', email: `a${ADA.email}` },
+    { ...ADA, email: '' },
+  ]
+  const etags = [ADA, ...others].map(etagOf)
+  expect(new Set(etags).size).toBe(etags.length)
+  for (const etag of etags) expect(etag).toMatch(/^"[\w-]{43}"$/)
+  expect(etagOf({ ...ADA })).toBe(ETAG)
+})
+
+test.each([
+  [ETAG, true, true],
+  ['*', true, true],
+  [`"x", ${ETAG}`, true, true],
+  [`${ETAG},"x"`, true, true],
+  [`, ,\t${ETAG} , `, true, true],
+  [`"a,b" , ${ETAG}`, true, true],
+  [`W/"x",${ETAG}`, true, true],
+  [`"\u00e9", ${ETAG}`, true, true],
+  [`W/${ETAG}`, false, true],
+  [`W/${ETAG}, "x"`, false, true],
+  ['"x"', false, false],
+  ['""', false, false],
+  ['', false, false],
+  [',', false, false],
+  [ETAG.toLowerCase(), false, false],
+  [ETAG.slice(1, -1), false, false],
+  [`w/${ETAG}`, false, false],
+  [`W/ ${ETAG}`, false, false],
+  [`${ETAG} x`, false, false],
+  [`${ETAG}, x`, false, false],
+  [`x, ${ETAG}`, false, false],
+  [`${ETAG}${ETAG}`, false, false],
+  [`${ETAG} ${ETAG}`, false, false],
+  [`"x${ETAG}`, false, false],
+  [`"a b", ${ETAG}`, false, false],
+  [`*, ${ETAG}`, false, false],
+  ['**', false, false],
+  ['"*"', false, false],
+])('the field %s names the ETag strongly: %s, weakly: %s', (field, strongly, weakly) => {
+  expect([ifMatch(field, ETAG), ifNoneMatch(field, ETAG)]).toEqual([strongly, weakly])
+})
+
+test.each([',', ' ', ' ,', '"', '""', '"",', 'W/', `${ETAG},`])(
+  'a field full of %s is read in no time to speak of',
+  (part) => expect(ifMatch(part.repeat(100_000 / part.length), '"y"')).toBe(false),
+)
+
+describeStores((place) => {
+  const store = useStore(place)
+  const service = useService(store)
+  const create = (name = 'Ada') => store().create({ name, email: '' })
+  const ask = (line: string, headers = {}, json?: object) =>
+    service().send(line, { headers, ...(json && { json }) })
+  const etag = async (id: string) => (await ask(`GET /users/${id}`)).headers.etag!
+
+  describe('GET of a user', () => {
+    test('has an ETag that changes with the name, and comes back with it', async () => {
+      const { id } = await create('a')
+      const first = await etag(id)
+      expect(await etag(id)).toBe(first)
+      await store().rename(id, 'b')
+      expect(await etag(id)).not.toBe(first)
+      await store().rename(id, 'a')
+      expect(await etag(id)).toBe(first)
+    })
+
+    test('is 304 and no body to who has the user already', async () => {
+      const { id } = await create()
+      const tag = await etag(id)
+      for (const method of ['GET', 'HEAD']) {
+        for (const field of [tag, `W/${tag}`, `"x", ${tag}`, '*']) {
+          const answer = await ask(`${method} /users/${id}`, { 'if-none-match': field })
+          expect([answer.status, answer.text, answer.headers.etag]).toEqual([304, '', tag])
+        }
+      }
+    })
+
+    test('is 304 though the client asks caches to be passed by, as fetch does', async () => {
+      const { id } = await create()
+      const headers = { 'if-none-match': await etag(id), 'cache-control': 'no-cache' }
+      expect((await ask(`GET /users/${id}`, headers)).status).toBe(304)
+    })
+
+    test('is 200 to who has another, and 404 when there is none', async () => {
+      const { id } = await create()
+      const tag = await etag(id)
+      await store().rename(id, 'Grace')
+      for (const field of [tag, '"x"', 'nonsense', '']) {
+        const { status, json } = await ask(`GET /users/${id}`, { 'if-none-match': field })
+        expect([status, json.name]).toEqual([200, 'Grace'])
+      }
+      expect((await ask(`GET /users/${ABSENT}`, { 'if-none-match': '*' })).status).toBe(404)
+    })
+  })
+
+  describe.each([
+    ['PUT', { name: 'Grace' }],
+    ['DELETE', undefined],
+  ])('%s of a user', (method, json) => {
+    const write = async (id: string, field: string) =>
+      (await ask(`${method} /users/${id}`, { 'if-match': field }, json)).status
+
+    test('is done when If-Match names the user as it is', async () => {
+      const fields = [(tag: string) => tag, (tag: string) => `"x", ${tag}`, () => '*']
+      for (const field of fields) {
+        const user = await create()
+        expect(await write(user.id, field(await etag(user.id)))).toBe(204)
+        expect((await store().find(user.id))?.name).toBe(json?.name)
+      }
+    })
+
+    test('is 412 and changes nothing when If-Match names others', async () => {
+      const user = await create()
+      const tag = await etag(user.id)
+      for (const field of ['"x"', `W/${tag}`, tag.slice(1, -1), 'nonsense', '', `${tag} x`]) {
+        expect(await write(user.id, field)).toBe(412)
+      }
+      expect(await store().find(user.id)).toEqual(user)
+    })
+
+    test('is 412 and changes nothing when If-None-Match names the user, and done when it names others', async () => {
+      const user = await create()
+      const tag = await etag(user.id)
+      const put = async (headers: object, id = user.id) =>
+        (await ask(`${method} /users/${id}`, headers, json)).status
+      for (const field of ['*', tag, `W/${tag}`, `"x", ${tag}`]) {
+        expect(await put({ 'if-none-match': field })).toBe(412)
+        expect(await put({ 'if-none-match': field, 'if-match': tag })).toBe(412)
+      }
+      expect(await put({ 'if-none-match': '"x"', 'if-match': '"x"' })).toBe(412)
+      expect(await put({ 'if-none-match': '*' }, ABSENT)).toBe(404)
+      expect(await store().find(user.id)).toEqual(user)
+      expect(await put({ 'if-none-match': '"x"', 'if-match': tag })).toBe(204)
+      const other = await create()
+      expect(await put({ 'if-none-match': '"x"' }, other.id)).toBe(204)
+    })
+
+    test('is 412 when the user has changed meanwhile, and 404 when it has gone', async () => {
+      const { id } = await create()
+      const tag = await etag(id)
+      await store().rename(id, 'Augusta')
+      expect(await write(id, tag)).toBe(412)
+      await store().remove(id)
+      for (const field of [tag, '*', 'nonsense']) expect(await write(id, field)).toBe(404)
+    })
+
+    test('is done, or 412 in the end, when others change the user and change it back', async () => {
+      for (const [times, status] of [
+        [3, 204],
+        [Infinity, 412],
+      ] as const) {
+        const user = await create()
+        const service = await startService(restless(store(), user.name, times))
+        const headers = { 'if-match': await etag(user.id) }
+        const answer = await service.send(`${method} /users/${user.id}`, { headers, json })
+        await service.close()
+        expect(answer.status).toBe(status)
+        const name = status === 412 ? user.name : json?.name
+        expect((await store().find(user.id))?.name).toBe(name)
+      }
+    })
+
+    test('compares names exactly', async () => {
+      for (const name of [
+        '',
+        '\0',
+        'a\0b',
+        'e\u0301',
+        'x'.repeat(100_000),
+        '$where',
+        '\u{10FFFF}',
+      ]) {
+        const { id } = await create(name)
+        expect(await write(id, await etag(id))).toBe(204)
+      }
+    })
+  })
+
+  test('PUT is 400 to an invalid body before anything else', async () => {
+    const { id } = await create()
+    for (const one of [id, ABSENT]) {
+      expect((await ask(`PUT /users/${one}`, { 'if-match': '"x"' }, {})).status).toBe(400)
+    }
+  })
+})
+
+/** `store`, where the user has another name during each of the first `times` writes. */
+function restless(store: UserStore, name: string, times: number): UserStore {
+  let writes = 0
+  async function during(id: string, write: () => Promise<boolean>): Promise<boolean> {
+    writes += 1
+    if (writes > times) return write()
+    await store.rename(id, 'another')
+    const isDone = await write()
+    await store.rename(id, name)
+    return isDone
+  }
+  return {
+    ...store,
+    rename: (id, to, ifName) => during(id, () => store.rename(id, to, ifName)),
+    remove: (id, ifName) => during(id, () => store.remove(id, ifName)),
+  }
+}

@@ -1,0 +1,390 @@
+// What happens below the app: the requests that Node's parser rejects, and the log line of each.
+import { describe, expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import net from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { UserStore } from '../../src/store/user-store.ts'
+import { expectContract } from '../support/contract.ts'
+import { dial, parseAnswers, tokens, useService } from '../support/service.ts'
+import { sqlitePlace, useStore } from '../support/stores.ts'
+
+const opened = useStore(sqlitePlace)
+
+/** The store; it takes its time for a user named `slow`. */
+const slow = (): UserStore => ({
+  ...opened(),
+  async create(user) {
+    if (user.name === 'slow') await sleep(300)
+    return opened().create(user)
+  },
+})
+const service = useService(slow)
+const AUTHORIZATION = `Authorization: Bearer ${tokens.issue('665f1c2e8b3f4a0012d4c001')}\r\n`
+const post = (body: string, headers = `Content-Length: ${Buffer.byteLength(body)}\r\n`) =>
+  `POST /users HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}Content-Type: application/json\r\n${headers}\r\n${body}`
+
+/** The answers, each held against the contract: a 201 is one of POST /users, others are of `request`, if any. */
+const answersIn = (text: string, request = '') =>
+  parseAnswers(text).map((answer) => {
+    const [method = '', path = ''] = (answer.status === 201 ? 'POST /users' : request).split(' ')
+    return { ...answer, json: expectContract(method, path, answer) as { name?: string } }
+  })
+const statusesOf = (text: string, request?: string) =>
+  answersIn(text, request).map(({ status }) => status)
+
+describe('what is no request', () => {
+  test.each<[string, string, number, string]>([
+    ['garbage', 'nonsense\r\n\r\n', 400, 'the request is not valid HTTP'],
+    [
+      'an unknown version',
+      'GET / HTTP/9.9\r\nHost: x\r\n\r\n',
+      400,
+      'the request is not valid HTTP',
+    ],
+    [
+      'a space in the path',
+      'GET /a b HTTP/1.1\r\nHost: x\r\n\r\n',
+      400,
+      'the request is not valid HTTP',
+    ],
+    [
+      'a space before a colon',
+      'GET / HTTP/1.1\r\nHost : x\r\n\r\n',
+      400,
+      'the request is not valid HTTP',
+    ],
+    ['no host', 'GET /users HTTP/1.1\r\n\r\n', 400, 'the request is not valid HTTP'],
+    [
+      'two lengths',
+      'POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx',
+      400,
+      'the request is not valid HTTP',
+    ],
+    [
+      'a length and chunks',
+      'POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+      'the request is not valid HTTP',
+    ],
+    [
+      'large headers',
+      `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'the headers are too large',
+    ],
+    [
+      'a long path',
+      `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+      431,
+      'the headers are too large',
+    ],
+    [
+      'long chunk extensions',
+      post(`1;${'x'.repeat(20_000)}\r\n`, 'Transfer-Encoding: chunked\r\n'),
+      413,
+      'the body is too large',
+    ],
+    [
+      'a broken chunk',
+      post('zz\r\n', 'Transfer-Encoding: chunked\r\n'),
+      400,
+      'the request is not valid HTTP',
+    ],
+  ])(
+    '%s gets its answer in the one shape, and the connection ends',
+    async (_, bytes, status, message) => {
+      const text = await service().exchange(bytes)
+      expect(answersIn(text)).toMatchObject([
+        { status, headers: { connection: 'close' }, json: { message } },
+      ])
+    },
+  )
+
+  test('too slow headers get 408', async () => {
+    expect(statusesOf(await service().exchange('GET / HTTP/1.1\r\nHost: x\r\n'))).toEqual([408])
+  }, 20_000)
+
+  test('garbage behind a request does not take the answer from the request', async () => {
+    const text = await service().exchange(`${post('{"name":"slow"}')}nonsense\r\n\r\n`)
+    expect(statusesOf(text)).toEqual([201, 400])
+  })
+
+  test('what still comes behind it does not take the answer from a request', async () => {
+    const { socket, text } = dial(service().port)
+    const broken = 'POST /login HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'
+    socket.write(post('{"name":"slow"}') + broken)
+    await sleep(50)
+    socket.write('more')
+    await once(socket, 'close')
+    expect(statusesOf(text())).toEqual([201, 400])
+  })
+
+  test('a broken body of a refused request does not get a second answer', async () => {
+    const head = 'POST /users HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
+    const { socket, text } = dial(service().port)
+    socket.write(head)
+    await once(socket, 'data')
+    socket.write('zz\r\n')
+    await once(socket, 'close')
+    expect(statusesOf(text())).toEqual([401])
+  })
+})
+
+test.each([
+  ['two hosts', 'Host: a\r\nHost: b\r\n'],
+  ['a space in the host', 'Host: a b\r\n'],
+  ['a path in the host', 'Host: a/users\r\n'],
+  ['a user in the host', 'Host: a@b\r\n'],
+])('%s get 400', async (_, host) => {
+  const bytes = `GET /nothing HTTP/1.1\r\n${host}\r\n`
+  expect(statusesOf(await service().exchange(bytes))).toEqual([400])
+})
+
+test.each(['example.com', 'example.com:80', '[::1]:3000', ''])(
+  'the host may be "%s"',
+  async (host) => {
+    const bytes = `GET /nothing HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
+    expect(statusesOf(await service().exchange(bytes))).toEqual([404])
+  },
+)
+
+test('an offer to upgrade is ignored, and nothing behind it is taken for a request', async () => {
+  const upgrade = 'Host: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n'
+  const { socket, text } = dial(service().port)
+  socket.write(
+    `GET /nothing HTTP/1.1\r\n${upgrade}POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 36\r\n\r\n`,
+  )
+  socket.write('DELETE /users/x HTTP/1.1\r\nHost: x\r\n\r\n')
+  await once(socket, 'close')
+  expect(answersIn(text())).toMatchObject([{ status: 404, headers: { connection: 'close' } }])
+})
+
+test.each(['2000000', '2147483648', '4294967296', '999999999999999'])(
+  'a body of %s bytes is refused before it comes',
+  async (length) => {
+    const headers = `Content-Length: ${length}\r\nConnection: close\r\n`
+    const text = await service().exchange(post('{}', headers))
+    expect(statusesOf(text, 'POST /users')).toEqual([413])
+  },
+)
+
+describe('a method that Node does not know', () => {
+  const brew = (line: string, headers = '') =>
+    service().exchange(`${line} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`)
+
+  test.each(['BREW', 'brew', 'M-SEARCH-2', 'PRI'])(
+    '%s is 405, behind the guard',
+    async (method) => {
+      expect(await brew(`${method} /login`)).toMatch(
+        /^HTTP\/1.1 405 [^]*Allow: POST\r\n[^]*"message":"/,
+      )
+      expect(statusesOf(await brew(`${method} /users`))).toEqual([401])
+      const allowed = answersIn(await brew(`${method} /users`, AUTHORIZATION), 'BREW /users')
+      expect(allowed).toMatchObject([{ status: 405, headers: { allow: 'HEAD, GET, POST' } }])
+      expect(statusesOf(await brew(`${method} /nothing`))).toEqual([404])
+    },
+  )
+
+  test('has no body, and nothing behind it is taken for a request', async () => {
+    const login = 'POST /login HTTP/1.1\r\nHost: x\r\n\r\n'
+    expect(statusesOf(await brew('BREW /nothing', `Content-Length: 40\r\n\r\n${login}`))).toEqual([
+      404,
+    ])
+  })
+
+  test('does not take the answer from the request before it', async () => {
+    const text = await service().exchange(
+      `${post('{"name":"slow"}')}BREW /login HTTP/1.1\r\nHost: x\r\n\r\n`,
+    )
+    expect(statusesOf(text)).toEqual([201, 400])
+  })
+
+  test.each([
+    'BREW /login HTTP/1.1\r\nHost\r\n\r\n',
+    'BREW /a b HTTP/1.1\r\nHost: x\r\n\r\n',
+    'BR@W /login HTTP/1.1\r\nHost: x\r\n\r\n',
+  ])('gets 400 when its head is not valid: %j', async (bytes) =>
+    expect(statusesOf(await service().exchange(bytes))).toEqual([400]),
+  )
+
+  test.each(['get', 'Get', 'pOST'])(
+    'is not one of Node in another letter case: %s',
+    async (method) => {
+      expect(statusesOf(await brew(`${method} /users`, AUTHORIZATION))).toEqual([400])
+    },
+  )
+
+  test('needs a valid host, too', async () => {
+    expect(statusesOf(await service().exchange('BREW /login HTTP/1.1\r\n\r\n'))).toEqual([400])
+  })
+})
+
+describe('CONNECT', () => {
+  const CONNECT = 'CONNECT /login HTTP/1.1\r\nHost: x\r\n\r\n'
+
+  test('does no harm when its client resets the connection', async () => {
+    for (let i = 0; i < 5; i += 1) {
+      const socket = net.connect(service().port, '127.0.0.1')
+      socket.write(CONNECT)
+      await once(socket, 'connect')
+      socket.resetAndDestroy()
+      await once(socket, 'close')
+    }
+    expect((await service().send('GET /nothing')).status).toBe(404)
+  })
+
+  test('behind a request that is not through breaks the connection, as Node would by itself', async () => {
+    expect(await service().exchange(post('{"name":"slow"}') + CONNECT)).toBe('')
+    await service().exchange(`GET / HTTP/1.1\r\n\r\n${CONNECT}`)
+    expect((await service().send('GET /nothing')).status).toBe(404)
+  })
+
+  test('behind one that is through is answered', async () => {
+    const { socket, text } = dial(service().port)
+    socket.write('GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n')
+    await once(socket, 'data')
+    socket.write(CONNECT)
+    await once(socket, 'close')
+    expect(statusesOf(text(), 'CONNECT /login')).toEqual([404, 405])
+  })
+
+  test('ends the connection, even of a client that does not', async () => {
+    await expect(letGo(CONNECT)).resolves.toBeUndefined()
+  })
+})
+
+test('garbage ends the connection, even of a client that does not', async () => {
+  await expect(letGo('nonsense\r\n\r\n')).resolves.toBeUndefined()
+})
+
+/** Resolves once the service gives the connection up, though the client keeps its half open. */
+async function letGo(bytes: string): Promise<void> {
+  const socket = net.connect({ port: service().port, host: '127.0.0.1', allowHalfOpen: true })
+  const reset = once(socket, 'error')
+  socket.resume()
+  socket.write(bytes)
+  await once(socket, 'end')
+  const poke = setInterval(() => socket.write('x'), 100)
+  await reset
+  clearInterval(poke)
+}
+
+test('HTTP/1.0 needs no host', async () => {
+  expect(statusesOf(await service().exchange('GET /nothing HTTP/1.0\r\n\r\n'))).toEqual([404])
+})
+
+test('an expectation other than 100-continue is no matter', async () => {
+  const bytes = 'GET /nothing HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\nConnection: close\r\n\r\n'
+  expect(statusesOf(await service().exchange(bytes))).toEqual([404])
+})
+
+test('100-continue is answered before the body', async () => {
+  const headers = 'Expect: 100-continue\r\nConnection: close\r\nContent-Length: 2\r\n'
+  const text = await service().exchange(post('{}', headers))
+  expect(text).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /)
+})
+
+test('a value that reads Host is no host', async () => {
+  const text = 'GET /nothing HTTP/1.1\r\nHost: x\r\nX: Host\r\nConnection: close\r\n\r\n'
+  expect(statusesOf(await service().exchange(text), 'GET /nothing')).toEqual([404])
+})
+
+test('pipelined requests are answered in their order', async () => {
+  const last = post('{"name":"b"}', 'Content-Length: 12\r\nConnection: close\r\n')
+  const answers = answersIn(await service().exchange(post('{"name":"slow"}') + last))
+  expect(answers.map(({ json }) => json.name)).toEqual(['slow', 'b'])
+})
+
+test('a client that is still sending too large a body gets to read its 413', async () => {
+  const body = Buffer.alloc(5 * 1024 * 1024, 'x')
+  const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' }
+  expect((await service().send('POST /users', { body, headers })).status).toBe(413)
+})
+
+describe('the log', () => {
+  const logged = async (line: string, request?: object) => {
+    service().lines.length = 0
+    await service().send(line, request)
+    while (service().lines.length === 0) await sleep(5)
+    return service().lines
+  }
+
+  test('has a line for each request, with its id, method, path, status and time', async () => {
+    const answered = { id: expect.any(String), ms: expect.any(Number), level: 30 }
+    expect(await logged('GET /users?email=ada@example.com')).toMatchObject([
+      { ...answered, method: 'GET', path: '/users', status: 200 },
+    ])
+    expect(await logged('GET /users', { authorization: 'Bearer x' })).toMatchObject([
+      { ...answered, method: 'GET', path: '/users', status: 401 },
+    ])
+    expect(await logged('PATCH /nothing')).toMatchObject([
+      { ...answered, method: 'PATCH', path: '/nothing', status: 404 },
+    ])
+  })
+
+  test.each(['abc', 'a-b_c.d:e/f+g=h@i', 'x'.repeat(128)])(
+    'takes X-Request-Id %s, and returns it',
+    async (id) => {
+      service().lines.length = 0
+      const request = { authorization: 'Bearer x', headers: { 'x-request-id': id } }
+      expect((await service().send('GET /users', request)).headers['x-request-id']).toBe(id)
+      while (service().lines.length === 0) await sleep(5)
+      expect(service().lines).toMatchObject([{ id }])
+    },
+  )
+
+  test.each(['', 'a b', '"', 'ü', '{}', 'x'.repeat(129)])(
+    'makes an id of its own instead of X-Request-Id %j',
+    async (id) => {
+      service().lines.length = 0
+      const headers = { 'x-request-id': Buffer.from(id).toString('latin1') }
+      const made = (await service().send('GET /nothing', { headers })).headers['x-request-id']
+      expect(made).toMatch(/^[0-9a-f-]{36}$/)
+      while (service().lines.length === 0) await sleep(5)
+      expect(service().lines).toMatchObject([{ id: made }])
+    },
+  )
+
+  test.each([
+    ['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', '0af7651916cd43dd8448eb211c80319c'],
+    [
+      '01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-x',
+      '0af7651916cd43dd8448eb211c80319c',
+    ],
+    ['ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', undefined],
+    ['00-00000000000000000000000000000000-b7ad6b7169203331-01', undefined],
+    ['00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01', undefined],
+    ['00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01', undefined],
+    ['nonsense', undefined],
+  ])('has the trace of traceparent %s', async (traceparent, trace) => {
+    const [line] = await logged('GET /nothing', { headers: { traceparent } })
+    expect(line!['trace_id']).toBe(trace)
+  })
+
+  test('has why a token was refused', async () => {
+    const [line] = await logged('GET /users', { authorization: undefined })
+    expect(line).toMatchObject({ status: 401, refused: 'missing' })
+  })
+
+  test('has a line for what is no request', async () => {
+    service().lines.length = 0
+    const text = await service().exchange('nonsense\r\n\r\n')
+    expect(service().lines).toMatchObject([{ status: 400, code: 'HPE_INVALID_METHOD' }])
+    expect(text).toContain(`X-Request-Id: ${String(service().lines[0]!['id'])}\r\n`)
+  })
+
+  test('never has a token or a body in it', async () => {
+    const lines = [
+      ...(await logged('POST /users', { json: { name: 'secret-name', email: 'secret-email' } })),
+      ...(await logged('POST /users', { json: { name: 'secret-name', email: 'secret-email' } })),
+      ...(await logged('POST /login', { json: { email: 'secret-email' } })),
+      ...(await logged('POST /login', {
+        body: '{"secret',
+        headers: { 'content-type': 'application/json' },
+      })),
+      ...(await logged('GET /users', { authorization: 'Bearer secret-token' })),
+    ]
+    expect(lines).toHaveLength(5)
+    expect(JSON.stringify(lines)).not.toMatch(/secret|eyJ/)
+  })
+})

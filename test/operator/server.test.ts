@@ -1,0 +1,182 @@
+// What operators meet: the probes and the metrics, on a port of their own.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import net, { type AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createUsersClient, type UsersClient } from '../../src/client/client.ts'
+import { killPrograms, serve, type Program } from '../support/program.ts'
+import { checkedFetch, dial, send, tokens } from '../support/service.ts'
+import { SECRET, sqlitePlace } from '../support/stores.ts'
+
+const place = sqlitePlace()
+let service: Program
+let url: string
+let users: UsersClient
+
+beforeAll(async () => {
+  service = serve(place, { SIGNING_SECRET: SECRET, STOP_DELAY: '2s' })
+  url = await service.listening()
+  users = createUsersClient({ baseUrl: url, token: tokens.issue('x'), fetch: checkedFetch })
+})
+afterAll(async () => {
+  await killPrograms()
+  await place.remove()
+})
+
+const ops = async (path: string, method = 'GET') => {
+  const response = await fetch(`${service.ops()}${path}`, { method })
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+describe('the port for operators', () => {
+  test.each([
+    ['GET', '/livez', 200, 'alive'],
+    ['GET', '/readyz', 200, 'ready'],
+    ['HEAD', '/readyz', 200, ''],
+    ['GET', '/readyz?verbose', 200, 'ready'],
+    ['GET', '/', 404, 'there are /livez, /readyz and /metrics'],
+    ['GET', '/users', 404, 'there are /livez, /readyz and /metrics'],
+    ['GET', '/__proto__', 404, 'there are /livez, /readyz and /metrics'],
+    ['POST', '/livez', 405, 'there are HEAD and GET'],
+  ])('answers %s %s with %i', async (method, path, status, text) => {
+    expect(await ops(path, method)).toMatchObject({ status, text })
+  })
+
+  test.each(['/livez', '/readyz', '/metrics'])('is the only one that has %s', async (path) => {
+    expect((await send(Number(new URL(url).port), `GET ${path}`)).status).toBe(404)
+  })
+})
+
+describe('/metrics', () => {
+  /** The lines of a metric, without its buckets. */
+  const lines = async (name: string) =>
+    (await ops('/metrics')).text
+      .split('\n')
+      .filter(
+        (line) => line.startsWith(name) && !line.includes('_bucket') && !line.includes('_sum'),
+      )
+
+  test('is the text format of Prometheus', async () => {
+    const { headers, text } = await ops('/metrics')
+    expect(headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+    expect(text).toContain('# TYPE http_request_duration_seconds histogram')
+    expect(text).toMatch(/^nodejs_eventloop_lag_seconds /m)
+    expect(text).toMatch(/^process_resident_memory_bytes /m)
+  })
+
+  test('has requests by operation, method and status, and never by path', async () => {
+    const { data } = await users.POST('/users', {
+      body: { name: 'x', email: 'metrics@example.com' },
+    })
+    for (const id of [data!.id, 'nobody'])
+      await users.GET('/users/{id}', { params: { path: { id } } })
+    const port = Number(new URL(url).port)
+    for (const line of ['GET /nobody', 'PURGE /users', 'BREW /login']) await send(port, line)
+    const counts = await lines('http_request_duration_seconds_count')
+    expect(counts).toEqual(
+      expect.arrayContaining([
+        'http_request_duration_seconds_count{operation="createUser",method="POST",status="201"} 1',
+        'http_request_duration_seconds_count{operation="readUser",method="GET",status="200"} 1',
+        'http_request_duration_seconds_count{operation="readUser",method="GET",status="404"} 1',
+        'http_request_duration_seconds_count{operation="none",method="PURGE",status="405"} 1',
+        'http_request_duration_seconds_count{operation="none",method="other",status="405"} 1',
+      ]),
+    )
+    const { text } = await ops('/metrics')
+    for (const secret of ['nobody', 'metrics@example.com', data!.id]) {
+      expect(text).not.toContain(secret)
+    }
+  })
+
+  test('has the requests that are being answered', async () => {
+    const { socket } = dial(Number(new URL(url).port))
+    socket.write(
+      'POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n',
+    )
+    const inFlight = async () => (await lines('http_requests_in_flight '))[0]
+    while ((await inFlight()) === 'http_requests_in_flight 0') await sleep(5)
+    expect(await inFlight()).toBe('http_requests_in_flight 1')
+    socket.destroy()
+    while ((await inFlight()) !== 'http_requests_in_flight 0') await sleep(5)
+  })
+
+  test('has the refused tokens by reason', async () => {
+    const port = Number(new URL(url).port)
+    await send(port, 'GET /users', { authorization: undefined })
+    await send(port, 'GET /users', { authorization: 'Bearer x' })
+    await send(port, 'GET /users', { authorization: 'Bearer x' })
+    expect(await lines('tokens_refused_total')).toEqual([
+      'tokens_refused_total{reason="missing"} 1',
+      'tokens_refused_total{reason="invalid"} 2',
+    ])
+  })
+
+  test('has what the store was asked', async () => {
+    const before = await lines('store_operation_duration_seconds_count')
+    await users.GET('/users')
+    const after = await lines('store_operation_duration_seconds_count')
+    expect(after).toContain('store_operation_duration_seconds_count{operation="create"} 1')
+    expect(after.length).toBeGreaterThan(before.length)
+    expect(await lines('store_batch_size_count')).toContain(
+      'store_batch_size_count{operation="write"} 1',
+    )
+  })
+})
+
+test('it is alive and not ready while the store is being opened', async () => {
+  const mute = net.createServer() // a MongoDB that never answers
+  const spare = net.createServer()
+  for (const server of [mute, spare]) await once(server.listen(0, '127.0.0.1'), 'listening')
+  const [at, opsPort] = [mute, spare].map((server) => (server.address() as AddressInfo).port)
+  spare.close()
+  await once(spare, 'close')
+  const starting = serve(place, {
+    MONGODB_URI: `mongodb://127.0.0.1:${at}/x`,
+    SIGNING_SECRET: SECRET,
+    OPS_PORT: String(opsPort),
+  })
+  const probe = async (path: string) => {
+    for (;;) {
+      const response = await fetch(`http://127.0.0.1:${opsPort}${path}`).catch(() => undefined)
+      if (response) return [response.status, await response.text()]
+      await sleep(5)
+    }
+  }
+  expect(await probe('/readyz')).toEqual([503, 'starting'])
+  expect(await probe('/livez')).toEqual([200, 'alive'])
+  expect(await starting.ended).toBe(1)
+  mute.close()
+})
+
+test('a signal while it starts stops it with 0, as soon as it can', async () => {
+  const other = sqlitePlace()
+  const starting = serve(other, {})
+  while (starting.process.exitCode === null && !starting.output.stdout) {
+    starting.process.kill('SIGCONT') // it is there
+    await sleep(5)
+  }
+  starting.process.kill('SIGTERM')
+  expect(await starting.ended).toBe(0)
+  await other.remove()
+})
+
+test('it is not ready from the moment that it stops, and serves on for STOP_DELAY', async () => {
+  const port = Number(new URL(url).port)
+  expect(
+    (await send(port, 'GET /nothing', { headers: { connection: 'keep-alive' } })).headers,
+  ).toMatchObject({ connection: 'keep-alive' })
+  const begun = dial(port)
+  begun.socket.write('GET /nothing HTTP/1.1\r\nHost: x\r\n')
+  service.process.kill('SIGTERM')
+  while ((await ops('/readyz')).status === 200) await sleep(5)
+  expect(await ops('/readyz')).toMatchObject({ status: 503, text: 'stopping' })
+  expect(await ops('/livez')).toMatchObject({ status: 200 })
+  const { status, headers } = await send(port, 'GET /nothing', {
+    headers: { connection: 'keep-alive' },
+  })
+  expect([status, headers.connection]).toEqual([404, 'close'])
+  begun.socket.write('\r\n')
+  await once(begun.socket, 'close')
+  expect(begun.text()).toMatch(/^HTTP\/1.1 404 [^]*Connection: close/)
+  expect(await service.ended).toBe(0)
+})

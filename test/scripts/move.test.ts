@@ -1,0 +1,28 @@
+// Users that move from one store to the other.
+import { expect, test } from '@jest/globals'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { mongodbPlace, sqlitePlace } from '../support/stores.ts'
+import { scans, useTransfers } from '../support/transfers.ts'
+
+const { folder, at, file, importUsers, exportUsers } = useTransfers()
+
+const testMongodb = process.env['MONGODB_URI'] ? test : test.skip
+
+testMongodb('100,000 users move from SQLite to MongoDB and back, and are the same', async () => {
+  const [first, second, third] = [at(sqlitePlace), at(mongodbPlace), at(sqlitePlace)]
+  const count = (await scans(second)) ? 2_000 : 100_000
+  const lines = Array.from({ length: count }, (_, i) => `"Ada ${i}, 💩",ada-${i}@example.com\n`)
+  await importUsers(first, file('people.csv', `name,email\n${lines.join('')}`))
+  const exports = ['one', 'two', 'three'].map((name) => join(folder(), `${name}.ndjson`))
+  const [one = '', two = '', three = ''] = exports
+  await exportUsers(first, one)
+  await importUsers(second, one)
+  await exportUsers(second, two)
+  await importUsers(third, two)
+  await exportUsers(third, three)
+  const [before, between, after] = exports.map((name) => readFileSync(name, 'utf8'))
+  expect(before!.match(/\n/g)).toHaveLength(count)
+  expect(between === before).toBe(true) // the difference would be long
+  expect(after === before).toBe(true)
+})

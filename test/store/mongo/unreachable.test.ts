@@ -1,0 +1,128 @@
+// A MongoDB that goes away while the service runs: reached through a proxy that can be cut or stalled.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import net, { type AddressInfo, type Server, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createReadiness } from '../../../src/operator/readiness.ts'
+import { openMongoStore } from '../../../src/store/mongo/store.ts'
+import { StoreFailure, type UserStore } from '../../../src/store/user-store.ts'
+import { everyOperation } from '../../support/operations.ts'
+import { startService, type Service } from '../../support/service.ts'
+import { mongodbPlace, type Place } from '../../support/stores.ts'
+
+const describeMongodb = process.env['MONGODB_URI'] ? describe : describe.skip
+
+/** Far less than the driver's 30 s. Not a measurement: what hangs longer is a failure. */
+const SECONDS = 8_000
+
+describeMongodb('a MongoDB that goes away', () => {
+  let place: Place
+  let proxy: Proxy
+  let store: UserStore
+  let service: Service
+
+  beforeAll(async () => {
+    place = mongodbPlace()
+    proxy = await startProxy(/\/\/(?:[^@/]*@)?([^,/?]+)/.exec(place.mongodbUri!)![1]!)
+    const uri = place.mongodbUri!.replace(/(\/\/(?:[^@/]*@)?)[^/?]+/, `$1127.0.0.1:${proxy.port}`)
+    store = await openMongoStore(
+      `${uri.replace(/&?directConnection=true/, '')}&directConnection=true`,
+    )
+    service = await startService(store)
+  })
+  afterAll(async () => {
+    await service.close()
+    await proxy.close()
+    await store.close()
+    await place.remove()
+  })
+
+  describe.each(['cut', 'stalled'] as const)('and is %s', (state) => {
+    test.each(everyOperation)(
+      'is a 500 to %s within seconds, and serves again when it is back',
+      async (_, call) => {
+        expect((await service.users.GET('/users')).error).toBeUndefined()
+        proxy.be(state)
+        const { response, error } = await call(service.users)
+        expect([response.status, error]).toEqual([500, { message: 'the data store failed' }])
+        proxy.be('open')
+        while ((await service.users.GET('/users')).error);
+      },
+      SECONDS,
+    )
+  })
+
+  test(
+    'makes the service not ready, until it is back',
+    async () => {
+      const readiness = createReadiness()
+      readiness.started(store)
+      for (const state of ['cut', 'stalled'] as const) {
+        expect(readiness.reason()).toBeUndefined()
+        proxy.be(state)
+        while (!readiness.reason()) await sleep(10)
+        expect(readiness.reason()).toBe('the store cannot be reached')
+        proxy.be('open')
+        while (readiness.reason()) await sleep(10)
+      }
+      readiness.stopping()
+      expect(readiness.reason()).toBe('stopping')
+    },
+    3 * SECONDS,
+  )
+
+  test(
+    'cannot be opened within seconds',
+    async () => {
+      proxy.be('stalled')
+      const opening = openMongoStore(`mongodb://127.0.0.1:${proxy.port}/x`)
+      await expect(opening).rejects.toThrow(StoreFailure)
+      proxy.be('open')
+    },
+    SECONDS,
+  )
+})
+
+interface Proxy {
+  port: number
+  be(state: 'open' | 'cut' | 'stalled'): void
+  close(): Promise<void>
+}
+
+async function startProxy(target: string): Promise<Proxy> {
+  const [host, port = '27017'] = target.split(':')
+  const pairs = new Set<[Socket, Socket]>()
+  let state = 'open'
+  const server: Server = net.createServer((inward) => {
+    if (state === 'cut') return void inward.destroy()
+    const outward = net.connect(Number(port), host)
+    const pair: [Socket, Socket] = [inward, outward]
+    pairs.add(pair)
+    inward.pipe(outward).pipe(inward)
+    for (const socket of pair) {
+      socket.on('error', () => {}).on('close', () => pair.forEach((end) => end.destroy()))
+    }
+    if (state === 'stalled') stall(pair)
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    be(next) {
+      state = next
+      for (const pair of pairs) {
+        if (next === 'stalled') stall(pair)
+        else pair[0].destroy() // a stalled connection is of no use any more
+      }
+    },
+    async close() {
+      server.close()
+      for (const [inward] of pairs) inward.destroy()
+      await once(server, 'close')
+    },
+  }
+}
+
+function stall([inward, outward]: [Socket, Socket]): void {
+  inward.unpipe().pause()
+  outward.unpipe().pause()
+}
