@@ -66,7 +66,6 @@ export const reference: Koa.Middleware = async (ctx, next) => {
   ctx.set({
     'Cache-Control': 'no-cache',
     'Content-Security-Policy': POLICY,
-    'X-Content-Type-Options': 'nosniff',
   })
   if (ctx.fresh) ctx.status = 304
 }

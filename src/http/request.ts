@@ -8,6 +8,8 @@ export class Request extends IncomingMessage {
   trace?: string | undefined
   /** The operation that the request reached: its operationId. */
   operation?: string
+  /** The user for whom the token was issued. */
+  userId?: string
   /** Why the guard refused the token. */
   refused?: string
 

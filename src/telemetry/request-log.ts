@@ -16,14 +16,15 @@ export interface RequestLog extends Observer {
 
 export function createRequestLog({ log, metrics }: Destinations): RequestLog {
   function end(request: Request, response: ServerResponse, start: number): void {
-    const { id, trace, method = '', operation, refused } = request
+    const { id, trace, method = '', operation, refused, userId } = request
     const status = response.headersSent ? response.statusCode : undefined
     const ms = Math.round((performance.now() - start) * 1000) / 1000
     const labels = { operation: operation ?? 'none', method, status: String(status ?? 'none') }
     metrics.requestEnded(labels, ms / 1000)
     if (refused) metrics.refused(refused)
     const path = rawPath(request.url ?? '')
-    const line = { id, trace_id: trace, method, path, status, refused, ms }
+    const location = response.getHeader('Location') // of a user that was created
+    const line = { id, trace_id: trace, user: userId, method, path, location, status, refused, ms }
     if (response.writableFinished) log.info(line, 'request')
     else log.warn(line, 'request broken off')
   }
@@ -35,6 +36,7 @@ export function createRequestLog({ log, metrics }: Destinations): RequestLog {
       request.id = idOf(request) ?? randomUUID()
       request.trace ??= traceOf(request)
       response.setHeader('X-Request-Id', request.id)
+      response.setHeader('X-Content-Type-Options', 'nosniff')
       response.once('close', () => end(request, response, start))
     },
     noRequest({ status }, id, code) {
