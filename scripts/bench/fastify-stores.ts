@@ -1,9 +1,9 @@
-// The peer's users: one call of the driver an operation, statements prepared once.
+// The users of the Fastify peer: one call of the driver for each operation, statements prepared once.
 import { DatabaseSync } from '@photostructure/sqlite'
-import { MongoClient, MongoServerError, ObjectId } from 'mongodb'
+import { MongoClient, ObjectId, type WithId } from 'mongodb'
 import { join } from 'node:path'
 
-interface User {
+export interface User {
   id: string
   name: string
   email: string
@@ -19,34 +19,26 @@ export interface Users {
 }
 
 export async function openMongo(uri: string): Promise<Users> {
-  const client = await new MongoClient(uri, {
-    writeConcern: { w: 'majority', journal: true },
-  }).connect()
-  const users = client.db().collection<{ name: string; email: string }>('users')
+  const client = new MongoClient(uri, { writeConcern: { w: 'majority', journal: true } })
+  const users = client.db().collection<Omit<User, 'id'>>('users')
   await users.createIndex({ email: 1 }, { unique: true, sparse: true, name: 'users_email_unique' })
-  const toUser = ({ _id, name, email }: { _id: ObjectId; name: string; email: string }) => ({
-    id: _id.toHexString(),
-    name,
-    email,
-  })
+  const toUser = ({ _id, name, email }: WithId<Omit<User, 'id'>>): User => {
+    return { id: _id.toHexString(), name, email }
+  }
+  const found = async (filter: object) => {
+    const document = await users.findOne(filter)
+    return document ? toUser(document) : undefined
+  }
   return {
-    async create(name, email) {
-      try {
-        const { insertedId } = await users.insertOne({ name, email })
-        return { id: insertedId.toHexString(), name, email }
-      } catch (error) {
-        if (error instanceof MongoServerError && error.code === 11000) return undefined
-        throw error
-      }
-    },
-    async find(id) {
-      const found = await users.findOne({ _id: new ObjectId(id) })
-      return found ? toUser(found) : undefined
-    },
-    async findByEmail(email) {
-      const found = await users.findOne({ email })
-      return found ? toUser(found) : undefined
-    },
+    create: (name, email) =>
+      users
+        .insertOne({ name, email })
+        .then(
+          ({ insertedId }) => ({ id: insertedId.toHexString(), name, email }),
+          unlessTaken('code', 11000),
+        ),
+    find: (id) => found({ _id: new ObjectId(id) }),
+    findByEmail: (email) => found({ email }),
     list: async () => (await users.find().sort({ _id: 1 }).toArray()).map(toUser),
     close: () => void client.close(),
   }
@@ -68,13 +60,18 @@ export function openSqlite(dataDir: string): Users {
         insert.run(id, name, email)
         return { id, name, email }
       } catch (error) {
-        if ((error as { errcode?: number }).errcode === 2067) return undefined
-        throw error
+        return unlessTaken('errcode', 2067)(error)
       }
     },
     find: async (id) => byId.get(id) as User | undefined,
     findByEmail: async (email) => byEmail.get(email) as User | undefined,
-    list: async () => all.all(),
-    close: () => db.close(), // and nobody collects it as garbage while its statements are in use
+    list: async () => all.all() as User[],
+    close: () => db.close(), // also keeps the database from the garbage collector
   }
+}
+
+/** Throws again what does not say, by this field, that the email is taken. */
+const unlessTaken = (field: string, code: number) => (error: unknown) => {
+  if ((error as Record<string, unknown>)[field] !== code) throw error
+  return undefined
 }
