@@ -111,8 +111,8 @@ function allows(keyword: string, wide: unknown, narrow: unknown): boolean {
   if (keyword === 'required') return all(wide, narrow ?? [])
   if (narrow === undefined) return false
   if (keyword === 'type') return all(narrow, wide)
-  if (/^min/.test(keyword)) return Number(wide) <= Number(narrow)
-  if (/^max/.test(keyword)) return Number(wide) >= Number(narrow)
+  if (keyword.startsWith('min')) return Number(wide) <= Number(narrow)
+  if (keyword.startsWith('max')) return Number(wide) >= Number(narrow)
   return false
 }
 

@@ -1,6 +1,6 @@
 export interface MongodbContainer {
   uri: string
-  stop(): Promise<unknown>
+  stop: () => Promise<unknown>
   /** The container as the engine knows it, which lets a test make it fail. */
   engine: Record<'kill' | 'start' | 'pause' | 'unpause', () => Promise<unknown>>
 }
