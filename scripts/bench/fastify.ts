@@ -4,27 +4,28 @@
 import fastifyJwt from '@fastify/jwt'
 import Fastify, { LogController } from 'fastify'
 import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import { Histogram } from 'prom-client'
 import { openMongo, openSqlite, type User } from './fastify-stores.ts'
 
-const { PORT, MONGODB_URI, DATA_DIR, SIGNING_SECRET, OBSERVED } = process.env
-const users = MONGODB_URI ? await openMongo(MONGODB_URI) : openSqlite(DATA_DIR!)
+const { PORT, MONGODB_URI, DATA_DIR = '', SIGNING_SECRET = '', OBSERVED } = process.env
+const users = MONGODB_URI ? await openMongo(MONGODB_URI) : openSqlite(join(DATA_DIR, 'users.db'))
 
-const string = { type: 'string' }
-const user = { type: 'object', properties: { id: string, name: string, email: string } }
-const body = (...fields: string[]) => {
-  const properties = Object.fromEntries(fields.map((field) => [field, { ...string, minLength: 1 }]))
+const schema = (...fields: string[]) => {
+  const properties = Object.fromEntries(fields.map((field) => [field, { type: 'string' }]))
   return { type: 'object', required: fields, properties }
 }
+const user = schema('id', 'name', 'email')
+const LIST = { schema: { response: { 200: { type: 'array', items: user } } } }
+const READ = { schema: { response: { 200: user } } }
+const CREATE = { schema: { body: schema('name', 'email'), response: { 201: user } } }
+const LOGIN = { schema: { body: schema('email'), response: { 200: schema('token') } } }
 
 const app = Fastify({
   logger: OBSERVED ? { base: null } : false,
   logController: new LogController({ disableRequestLogging: true }),
-  requestIdHeader: 'x-request-id',
-  ...(OBSERVED && { genReqId: () => randomUUID() }),
+  ...(OBSERVED && { requestIdHeader: 'x-request-id', genReqId: () => randomUUID() }),
 })
-
-app.addHook('onClose', () => users.close())
 
 if (OBSERVED) {
   const duration = new Histogram({
@@ -45,11 +46,8 @@ if (OBSERVED) {
   })
 }
 
-await app.register(fastifyJwt, {
-  secret: SIGNING_SECRET!,
-  sign: { expiresIn: '1d' },
-  verify: { algorithms: ['HS256'] },
-})
+const sign = { expiresIn: '1d' }
+await app.register(fastifyJwt, { secret: SIGNING_SECRET, sign, verify: { algorithms: ['HS256'] } })
 
 await app.register(async (guarded) => {
   guarded.addHook('onRequest', async (request, reply) => {
@@ -60,40 +58,20 @@ await app.register(async (guarded) => {
     }
   })
 
-  guarded.get('/users', { schema: { response: { 200: { type: 'array', items: user } } } }, () =>
-    users.list(),
-  )
-
-  guarded.post<{ Body: User }>(
-    '/users',
-    { schema: { body: body('name', 'email'), response: { 201: user } } },
-    async (request, reply) => {
-      const { name, email } = request.body
-      const created = await users.create(name, email)
-      if (!created) return reply.code(400).send({ message: `a user with email ${email} exists` })
-      return reply.code(201).header('Location', `/users/${created.id}`).send(created)
-    },
-  )
-
-  guarded.get<{ Params: User }>(
-    '/users/:id',
-    { schema: { response: { 200: user } } },
-    async (request, reply) => {
-      const found = await users.find(request.params.id)
-      return found ?? reply.code(404).send({ message: 'no user has this id' })
-    },
-  )
+  guarded.get('/users', LIST, users.list)
+  guarded.get<{ Params: User }>('/users/:id', READ, async ({ params }, reply) => {
+    return (await users.find(params.id)) ?? reply.code(404).send({ message: 'no such user' })
+  })
+  guarded.post<{ Body: User }>('/users', CREATE, async ({ body }, reply) => {
+    const created = await users.create(body)
+    return reply.code(201).header('Location', `/users/${created.id}`).send(created)
+  })
 })
 
-const token = { type: 'object', properties: { token: string } }
-app.post<{ Body: User }>(
-  '/login',
-  { schema: { body: body('email'), response: { 200: token } } },
-  async (request, reply) => {
-    const found = await users.findByEmail(request.body.email)
-    if (!found) return reply.code(401).send({ message: 'no user has this email' })
-    return { token: app.jwt.sign({ id: found.id }) }
-  },
-)
+app.post<{ Body: User }>('/login', LOGIN, async ({ body }, reply) => {
+  const found = await users.findByEmail(body.email)
+  if (!found) return reply.code(401).send({ message: 'no user has this email' })
+  return { token: app.jwt.sign({ id: found.id }) }
+})
 
 await app.listen({ port: Number(PORT), host: '127.0.0.1' })

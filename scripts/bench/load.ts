@@ -1,6 +1,5 @@
 // Load on one server: connections that stay open, each with one request at a time. Every response is
 // checked. Uses sockets directly, which leaves most of the machine to the server.
-import { once } from 'node:events'
 import net from 'node:net'
 
 export interface Exchange {
@@ -11,8 +10,6 @@ export interface Exchange {
   holds: string
 }
 
-export type Connection = Awaited<ReturnType<typeof connect>>
-
 /** The HTTP/1.1 text of a request. */
 export function requestOf(line: string, token?: string, body?: object): string {
   const authorization = token === undefined ? '' : `Authorization: Bearer ${token}\r\n`
@@ -22,9 +19,34 @@ export function requestOf(line: string, token?: string, body?: object): string {
   return `${head}Content-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`
 }
 
-/** Opens `count` connections. */
-export const connectAll = (port: number, count: number): Promise<Connection[]> =>
-  Promise.all(Array.from({ length: count }, () => connect(port)))
+export type Connection = ReturnType<typeof connect>
+
+/** Opens a connection. */
+export function connect(port: number) {
+  const socket = net.connect(port, '127.0.0.1').setNoDelay().setEncoding('latin1')
+  let received = ''
+  let resolve: (response: string) => void
+  let reject: (error: Error) => void
+  socket.on('data', (chunk: string) => {
+    received += chunk
+    if (!isWhole(received)) return
+    resolve(received)
+    received = ''
+  })
+  socket.on('end', () => socket.destroy(new Error('the server closed the connection')))
+  socket.on('error', (error) => reject(error))
+  return {
+    /** @returns the body of the response @throws if it is not the right one */
+    send: async ({ request, status, holds }: Exchange): Promise<string> => {
+      socket.write(request)
+      const response = await new Promise<string>((...settle) => ([resolve, reject] = settle))
+      const right = response.startsWith(`HTTP/1.1 ${status} `) && response.includes(holds)
+      if (!right) throw new Error(`WRONG RESPONSE, not ${status} with ${holds}:\n${response}`)
+      return response.slice(response.indexOf('\r\n\r\n') + 4)
+    },
+    close: () => void socket.destroy(),
+  }
+}
 
 /** Sends what `next` returns over all `connections`, for `seconds`. @returns the number of requests */
 export async function load(
@@ -42,33 +64,6 @@ export async function load(
   }
   await Promise.all(connections.map(use))
   return count
-}
-
-async function connect(port: number) {
-  const socket = net.connect(port, '127.0.0.1').setNoDelay().setEncoding('latin1')
-  let received = ''
-  let resolve: (response: string) => void
-  let reject: (error: Error) => void = () => {}
-  socket.on('data', (chunk: string) => {
-    received += chunk
-    if (!isWhole(received)) return
-    resolve(received)
-    received = ''
-  })
-  socket.on('error', (error) => reject(error))
-  socket.on('close', () => reject(new Error('the server closed the connection')))
-  await once(socket, 'connect')
-  return {
-    /** @returns the body of the response @throws if it is not the right one */
-    async send({ request, status, holds }: Exchange): Promise<string> {
-      socket.write(request)
-      const response = await new Promise<string>((...settle) => ([resolve, reject] = settle))
-      const right = response.startsWith(`HTTP/1.1 ${status} `) && response.includes(holds)
-      if (!right) throw new Error(`WRONG RESPONSE, not ${status} with ${holds}:\n${response}`)
-      return response.slice(response.indexOf('\r\n\r\n') + 4)
-    },
-    close: () => void socket.removeAllListeners('close').destroy(),
-  }
 }
 
 /** Whether a response with a length, or in chunks, has arrived completely. */

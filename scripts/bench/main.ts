@@ -5,10 +5,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { connectAll, load, type Exchange } from './load.ts'
-import { fill, SCENARIOS, SECRET } from './scenarios.ts'
+import { connect, load, type Exchange } from './load.ts'
+import { fill, SCENARIOS, SECRET, type World } from './scenarios.ts'
 import { start, type Program, type Server } from './server.ts'
 import { inTurns, showHead, showRow, TURNS } from './table.ts'
 
@@ -32,15 +31,17 @@ if (values.help || !(seconds > 0)) {
   process.exit(values.help ? 0 : 2)
 }
 
-const root = fileURLToPath(new URL('../../..', import.meta.url))
-const service = (checkout: string) => resolve(root, checkout, 'dist/src/main.js')
-const fastify = fileURLToPath(new URL('fastify.js', import.meta.url))
-const PEERS = [
-  { name: 'Fastify', file: fastify },
+const here = import.meta.dirname
+const service = (checkout: string) => resolve(here, '../../..', checkout, 'dist/src/main.js')
+const fastify = join(here, 'fastify.js')
+const PEERS: Program[] = [
+  { name: 'Fastify', file: fastify, env: {} },
   { name: 'observed', file: fastify, env: { OBSERVED: '1' } },
 ]
-const other = values.against && { name: 'other', file: service(values.against) }
-const programs: Program[] = [{ name: 'service', file: service('.') }, ...(other ? [other] : PEERS)]
+const other = values.against
+  ? [{ name: 'other', file: service(values.against), env: {} }]
+  : undefined
+const programs: Program[] = [{ name: 'service', file: service('.'), env: {} }, ...(other ?? PEERS)]
 
 const folder = mkdtempSync(join(os.tmpdir(), 'users-service-bench-'))
 process.on('exit', () => rmSync(folder, { recursive: true }))
@@ -49,31 +50,29 @@ console.log(`Node ${process.version}, ${os.cpus().length} × ${os.cpus()[0]?.mod
 Medians of ${TURNS} turns of ${seconds} s: µs of CPU time per request, unless the row says ms or MB.
 ÷ is the median of the ratios within a turn: below 1, the service takes less.\n`)
 showHead(programs.map(({ name }) => name))
-await measureStore('embedded')
-const uri = process.env['MONGODB_URI']
-if (uri) await measureStore('MongoDB', uri)
+await measure('embedded')
+const { MONGODB_URI } = process.env
+if (MONGODB_URI) await measure('MongoDB', MONGODB_URI)
 else console.log('MongoDB was not measured: MONGODB_URI is not set.')
 process.exit()
 
-async function measureStore(store: string, uri?: string): Promise<void> {
+async function measure(store: string, uri?: string): Promise<void> {
   const isWanted = ({ title }: { title: string }) => title.includes(values.only)
-  const scenarios = SCENARIOS.flatMap(({ name, next, connections }) =>
+  const rows = SCENARIOS.flatMap(({ name, next, connections }) =>
     connections.map((count) => ({ title: `${store}: ${name}, ${count} at once`, next, count })),
   ).filter(isWanted)
   const starts = [{ title: `${store}: start to first response, ms` }].filter(isWanted)
-  if (scenarios.length + starts.length === 0) return
+  if (rows.length + starts.length === 0) return
 
   const placed = programs.map((program) => place(program, uri))
   const servers = await Promise.all(placed.map(start))
-  const worlds = new Map<Server, Awaited<ReturnType<typeof fill>>>()
+  const worlds = new Map<Server, World>()
   for (const server of servers) worlds.set(server, await fill(server.port))
-  for (const { title, next, count } of scenarios) {
-    const measure = (server: Server) =>
-      cpuPerRequest(server, count, () => next(worlds.get(server)!))
-    showRow(title, await inTurns(servers, measure))
+  for (const { title, next, count } of rows) {
+    const cpu = (server: Server) => cpuPerRequest(server, count, () => next(worlds.get(server)!))
+    showRow(title, await inTurns(servers, cpu))
   }
-  for (const server of servers) await server.stop()
-
+  for (const { stop } of servers) await stop()
   for (const { title } of starts) {
     const measured = await inTurns(placed, startAndIdle)
     showRow(
@@ -85,27 +84,19 @@ async function measureStore(store: string, uri?: string): Promise<void> {
       measured.map((turns) => turns.map(({ MB }) => MB)),
     )
   }
-  for (const { env } of placed) if (env?.['MONGODB_URI']) await drop(env['MONGODB_URI'])
+  if (uri) await Promise.all(placed.map(drop))
 }
 
-/** Gives the program a folder, or a database, of its own. */
-function place({ env, ...program }: Program, uri?: string): Program {
-  const own: Program['env'] = {
-    ...env,
-    SIGNING_SECRET: SECRET,
-    DATA_DIR: mkdtempSync(join(folder, 'data-')),
-  }
-  if (uri !== undefined) {
-    const database = new URL(uri)
-    database.pathname = `bench-${randomUUID()}`
-    own['MONGODB_URI'] = database.href
-  }
-  return { ...program, env: own }
+/** Gives a program a folder, and a database, of its own. */
+function place({ env, ...program }: Program, uri = ''): Program {
+  const DATA_DIR = mkdtempSync(join(folder, 'data-'))
+  const MONGODB_URI = uri.replace(/^(\w+(\+srv)?:..[^/?]+)(\/[^?]*)?/, `$1/bench-${randomUUID()}`)
+  return { ...program, env: { ...env, DATA_DIR, MONGODB_URI, SIGNING_SECRET: SECRET } }
 }
 
 async function cpuPerRequest(server: Server, count: number, next: () => Exchange): Promise<number> {
-  const connections = await connectAll(server.port, count)
-  await load(connections, 0, next) // one request each: from here on they cost nothing but requests
+  const connections = Array.from({ length: count }, () => connect(server.port))
+  await load(connections, 0, next) // so that what follows does not include the connecting
   const before = await server.usage()
   const requests = await load(connections, seconds, next)
   const after = await server.usage()
@@ -121,8 +112,8 @@ async function startAndIdle(program: Program): Promise<{ ms: number; MB: number 
   return { ms: server.startup, MB: memory / 1_000_000 }
 }
 
-async function drop(uri: string): Promise<void> {
-  const client = new MongoClient(uri)
+async function drop({ env }: Program): Promise<void> {
+  const client = new MongoClient(env['MONGODB_URI']!)
   await client.db().dropDatabase()
   await client.close()
 }
