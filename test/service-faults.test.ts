@@ -9,8 +9,8 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers'
 import type { User } from '../src/store/user-store.ts'
+import { startMongodb } from './mongodb/container.mjs'
 import { times } from './support/chaos.ts'
 import { Load } from './support/load.ts'
 import { killPrograms, runToEnd, serve, type Program } from './support/program.ts'
@@ -222,26 +222,20 @@ describe('without room or permission to write', () => {
 })
 
 /** A MongoDB of its own, which may be killed. */
-async function startMongodb() {
+async function mongodbThatFails() {
   const server = createServer().listen(0)
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo // the same when it is started again
   await once(server.close(), 'close')
-  const container = await new GenericContainer(process.env['MONGODB_TEST_IMAGE'] ?? 'mongo:8')
-    .withExposedPorts({ container: 27017, host: port })
-    .withWaitStrategy(Wait.forLogMessage(/waiting for connections/i))
-    .withStartupTimeout(120_000)
-    .start()
-  undo.push(() => container.stop())
-  const uri = `mongodb://${container.getHost()}:${port}/?directConnection=true`
+  const { uri, stop, engine } = await startMongodb(port)
+  undo.push(stop)
   const place: Place = {
     mongodbUri: uri,
     dataDir: '/nowhere',
     environment: { MONGODB_URI: uri },
     remove: async () => {},
   }
-  const { container: engine } = await getContainerRuntimeClient()
-  return { place, container: engine.getById(container.getId()) }
+  return { place, container: engine }
 }
 
 const describeContainer = process.env['MONGODB_IN_CONTAINER'] ? describe : describe.skip
@@ -253,7 +247,7 @@ describeContainer('MongoDB under load', () => {
   ] as const)(
     '%s and brought back is a 500 in time, not ready meanwhile, and loses nothing that was acknowledged',
     async (state, fail, mend) => {
-      const { place, container } = await startMongodb()
+      const { place, container } = await mongodbThatFails()
       const service = await start(place)
       const load = new Load(() => service.url(), state)
       const probe = async (path: string) => (await fetch(service.ops() + path)).status
