@@ -1,2 +1,2 @@
-// The faults of service.faults.test.ts in many rounds, and with limits on the times.
-import './service.faults.test.ts'
+// The faults of service.faults.test.ts in more rounds.
+await import('./service.faults.test.ts')

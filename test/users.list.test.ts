@@ -1,6 +1,7 @@
 // GET /users on each store: the order, pages, the email filter, and lines. (Queries that are refused:
 // contract/query.test.ts; long lists and slow readers: contract/list-body.test.ts.)
 import { describe, expect, test } from '@jest/globals'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { User } from '../src/store/user-store.ts'
 import { useService } from './support/service.ts'
 import { describeStores, useStore } from './support/stores.ts'
@@ -23,7 +24,8 @@ describeStores((place) => {
   }
 
   /** The path of the next page, if there is one. */
-  const next = ({ link = '' }: { link?: unknown }) => /^<([^>]+)>; rel="next"$/.exec(`${link}`)?.[1]
+  const next = ({ link = '' }: IncomingHttpHeaders) =>
+    /^<([^>]+)>; rel="next"$/.exec(link as string)?.[1]
 
   /** Follows the pages from `path` on, and calls `between` after each. */
   async function pagesFrom(path: string, between = async () => {}): Promise<User[][]> {

@@ -1,2 +1,2 @@
 // The generated requests of guard.test.ts, a hundred thousand of them.
-import './guard.test.ts'
+await import('./guard.test.ts')

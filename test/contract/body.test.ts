@@ -1,7 +1,6 @@
 // Request bodies: which are accepted, which are refused and why. A refused one never reaches the store.
 import { describe, expect, test } from '@jest/globals'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
-import type { User } from '../../src/store/user-store.ts'
 import { failing } from '../support/failing-store.ts'
 import { BODY_LIMIT, startService, useService, type Request } from '../support/service.ts'
 import { newUser } from '../support/users.ts'
@@ -16,7 +15,7 @@ const json = (body: string | Buffer, headers = {}) => ({
 })
 
 /** Creates users and keeps none; everything else fails, so that it would be a 500. */
-const store = failing({ create: async (user) => ({ id: ID, ...user }) as User })
+const store = failing({ create: async (user) => ({ id: ID, ...user }) })
 const service = useService(() => store)
 const broken = useService(failing)
 
@@ -125,15 +124,15 @@ describe.each<[string, [string, Request, number, string][]]>([
 const chunked = { 'transfer-encoding': 'chunked' }
 
 test.each([100, 2_000_000])('a limit of %d bytes is exact', async (bodyLimit) => {
-  const { send, close } = await startService(store, { bodyLimit })
+  const service = await startService(store, { bodyLimit })
   const body = (size: number) => JSON.stringify({ ...newUser(), name: '' }).padEnd(size)
   const statuses = async (body: string) => {
     const requests = [json(body), json(body, chunked), json(gzipSync(body), GZIP)]
-    const responses = []
-    for (const request of requests) responses.push((await send('POST /users', request)).status)
-    return responses
+    const found = []
+    for (const request of requests) found.push((await service.send('POST /users', request)).status)
+    return found
   }
   expect(await statuses(body(bodyLimit))).toEqual([201, 201, 201])
   expect(await statuses(body(bodyLimit + 1))).toEqual([413, 413, 413])
-  await close()
+  await service.close()
 })

@@ -1,4 +1,4 @@
-// The contract itself, and what is made from it.
+// The contract itself, and what is generated from it.
 import { expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import openapiTS, { astToString } from 'openapi-typescript'
@@ -6,7 +6,7 @@ import { contract, contractOperations } from '../../src/contract/document.ts'
 
 const root = new URL('../../', import.meta.url)
 
-test('the generated types are those of openapi.yaml; else: npm run generate', async () => {
+test('the generated types match openapi.yaml (if not: npm run generate)', async () => {
   const fresh = astToString(
     await openapiTS(new URL('openapi.yaml', root), { defaultNonNullable: false }),
   )

@@ -2,6 +2,6 @@
 import { expect, jest } from '@jest/globals'
 
 const isLong = expect.getState().testPath?.endsWith('.long.ts') ?? false
-if (isLong) jest.setTimeout(3_600_000)
+if (isLong) jest.setTimeout(600_000)
 
 export const rounds = (few: number, many: number): number => (isLong ? many : few)

@@ -17,6 +17,9 @@ import { SECRET, type Place } from './stores.ts'
 export const tokens = createTokens([SECRET], 86_400)
 export const BODY_LIMIT = 1024 * 1024
 
+/** Limits for a service that waits only briefly for the headers of a request. */
+export const IMPATIENT = { headersTimeout: 100, connectionsCheckingInterval: 20 }
+
 export interface Request {
   /** The `Authorization` header; a valid token by default. */
   authorization?: string | undefined
