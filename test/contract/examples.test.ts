@@ -1,16 +1,21 @@
-// Every example in openapi.yaml, against the service: it answers what the example says, but for the
-// ids and the times that it assigns.
+// Every example in openapi.yaml, compared with what the service does: they differ only in ids and times.
 import { describe, expect, test } from '@jest/globals'
 import { contract } from '../../src/contract/document.ts'
 import { openStore } from '../../src/store/open.ts'
-import type { UserStore } from '../../src/store/user-store.ts'
+import type { User, UserStore } from '../../src/store/user-store.ts'
 import { expectContract } from '../support/contract.ts'
 import { documentedBy, resolve, type Contract, type Documented } from '../support/coverage.ts'
 import { failing } from '../support/failing-store.ts'
-import { BODY_LIMIT, parseAnswers, startService, type Request } from '../support/service.ts'
+import {
+  BODY_LIMIT,
+  IMPATIENT,
+  parseAnswers,
+  startService,
+  type Request,
+} from '../support/service.ts'
 import { sqlitePlace } from '../support/stores.ts'
 
-type Any = any // eslint-disable-line -- what stands in the contract, or comes from the service
+type Any = any // eslint-disable-line -- parts of the contract, and responses
 type Examples = Record<string, { value: Any }>
 
 interface Operation {
@@ -32,51 +37,51 @@ const bodies = Object.values(document.paths as Record<string, Record<string, Ope
 const body = (operation: string, name: string) =>
   bodies.find(([id]) => id === operation)![1][name]!.value
 
-interface Answer {
+interface Response {
   status: number
   headers: Record<string, Any>
   json: Any
 }
 
-/** A service of its own, and a request to the operation at hand. */
+/** A new service, and the operation that has the example. */
 interface Scene {
-  send: (request?: Request, line?: string) => Promise<Answer>
-  /** Sends bytes instead. */
-  exchange: (bytes: string) => Promise<Answer>
-  /** Makes a user of the contract's; from then on its id is the one that the service assigned. */
-  make: (user: { id: string; name: string; email: string }) => Promise<void>
+  /** Sends a request to the operation, unless another line is given. */
+  send: (request?: Request, line?: string) => Promise<Response>
+  exchange: (bytes: string) => Promise<Response>
+  /** Creates a user of the contract; from then on its id stands for the one that the service assigned. */
+  create: (user: User) => Promise<void>
 }
 
 const ada = { id: ID, ...body('createUser', 'ada') }
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-/** How each example comes about: by operation (`*` is any), status and name. */
-const plays: Record<string, (scene: Scene, example: Any) => Promise<Answer>> = {
+/** The requests that lead to each example, by operation (`*` is any), status and name. */
+const scripts: Record<string, (scene: Scene, example: Any) => Promise<Response>> = {
   'listUsers 200 none': ({ send }) => send(),
-  'listUsers 200 two': async ({ make, send }, users) => {
-    expect(users).toEqual(users.toSorted((a: Any, b: Any) => (a.id < b.id ? -1 : 1))) // the oldest first
-    for (const user of users) await make(user)
+  'listUsers 200 two': async ({ create, send }, users) => {
+    expect(users).toEqual(users.toSorted((a: Any, b: Any) => (a.id < b.id ? -1 : 1))) // in order of creation
+    for (const user of users) await create(user)
     return send()
   },
   'listUsers 400 unknown': ({ send }) => send({}, 'GET /users?page=2'),
   'listUsers 400 repeated': ({ send }) => send({}, 'GET /users?limit=1&limit=2'),
   'listUsers 400 large': ({ send }) => send({}, 'GET /users?limit=1001'),
   'createUser 201 ada': ({ send }) => send({ json: body('createUser', 'ada') }),
-  'createUser 400 taken': async ({ make, send }) => {
-    await make(ada)
+  'createUser 400 taken': async ({ create, send }) => {
+    await create(ada)
     return send({ json: body('createUser', 'ada') })
   },
   'createUser 400 structured': ({ send }) => send({ json: { email: {} } }),
   'createUser 400 unreadable': ({ send }) => send({ body: '{"name":', headers: JSON_TYPE }),
-  'readUser 200 ada': async ({ make, send }) => {
-    await make(ada)
+  'readUser 200 ada': async ({ create, send }) => {
+    await create(ada)
     return send()
   },
   'renameUser 400 absent': ({ send }) => send({ json: {} }),
   'renameUser 400 empty': ({ send }) => send({ json: { name: '' } }),
-  'login 200 ada': async ({ make, send }) => {
-    await make(ada)
+  'login 200 ada': async ({ create, send }) => {
+    await create(ada)
     return send({ json: body('login', 'ada') })
   },
   'login 400 absent': ({ send }) => send({ json: {} }),
@@ -86,8 +91,8 @@ const plays: Record<string, (scene: Scene, example: Any) => Promise<Answer>> = {
   '* 413 large': ({ send }) => send({ json: { name: 'x'.repeat(BODY_LIMIT) } }),
   '* 415 form': ({ send }) => send({ body: 'name=x', headers: FORM }),
   '* 500 store': ({ send }) => send({ json: { name: 'x', email: 'x' } }),
-  '* 412 changed': async ({ make, send }) => {
-    await make(ada)
+  '* 412 changed': async ({ create, send }) => {
+    await create(ada)
     return send({ json: { name: 'x' }, headers: { 'if-match': '"x"' } })
   },
   '* 405 patch': ({ send }) => send(),
@@ -115,28 +120,29 @@ const cases = documentedBy(document).flatMap((one) =>
         status,
         response,
         value,
-        play: plays[title] ? title : `* ${status} ${name}`,
+        script: scripts[title] ? title : `* ${status} ${name}`,
       }
     })
   }),
 )
 
-describe('the example of an answer', () => {
-  test.each(cases)('$title', async ({ one, status, response, value, play }) => {
-    await onStage(one, play.includes(' 500 ') ? failing() : undefined, async (scene, ids) => {
-      const answer = await plays[play]!(scene, value)
-      expect(answer.status).toBe(Number(status))
-      expect(inContract(claims(answer.json), claims(value), ids)).toEqual(claims(value))
+describe('the example of a response', () => {
+  test.each(cases)('$title', async ({ one, status, response, value, script }) => {
+    await inScene(one, script.includes(' 500 ') ? failing() : undefined, async (scene, ids) => {
+      const actual = await scripts[script]!(scene, value)
+      expect(actual.status).toBe(Number(status))
+      expect(withIdsOf(claims(value), claims(actual.json), ids)).toEqual(claims(value))
       for (const [name, reference] of Object.entries(response.headers ?? {})) {
         const { example } = resolve(document, reference) as { example?: string }
         if (!example) continue
-        expect(inContract(answer.headers[name.toLowerCase()], example, ids)).toBe(example)
+        expect(withIdsOf(example, actual.headers[name.toLowerCase()], ids)).toBe(example)
       }
     })
   })
 
-  test('is all that is played here', () => {
-    expect(Object.keys(plays).filter((play) => !cases.some((one) => one.play === play))).toEqual([])
+  test('is there for every script of this test', () => {
+    const used = new Set(cases.map(({ script }) => script))
+    expect(Object.keys(scripts).filter((script) => !used.has(script))).toEqual([])
   })
 })
 
@@ -146,8 +152,8 @@ const requests = bodies.flatMap(([operation, examples]) =>
 
 test.each(requests)('the example of a request: $operation $name', async ({ operation, value }) => {
   const one = documentedBy(document).find(({ name }) => name === operation)!
-  await onStage(one, undefined, async ({ make, send }, ids) => {
-    if (operation !== 'createUser') await make(ada)
+  await inScene(one, undefined, async ({ create, send }, ids) => {
+    if (operation !== 'createUser') await create(ada)
     const { status, json } = await send({ json: value })
     expect(status).toBeLessThan(300)
     const id = json?.id ?? ids.get(ID)
@@ -157,18 +163,18 @@ test.each(requests)('the example of a request: $operation $name', async ({ opera
   })
 })
 
-test('the example of an id has the form of one', () => {
+test('the example of an id is valid', () => {
   expect(ID).toMatch(new RegExp(document.components.schemas.User.properties.id.pattern))
 })
 
-test('openapi.yaml has no examples but those of answers, headers, requests and the id', () => {
+test('openapi.yaml has examples of responses, headers, requests and the id, and no others', () => {
   const paths = placesOf(document).filter(
     (path) => !/\.content\.application\/json\.examples$|\.headers\.Location\.example$/.test(path),
   )
   expect(paths).toEqual(['components.parameters.id.example'])
 })
 
-/** Where in the document there are examples. */
+/** The paths of all examples in the document. */
 function placesOf(node: Any, path: string[] = []): string[] {
   if (typeof node !== 'object' || node === null) return []
   return Object.entries(node).flatMap(([key, value]) =>
@@ -180,21 +186,21 @@ function placesOf(node: Any, path: string[] = []): string[] {
 
 type Scenario = (scene: Scene, ids: Map<string, string>) => Promise<void>
 
-/** @param broken the store, if it is not to be a new one */
-async function onStage(one: Documented, broken: UserStore | undefined, scenario: Scenario) {
+/** @param given a store to use in place of a new one */
+async function inScene(one: Documented, given: UserStore | undefined, scenario: Scenario) {
   const place = sqlitePlace()
-  const store = broken ?? (await openStore(place))
-  const service = await startService(store)
-  const ids = new Map<string, string>() // the contract's to the service's
+  const store = given ?? (await openStore(place))
+  const service = await startService(store, { bounds: IMPATIENT })
+  const ids = new Map<string, string>() // from the contract's ids to the service's
   const line = () =>
     `${one.method?.toUpperCase() ?? 'PATCH'} ${one.path!.replace('{id}', ids.get(ID) ?? ID)}`
   const scene: Scene = {
     send: (request, other) => service.send(other ?? line(), request),
     async exchange(bytes) {
-      const [answer] = parseAnswers(await service.exchange(bytes))
-      return { ...answer!, json: expectContract('', '', answer!) }
+      const [response] = parseAnswers(await service.exchange(bytes))
+      return { ...response!, json: expectContract('', '', response!) }
     },
-    async make({ id, ...user }) {
+    async create({ id, ...user }) {
       ids.set(id, (await store.create(user)).id)
     },
   }
@@ -207,7 +213,7 @@ async function onStage(one: Documented, broken: UserStore | undefined, scenario:
   }
 }
 
-/** A token as what it says: its header, and claims whose times are how long it is valid. */
+/** A token as its header and its claims, with the time for which it is valid. */
 function claims(json: Any): Any {
   if (!json?.token) return json
   const [header, { iat, exp, ...others }] = json.token
@@ -217,12 +223,12 @@ function claims(json: Any): Any {
   return { token: { header, ...others, seconds: exp - iat } }
 }
 
-/** What the service said with the contract's ids in the places of its own, one for one. */
-function inContract(actual: Any, example: Any, ids: Map<string, string>): Any {
+/** What the service returned, with the ids of the example in place of its own, one for one. */
+function withIdsOf(example: Any, actual: Any, ids: Map<string, string>): Any {
   const id = /\b[0-9a-f]{24}\b/g
-  const wanted = JSON.stringify(example).match(id) ?? []
+  const expected = JSON.stringify(example).match(id) ?? []
   const text = JSON.stringify(actual).replaceAll(id, (found) => {
-    const name = wanted.shift()
+    const name = expected.shift()
     if (!name) return found
     if (!ids.has(name) && ![...ids.values()].includes(found)) ids.set(name, found)
     return ids.get(name) === found ? name : found
