@@ -58,14 +58,14 @@ export function createUsersClient(options: UsersClientOptions): UsersClient {
   let token = firstToken
   let loggingIn: Promise<Response | undefined> | undefined
 
-  /** @returns the answer, if it is a refusal */
+  /** @returns the response, if the log-in failed */
   async function logIn(): Promise<Response | undefined> {
     const { data, error, response } = await client.POST(LOGIN, { body: { email: email! } })
     token = data?.token
     return data ? undefined : new Response(JSON.stringify(error), response)
   }
 
-  /** Sees to it that there is a token, and another one than `refused`. */
+  /** Makes sure that there is a token other than `refused`. @returns the response, if the log-in failed */
   function renew(refused?: string): Promise<Response | undefined> | undefined {
     if (!loggingIn && token !== undefined && token !== refused) return undefined
     return (loggingIn ??= logIn().finally(() => (loggingIn = undefined)))
@@ -89,7 +89,7 @@ export function createUsersClient(options: UsersClientOptions): UsersClient {
       const { data, error, response } = await client.GET('/users', { params: { query } })
       if (!data) throw new PageFailed(response.status, messageIn(error) ?? response.statusText)
       yield* data
-      after = behindNext(response)
+      after = nextAfter(response)
       if (after === undefined) return
     }
   }
@@ -104,20 +104,20 @@ export function createUsersClient(options: UsersClientOptions): UsersClient {
   return Object.assign(client, { all })
 }
 
-/** What the service says against a request; undefined if it was something else that answered. */
+/** The message of the service; undefined if something else sent the response. */
 const messageIn = (error: unknown): string | undefined =>
   (error as Partial<Error> | undefined)?.message
 
 /**
- * The id that the next page comes behind, from the `Link` of this one (RFC 8288 §3). The rest of its
- * target may be what only the service knows, behind a proxy that puts a path before it.
+ * The `after` of the next page, from the `Link` of this page (RFC 8288 §3). The rest of the link is not
+ * used: a proxy may add a path prefix that the service does not know.
  */
-function behindNext({ headers }: Response): string | undefined {
+function nextAfter({ headers }: Response): string | undefined {
   const [, query] = /<[^>?]*\?([^>]*)>[^,]*;\s*rel="?next\b/i.exec(headers.get('Link') ?? '') ?? []
   return new URLSearchParams(query).get('after') ?? undefined
 }
 
-/** What `promise` resolves to, but rejects when `signal` aborts before. */
+/** Waits for `promise`, but rejects when `signal` aborts first. */
 async function unlessAborted<T>(promise: T | Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted()
   const settled = new AbortController()
