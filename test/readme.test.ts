@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { VARIABLES } from '../src/config.ts'
 import { openStore } from '../src/store/open.ts'
 import { killPrograms } from './support/program.ts'
 import {
@@ -68,6 +69,14 @@ describe('README.md', () => {
     await store.close()
     await target.remove()
     rmSync(folder, { recursive: true })
+  })
+
+  test('lists every variable of the configuration, as .env.example does', () => {
+    const names = Object.keys(VARIABLES).sort()
+    const rows = [...textOf('README.md').matchAll(/^\| `([A-Z_]+)` /gm)].map(([, name]) => name)
+    expect(rows.sort()).toEqual(names)
+    const lines = [...textOf('.env.example').matchAll(/^#?([A-Z_]+)=/gm)].map(([, name]) => name)
+    expect(lines.sort()).toEqual(names)
   })
 
   test('can be read in one sitting: it has at most 150 lines', () => {
