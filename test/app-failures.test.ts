@@ -132,26 +132,6 @@ describe('the list', () => {
     await broken.close()
   })
 
-  test('is let go of when the connection ends before its turn', async () => {
-    const { store, seen } = counted(1_000_000)
-    let answer = (): void => {}
-    const find = () => new Promise<undefined>((resolve) => (answer = () => resolve(undefined)))
-    const service = await startService({ ...store, find })
-    const socket = net.connect(service.port, '127.0.0.1')
-    socket.write(GET_USERS.replace('/users', '/users/x') + GET_USERS + GET_USERS)
-    while (seen.fetched === 0) await sleep(10)
-    socket.resetAndDestroy()
-    while (!seen.released) await sleep(10)
-    answer()
-    while (service.lines.length < 3) await sleep(10)
-    expect(service.lines).toMatchObject([
-      { level: 40, msg: 'request broken off' },
-      { level: 40, msg: 'request broken off' },
-      { level: 40, msg: 'request broken off' },
-    ])
-    await service.close()
-  })
-
   test('is let go of after HEAD', async () => {
     const { store, seen } = counted(1_000_000)
     const service = await startService(store)

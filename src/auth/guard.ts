@@ -2,6 +2,7 @@
 import type Koa from 'koa'
 import { answer, unauthorized } from '../http/failure.ts'
 import { isRepeated } from '../http/headers.ts'
+import type { Request } from '../http/request.ts'
 import type { Tokens } from './tokens.ts'
 
 /** Paths that match are protected: tested as they were sent, not anchored (specification, section 5). */
@@ -17,7 +18,8 @@ export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
       ? AMBIGUOUS
       : tokens.verify(headers.authorization)
     if (verdict.valid) return next()
-    ctx.req.refused = verdict.reason // for the log and the metrics; the client is not told
+    const request = ctx.req as Request
+    request.refused = verdict.reason // for the log and the metrics only
     answer(ctx, REFUSAL)
   }
 }

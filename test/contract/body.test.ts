@@ -7,6 +7,8 @@ import { gzipSync } from 'node:zlib'
 import { bodyReader } from '../../src/contract/body.ts'
 import { operationOf } from '../../src/contract/document.ts'
 import { answerErrors } from '../../src/errors.ts'
+import { Budget } from '../../src/http/budget.ts'
+import { LIMITS } from '../../src/http/limits.ts'
 
 const createUser = operationOf('createUser')
 
@@ -14,7 +16,7 @@ const createUser = operationOf('createUser')
 async function statuses(limit: number, bodies: (string | Buffer | ReadableStream)[]) {
   const app = new Koa()
   answerErrors(app)
-  const read = bodyReader(createUser, limit)
+  const read = bodyReader(createUser, limit, new Budget(LIMITS.memory, LIMITS.smallPart))
   app.use(async (ctx) => {
     await read(ctx)
     ctx.status = 204

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import { fileURLToPath } from 'node:url'
-import { BOUNDS } from '../../src/http/server.ts'
+import { LIMITS } from '../../src/http/limits.ts'
 import { MIN_SECRET_BYTES } from '../../src/auth/tokens.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -20,15 +20,15 @@ test.each([...rows].map(([, limit, file, name]) => [limit!, file!, name!]))(
   },
 )
 
-const { headersTimeout, requestTimeout, timeout, answerTimeout, keepAliveTimeout } = BOUNDS
+const { headersTimeout, requestTimeout, timeout, responseTimeout, keepAliveTimeout } = LIMITS
 test.each([
   ['Time for the headers', `${headersTimeout / 1_000} s`],
   ['Time for headers and body', `${requestTimeout / 1_000} s`],
   ['A connection without a byte either way', `${timeout / 1_000} s`],
-  ['Time for an answer to be read', `${answerTimeout / 60_000} min`],
+  ['Time for an answer to be read', `${responseTimeout / 60_000} min`],
   ['An idle connection', `${keepAliveTimeout / 1_000} s`],
-  ['Connections', BOUNDS.maxConnections.toLocaleString('en')],
-  ['Requests of one connection at work', `${BOUNDS.pipelined}`],
+  ['Connections', LIMITS.maxConnections.toLocaleString('en')],
+  ['Waiting requests of one connection', `${LIMITS.waitingRequests}`],
   ['Request line and headers', `${http.maxHeaderSize / 1_024} KiB`],
   ['A signing secret', `${MIN_SECRET_BYTES} bytes`],
 ])('%s: %s, as SECURITY.md says', (limit, value) => {
