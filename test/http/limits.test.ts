@@ -25,7 +25,7 @@ test.each([
   ['Time for the headers', `${headersTimeout / 1_000} s`],
   ['Time for headers and body', `${requestTimeout / 1_000} s`],
   ['A connection without a byte either way', `${timeout / 1_000} s`],
-  ['Time for an answer to be read', `${responseTimeout / 60_000} min`],
+  ['Time to read a response', `${responseTimeout / 60_000} min`],
   ['An idle connection', `${keepAliveTimeout / 1_000} s`],
   ['Connections', LIMITS.maxConnections.toLocaleString('en')],
   ['Waiting requests of one connection', `${LIMITS.waitingRequests}`],
