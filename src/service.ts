@@ -12,7 +12,7 @@ import { createOpsServer } from './operator/server.ts'
 import { createReadiness } from './operator/readiness.ts'
 import { closeConnections, closeServer, createServer } from './http/server.ts'
 import { openSecrets } from './auth/signing-secret.ts'
-import { measured } from './store/measured.ts'
+import { measured } from './telemetry/measured-store.ts'
 import { openStore } from './store/open.ts'
 import { createTokens } from './auth/tokens.ts'
 
