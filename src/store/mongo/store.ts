@@ -75,7 +75,7 @@ export async function openMongoStore(
         // The driver's monitor can wait for ever on a connection that broke: driver 7.9 awaits the
         // `drain` of a destroyed socket. A new client finds the server when it is back.
         current = connect(uri)
-        client.close().catch(() => {})
+        release(client)
       }
       throw new StoreFailure(error)
     }
@@ -102,20 +102,7 @@ export async function openMongoStore(
   )
   const insert = together('create', insertEach, (user) => Object.values(user).some(isLong))
 
-  let limit = 1 // of users in the next page of any list; grows while users are short
-
-  /** The first users that match, in order of their ids, and whether they are the last ones. */
-  async function readPage(
-    which: Filter<UserDocument>,
-  ): Promise<{ users: User[]; isLast: boolean }> {
-    const [sort, most] = [{ _id: 1 } as const, limit]
-    const options = { sort, limit: most, batchSize: most, singleBatch: true, raw: true }
-    const found = await attempt((users) => users.find<Buffer>(which, options).toArray())
-    const longest = Math.max(...found.map(({ length }) => length))
-    limit = Math.max(1, Math.min(PAGE, 4 * most, Math.floor(PAGE_BYTES / longest)))
-    const page = firstOf(found, PAGE_BYTES)
-    return { users: page.map(toUser), isLast: found.length < most && page.length === found.length }
-  }
+  let size = 1 // how many users of any list are fetched next; grows while they are short
 
   return {
     description,
@@ -129,13 +116,19 @@ export async function openMongoStore(
       attempt((users) => createMany(users, newcomers, update), MANY_PATIENCE),
     find: async (id) => (isUserId(id) ? findById(id) : undefined),
     findByEmail,
-    // Each page is a query of its own: a cursor would hold up to 16 MB, however short its batches are.
     async *list({ after = '', ids } = {}) {
-      for (let isLast = false; !isLast;) {
-        const next = await readPage(ids ? among(ids.filter((id) => id > after)) : following(after))
-        isLast = next.isLast
-        if (next.users.length > 0) yield next.users
-        after = next.users.at(-1)?.id ?? after
+      const filter = ids ? { _id: { $in: ids.map(toObjectId) } } : following(after)
+      const cursor = current.cursor({ filter, sort: { _id: 1 }, batchSize: size })
+      try {
+        while (await attempt(() => cursor.hasNext())) {
+          const documents = cursor.readBufferedDocuments()
+          const longest = Math.max(...documents.map(({ length }) => length))
+          size = Math.max(1, Math.min(PAGE, 4 * size, Math.floor(PAGE_BYTES / longest)))
+          cursor.setBatchSize(size)
+          for (const page of pagesOf(documents)) yield page.map(toUser)
+        }
+      } finally {
+        release(cursor)
       }
     },
     async ids(after, limit) {
@@ -183,10 +176,23 @@ function connect(uri: string) {
     const client = new MongoClient(uri, OPTIONS)
     const users = client.db().collection<UserDocument>('users')
     const { srvHost, hosts, dbName } = client.options
-    return { client, users, description: `MongoDB at ${srvHost ?? hosts.join(',')}/${dbName}` }
+    /** A cursor whose batches can change their size. */
+    const cursor = (find: object) =>
+      client.db().runCursorCommand({ find: users.collectionName, ...find }, { raw: true })
+    return {
+      client,
+      users,
+      cursor,
+      description: `MongoDB at ${srvHost ?? hosts.join(',')}/${dbName}`,
+    }
   } catch (error) {
     throw new StoreFailure(error, 'use MONGODB_URI')
   }
+}
+
+/** Closes without waiting; the server may be gone. */
+function release(it: { close(): Promise<void> }): void {
+  it.close().catch(() => {})
 }
 
 /** The driver retries, and each try has its own time limit; its option `timeoutMS` has no effect in 7.9. */
@@ -200,10 +206,19 @@ async function inTime<T>(answer: Promise<T>, patience: number): Promise<T> {
 
 const isLong = (text: unknown): boolean => typeof text === 'string' && text.length > LONG
 
-/** As many of the first documents as have `bytes` together; at least one, if there is one. */
-function firstOf(documents: Buffer[], bytes: number): Buffer[] {
-  const end = documents.findIndex(({ length }, i) => (bytes -= length) < 0 && i > 0)
-  return end < 0 ? documents : documents.slice(0, end)
+/** Splits what the server sent, which can be 16 MB. */
+function* pagesOf(documents: Buffer[]): Generator<Buffer[]> {
+  let page: Buffer[] = []
+  let bytes = 0
+  for (const document of documents) {
+    if (page.length > 0 && bytes + document.length > PAGE_BYTES) {
+      yield page
+      ;[page, bytes] = [[], 0]
+    }
+    page.push(document)
+    bytes += document.length
+  }
+  yield page
 }
 
 /** The user with this id, and this name if one is given; a document without a name has an empty one. */
@@ -214,5 +229,3 @@ function one(id: string, ifName?: string): Filter<UserDocument> {
 
 const following = (id?: string): Filter<UserDocument> =>
   id ? { _id: { $gt: toObjectId(id) } } : {}
-
-const among = (ids: string[]): Filter<UserDocument> => ({ _id: { $in: ids.map(toObjectId) } })
