@@ -2,7 +2,7 @@
 // Copies the embedded store's database to a file, while the service runs. (Of MongoDB, export-users.)
 import { readConfig } from '../src/config.ts'
 import { databaseIn } from '../src/store/open.ts'
-import { backUpSqlite } from '../src/store/sqlite.ts'
+import { backUpSqlite } from '../src/store/sqlite/store.ts'
 import { program, UsageError } from './program.ts'
 
 await program('usage: node dist/scripts/backup.js FILE', {}, async (_, [target, ...more]) => {
