@@ -102,7 +102,7 @@ test('backup copies the embedded store while the service runs, and never over a 
   const again = run('scripts/backup', place, {}, [target])
   expect([await again.ended, again.output.stderr]).toEqual([
     1,
-    expect.stringMatching(/^cannot back up SQLite in .*: output file already exists\n$/),
+    expect.stringMatching(/^EEXIST: file already exists, .*\n$/),
   ])
   expect(await run('scripts/backup', place).ended).toBe(2)
   const missing = run('scripts/backup', at(sqlitePlace), {}, [join(place.dataDir, 'x')])
