@@ -43,15 +43,16 @@ export async function importUsers(
   let last = 0
 
   async function storeBatch(): Promise<void> {
-    const users = batch
+    const [users, line] = [batch, last]
     batch = []
     length = 0
+    last = tally.line // unless this batch is stored
     const began = performance.now()
     const outcomes = users.length > 0 ? await store.createMany(users, update) : []
     for (const outcome of outcomes) {
       tally[outcome === 'created' || outcome === 'updated' ? outcome : 'duplicate'] += 1
     }
-    tally.line = last
+    last = tally.line = line
     const inTime = Math.floor((users.length * BATCH_TIME) / Math.max(performance.now() - began, 1))
     size = Math.max(BATCH.least, Math.min(inTime, 2 * users.length, store.most))
   }

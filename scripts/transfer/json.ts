@@ -55,5 +55,5 @@ export async function* readJson(text: AsyncIterable<string>): AsyncGenerator<Ite
 
   for await (const chunk of text) yield scan(chunk)
   if (!isOpen) throw new Error('the file is empty')
-  if (depth > 0) throw new Error(`the JSON array does not end: see line ${begin || line}`)
+  if (depth > 0) throw new Error(`the JSON array does not end: see line ${begin || line - 1}`)
 }
