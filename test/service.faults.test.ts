@@ -9,8 +9,8 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers'
 import type { User } from '../src/store/user-store.ts'
+import { startMongodb } from './mongodb/container.mjs'
 import { Load } from './support/load.ts'
 import { killPrograms, runToEnd, serve, type Program } from './support/program.ts'
 import { rounds } from './support/rounds.ts'
@@ -208,26 +208,20 @@ describe('writes get 500 while reads continue, and succeed again afterwards:', (
 })
 
 /** A MongoDB of its own, on a port that stays the same when it is started again. */
-async function startMongodb() {
+async function mongodbThatFails() {
   const server = createServer().listen(0)
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   await once(server.close(), 'close')
-  const container = await new GenericContainer(process.env['MONGODB_TEST_IMAGE'] ?? 'mongo:8')
-    .withExposedPorts({ container: 27017, host: port })
-    .withWaitStrategy(Wait.forLogMessage(/waiting for connections/i))
-    .withStartupTimeout(120_000)
-    .start()
-  undo.push(() => container.stop())
-  const uri = `mongodb://${container.getHost()}:${port}/?directConnection=true`
+  const { uri, stop, engine } = await startMongodb(port)
+  undo.push(stop)
   const place: Place = {
     mongodbUri: uri,
     dataDir: '/nowhere',
     environment: { MONGODB_URI: uri },
     remove: async () => {},
   }
-  const { container: engine } = await getContainerRuntimeClient()
-  return { place, container: engine.getById(container.getId()) }
+  return { place, container: engine }
 }
 
 const FAULTS = [
@@ -242,7 +236,7 @@ describe('MongoDB under load', () => {
   ;(hasDocker ? test : test.skip).each(some)(
     '%s and comes back: requests get 500 in time, the service is not ready meanwhile, and nothing that was acknowledged is lost',
     async (state, fail, mend) => {
-      const { place, container } = await startMongodb()
+      const { place, container } = await mongodbThatFails()
       const service = await start(place)
       const load = new Load(() => service.url(), state)
       const probe = async (path: string) => (await fetch(service.ops() + path)).status

@@ -1,59 +1,36 @@
-// The peer's users: one call of the driver an operation, statements prepared once.
+// The users of the Fastify peer: one call of the driver for each operation, statements prepared once.
 import { DatabaseSync } from '@photostructure/sqlite'
-import { MongoClient, MongoServerError, ObjectId } from 'mongodb'
-import { join } from 'node:path'
+import { MongoClient, ObjectId, type WithId } from 'mongodb'
 
-interface User {
+export interface User {
   id: string
   name: string
   email: string
 }
+type NewUser = Omit<User, 'id'>
 
-export interface Users {
-  /** Undefined when the email is taken. */
-  create(name: string, email: string): Promise<User | undefined>
-  find(id: string): Promise<User | undefined>
-  findByEmail(email: string): Promise<User | undefined>
-  list(): Promise<User[]>
-  close(): void
-}
-
-export async function openMongo(uri: string): Promise<Users> {
-  const client = await new MongoClient(uri, {
-    writeConcern: { w: 'majority', journal: true },
-  }).connect()
-  const users = client.db().collection<{ name: string; email: string }>('users')
+export async function openMongo(uri: string) {
+  const client = new MongoClient(uri, { writeConcern: { w: 'majority', journal: true } })
+  const users = client.db().collection<NewUser>('users')
   await users.createIndex({ email: 1 }, { unique: true, sparse: true, name: 'users_email_unique' })
-  const toUser = ({ _id, name, email }: { _id: ObjectId; name: string; email: string }) => ({
-    id: _id.toHexString(),
-    name,
-    email,
-  })
+  const toUser = ({ _id, name, email }: WithId<NewUser>) => ({ id: _id.toHexString(), name, email })
+  const find = async (filter: object) => {
+    const found = await users.findOne(filter)
+    return found ? toUser(found) : undefined
+  }
   return {
-    async create(name, email) {
-      try {
-        const { insertedId } = await users.insertOne({ name, email })
-        return { id: insertedId.toHexString(), name, email }
-      } catch (error) {
-        if (error instanceof MongoServerError && error.code === 11000) return undefined
-        throw error
-      }
+    async create({ name, email }: NewUser) {
+      const { insertedId } = await users.insertOne({ name, email })
+      return { id: insertedId.toHexString(), name, email }
     },
-    async find(id) {
-      const found = await users.findOne({ _id: new ObjectId(id) })
-      return found ? toUser(found) : undefined
-    },
-    async findByEmail(email) {
-      const found = await users.findOne({ email })
-      return found ? toUser(found) : undefined
-    },
+    find: (id: string) => find({ _id: new ObjectId(id) }),
+    findByEmail: (email: string) => find({ email }),
     list: async () => (await users.find().sort({ _id: 1 }).toArray()).map(toUser),
-    close: () => void client.close(),
   }
 }
 
-export function openSqlite(dataDir: string): Users {
-  const db = new DatabaseSync(join(dataDir, 'users.db'), { timeout: 2_000 })
+export function openSqlite(file: string): Awaited<ReturnType<typeof openMongo>> {
+  const db = new DatabaseSync(file, { timeout: 2_000 })
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
     CREATE TABLE IF NOT EXISTS users
       (id TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, email TEXT UNIQUE) STRICT`)
@@ -61,20 +38,15 @@ export function openSqlite(dataDir: string): Users {
   const byId = db.prepare('SELECT id, name, email FROM users WHERE id = ?')
   const byEmail = db.prepare('SELECT id, name, email FROM users WHERE email = ?')
   const all = db.prepare('SELECT id, name, email FROM users ORDER BY id')
+  process.on('exit', () => db.close()) // keeps `db` from the garbage collector until then
   return {
-    async create(name, email) {
+    async create({ name, email }) {
       const id = new ObjectId().toHexString()
-      try {
-        insert.run(id, name, email)
-        return { id, name, email }
-      } catch (error) {
-        if ((error as { errcode?: number }).errcode === 2067) return undefined
-        throw error
-      }
+      insert.run(id, name, email)
+      return { id, name, email }
     },
     find: async (id) => byId.get(id) as User | undefined,
     findByEmail: async (email) => byEmail.get(email) as User | undefined,
-    list: async () => all.all(),
-    close: () => db.close(), // and nobody collects it as garbage while its statements are in use
+    list: async () => all.all() as User[],
   }
 }

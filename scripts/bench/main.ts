@@ -1,155 +1,119 @@
-// npm run bench: the service beside a node:http floor and a Fastify peer, in turns, on both stores.
-// Every answer is checked; a wrong one fails the run.
+// npm run bench: the service beside its peers, in short turns, on both stores.
+import { MongoClient } from 'mongodb'
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { MongoClient } from 'mongodb'
-import { openStore } from '../../src/store/open.ts'
-import type { User } from '../../src/store/user-store.ts'
-import { createTokens } from '../../src/auth/tokens.ts'
-import { measureList } from './list.ts'
-import { load } from './load.ts'
-import { alternate, show, type Row } from './rounds.ts'
-import { LISTS, scenariosOn, type Scenario } from './scenarios.ts'
-import { SECRET, start, type Kind, type Place, type Server } from './server.ts'
+import { connect, load, type Exchange } from './load.ts'
+import { fill, SCENARIOS, SECRET, type World } from './scenarios.ts'
+import { start, type Program, type Server } from './server.ts'
+import { inTurns, showHead, showRow, TURNS } from './table.ts'
 
-const HELP = `npm run bench -- [--seconds 2] [--rounds 5] [--only TEXT]
-  --seconds  how long each measurement takes
-  --rounds   how many turns each server has; medians are shown
-  --only     just what has TEXT in its title, such as "MongoDB" or "log-in"
-MONGODB_URI is measured, too, if it is set. It takes a quarter of an hour.`
+const HELP = `npm run bench -- [--seconds 0.5] [--only TEXT] [--against FOLDER]
+  --seconds  how long each turn takes
+  --only     measure only the rows that have TEXT in their title, such as "MongoDB" or "log-in"
+  --against  compare with the service that is built in another checkout, not with the peers
+MongoDB is measured if MONGODB_URI is set. Both stores take about 12 minutes.`
 
 const { values } = parseArgs({
   options: {
-    seconds: { type: 'string', default: '2' },
-    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '0.5' },
     only: { type: 'string', default: '' },
+    against: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 })
-const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)]
-if (values.help || !(seconds > 0 && rounds >= 1)) {
+const seconds = Number(values.seconds)
+if (values.help || !(seconds > 0)) {
   console.log(HELP)
   process.exit(values.help ? 0 : 2)
 }
 
-const tokens = createTokens([SECRET], 86_400)
+const here = import.meta.dirname
+const service = (checkout: string) => resolve(here, '../../..', checkout, 'dist/src/main.js')
+const fastify = join(here, 'fastify.js')
+const PEERS: Program[] = [
+  { name: 'Fastify', file: fastify, env: {} },
+  { name: 'observed', file: fastify, env: { OBSERVED: '1' } },
+]
+const other = values.against
+  ? [{ name: 'other', file: service(values.against), env: {} }]
+  : undefined
+const programs: Program[] = [{ name: 'service', file: service('.'), env: {} }, ...(other ?? PEERS)]
+
 const folder = mkdtempSync(join(os.tmpdir(), 'users-service-bench-'))
-const newFolder = () => mkdtempSync(join(folder, 'place-'))
-let wrongAnswers = 0
+process.on('exit', () => rmSync(folder, { recursive: true }))
 
-console.log(`Node ${process.version}, ${os.cpus().length} × ${os.cpus()[0]?.model ?? 'CPU'}`)
-console.log(`Medians of ${rounds} turns of ${seconds} s; CPU time is that of the server's process.`)
+console.log(`Node ${process.version}, ${os.cpus().length} × ${os.cpus()[0]?.model ?? 'CPU'}
+Medians of ${TURNS} turns of ${seconds} s: µs of CPU time per request, unless the row says ms or MB.
+÷ is the median of the ratios within a turn: below 1, the service takes less.\n`)
+showHead(programs.map(({ name }) => name))
+await measure('embedded')
+const { MONGODB_URI } = process.env
+if (MONGODB_URI) await measure('MongoDB', MONGODB_URI)
+else console.log('MongoDB was not measured: MONGODB_URI is not set.')
+process.exit()
 
-await benchmark('embedded', () => ({ mongodbUri: undefined, dataDir: newFolder() }))
-const uri = process.env['MONGODB_URI']
-if (uri) await benchmarkMongodb(uri)
-else console.log('\nMongoDB WAS NOT MEASURED: no MONGODB_URI')
+async function measure(store: string, uri?: string): Promise<void> {
+  const isWanted = ({ title }: { title: string }) => title.includes(values.only)
+  const rows = SCENARIOS.flatMap(({ name, next, connections }) =>
+    connections.map((count) => ({ title: `${store}: ${name}, ${count} at once`, next, count })),
+  ).filter(isWanted)
+  const starts = [{ title: `${store}: start to first response, ms` }].filter(isWanted)
+  if (rows.length + starts.length === 0) return
 
-rmSync(folder, { recursive: true })
-console.log(`\n${wrongAnswers} wrong answers`)
-process.exitCode = wrongAnswers > 0 ? 1 : 0
-
-async function benchmarkMongodb(uri: string): Promise<void> {
-  const client = await new MongoClient(uri).connect()
-  const { version, gitVersion } = await client.db('admin').command({ buildInfo: 1 })
-  console.log(`\nMongoDB says that it is ${version} ${gitVersion ?? ''}`)
-  const names: string[] = []
-  await benchmark('MongoDB', () => {
-    const place = new URL(uri)
-    const name = `bench-${randomUUID()}`
-    place.pathname = name
-    names.push(name)
-    return { mongodbUri: place.href, dataDir: newFolder() }
-  })
-  for (const name of names) await client.db(name).dropDatabase()
-  await client.close()
-}
-
-async function benchmark(store: string, newPlace: () => Place): Promise<void> {
-  const wanted = ({ name }: { name: string }) => `${store}: ${name}`.includes(values.only)
-  const startup = { name: 'start to first answer, idle memory' }
-
-  const place = newPlace()
-  const users = await fill(place, 10_000)
-  await benchmarkRequests(store, place, scenariosOn(users, tokens).filter(wanted))
-  for (const list of LISTS.filter(wanted)) await benchmarkList(store, newPlace(), list)
-  if (wanted(startup)) await benchmarkStart(`${store}: ${startup.name}`, place)
-}
-
-/** Makes `count` users at `place`. */
-async function fill(place: Place, count: number): Promise<User[]> {
-  const store = await openStore(place)
-  const users: User[] = []
-  while (users.length < count) {
-    const some = Array.from({ length: 1_000 }, (_, i) => {
-      const number = users.length + i
-      return store.create({ name: `User ${number}`, email: `user${number}@example.com` })
-    })
-    users.push(...(await Promise.all(some)))
+  const placed = programs.map((program) => place(program, uri))
+  const servers = await Promise.all(placed.map(start))
+  const worlds = new Map<Server, World>()
+  for (const server of servers) worlds.set(server, await fill(server.port))
+  for (const { title, next, count } of rows) {
+    const cpu = (server: Server) => cpuPerRequest(server, count, () => next(worlds.get(server)!))
+    showRow(title, await inTurns(servers, cpu))
   }
-  await store.close()
-  return users
-}
-
-async function benchmarkRequests(store: string, place: Place, scenarios: Scenario[]) {
-  if (scenarios.length === 0) return
-  const kinds: Kind[] = ['floor', 'service', 'fastify']
-  const servers = new Map<Kind, Server>()
-  for (const kind of kinds) servers.set(kind, await start(kind, place))
-  for (const scenario of scenarios) {
-    const rows = await alternate(kinds, rounds, (kind) => measure(servers.get(kind)!, scenario))
-    show(`${store}: ${scenario.name}`, rows)
+  for (const { stop } of servers) await stop()
+  for (const { title } of starts) {
+    const measured = await inTurns(placed, startAndIdle)
+    showRow(
+      title,
+      measured.map((turns) => turns.map(({ ms }) => ms)),
+    )
+    showRow(
+      `${store}: idle memory, MB`,
+      measured.map((turns) => turns.map(({ MB }) => MB)),
+    )
   }
-  for (const server of servers.values()) await server.stop()
+  if (uri) await Promise.all(placed.map(drop))
 }
 
-async function measure(server: Server, { connections, next }: Scenario): Promise<Row> {
-  const { port, kind } = server
-  const asked = kind === 'floor' ? () => ({ ...next(), status: 200, holds: '' }) : next
-  await load(port, connections, seconds / 10, asked)
+/** Gives a program a folder, and a database, of its own. */
+function place({ env, ...program }: Program, uri = ''): Program {
+  const DATA_DIR = mkdtempSync(join(folder, 'data-'))
+  const MONGODB_URI = uri.replace(/^(\w+(\+srv)?:..[^/?]+)(\/[^?]*)?/, `$1/bench-${randomUUID()}`)
+  return { ...program, env: { ...env, DATA_DIR, MONGODB_URI, SIGNING_SECRET: SECRET } }
+}
+
+async function cpuPerRequest(server: Server, count: number, next: () => Exchange): Promise<number> {
+  const connections = Array.from({ length: count }, () => connect(server.port))
+  await load(connections, 0, next) // so that what follows does not include the connecting
   const before = await server.usage()
-  const {
-    requests,
-    wrong,
-    seconds: took,
-    latencies,
-  } = await load(port, connections, seconds, asked)
+  const requests = await load(connections, seconds, next)
   const after = await server.usage()
-  wrongAnswers += wrong
-  const at = (share: number) => latencies[Math.floor(latencies.length * share)]!
-  return {
-    'requests/s': requests / took,
-    'p50 ms': at(0.5),
-    'p99 ms': at(0.99),
-    'CPU µs': (after.cpu - before.cpu) / requests,
-  }
+  for (const { close } of connections) close()
+  return (after.cpu - before.cpu) / requests
 }
 
-async function benchmarkList(store: string, place: Place, list: (typeof LISTS)[number]) {
-  const { name, count, readers } = list
-  const [{ id }] = (await fill(place, count)) as [User]
-  const asked = { count, token: tokens.issue(id), id }
-  const rows = await alternate(['service', 'fastify'], rounds, async (kind) => {
-    const server = await start(kind, place) // anew, for its memory at its highest
-    const warmups = Math.floor(50_000 / count)
-    for (let i = 0; i < warmups; i += 1) await measureList(server, { ...asked, readers: 1 })
-    const { wrong, ...row } = await measureList(server, { ...asked, readers })
-    wrongAnswers += wrong
-    await server.stop()
-    return row
-  })
-  show(`${store}: ${name}`, rows)
+async function startAndIdle(program: Program): Promise<{ ms: number; MB: number }> {
+  const server = await start(program)
+  await sleep(500)
+  const { memory } = await server.usage()
+  await server.stop()
+  return { ms: server.startup, MB: memory / 1_000_000 }
 }
 
-async function benchmarkStart(title: string, place: Place): Promise<void> {
-  const rows = await alternate(['service', 'fastify'], rounds, async (kind) => {
-    const server = await start(kind, place)
-    const { memory } = await server.usage()
-    await server.stop()
-    return { 'start ms': server.startup, 'idle MiB': memory / 1024 / 1024 }
-  })
-  show(title, rows)
+async function drop({ env }: Program): Promise<void> {
+  const client = new MongoClient(env['MONGODB_URI']!)
+  await client.db().dropDatabase()
+  await client.close()
 }

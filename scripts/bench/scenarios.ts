@@ -1,53 +1,78 @@
-// What is asked of the servers, and what the right answers hold.
-import { randomUUID } from 'node:crypto'
-import type { User } from '../../src/store/user-store.ts'
-import type { Tokens } from '../../src/auth/tokens.ts'
-import { request, type Exchange } from './load.ts'
+// What the servers are asked for, and what the right responses hold.
+import { createHmac, randomUUID } from 'node:crypto'
+import { connect, requestOf, type Exchange } from './load.ts'
 
-export interface Scenario {
-  name: string
-  connections: number
-  next: () => Exchange
+export const SECRET = 'a-secret-of-the-benchmark-with-32-bytes'
+
+/** Users that a server has, and tokens that it accepts and refuses. */
+export interface World {
+  users: { id: string; email: string }[]
+  tokens: string[]
+  forged: string[]
 }
+
+type Next = (world: World) => Exchange
 
 const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)]!
 
-export function scenariosOn(users: readonly User[], tokens: Tokens): Scenario[] {
-  const token = tokens.issue(users[0]!.id)
-  const thousand = users.slice(0, 1_000).map(({ id }) => tokens.issue(id))
+const read: Next = ({ users, tokens }) => {
+  const { id } = pick(users)
+  return { request: requestOf(`GET /users/${id}`, pick(tokens)), status: 200, holds: id }
+}
+const login: Next = ({ users }) => {
+  const { email } = pick(users)
+  return { request: requestOf('POST /login', undefined, { email }), status: 200, holds: 'token' }
+}
+const create: Next = ({ tokens }) => {
+  const email = `${randomUUID()}@example.com`
+  const request = requestOf('POST /users', pick(tokens), { name: 'Grace Hopper', email })
+  return { request, status: 201, holds: email }
+}
+const refused: Next = ({ users, forged }) => {
+  const request = requestOf(`GET /users/${pick(users).id}`, pick(forged))
+  return { request, status: 401, holds: 'message' }
+}
+const list: Next = ({ users, tokens }) => {
+  return { request: requestOf('GET /users', pick(tokens)), status: 200, holds: pick(users).id }
+}
+const mixture = [...Array<Next>(7).fill(read), login, create, refused]
+const mixed: Next = (world) => pick(mixture)(world)
 
-  const read = (bearer = token): Exchange => {
-    const { id } = pick(users)
-    return { request: request(`GET /users/${id}`, bearer), status: 200, holds: id }
-  }
-  const login = (): Exchange => {
-    const { email } = pick(users)
-    return { request: request('POST /login', undefined, { email }), status: 200, holds: 'token' }
-  }
-  const create = (): Exchange => {
-    const email = `${randomUUID()}@example.com`
-    const sent = request('POST /users', token, { name: 'Grace Hopper', email })
-    return { request: sent, status: 201, holds: email }
-  }
-  const refused = (): Exchange => ({ ...read('x'), status: 401, holds: 'bearer' })
-  const seven = Array.from({ length: 7 }, () => read)
-  const mixed = () => pick([...seven, login, create, refused])()
+/** In the order of the run: the list comes before there are more users. */
+export const SCENARIOS = [
+  { name: 'list of 10,000', next: list, connections: [8, 1] },
+  { name: 'GET by id', next: read, connections: [64, 8, 1] },
+  { name: 'log-in', next: login, connections: [64, 8, 1] },
+  { name: 'refused (401)', next: refused, connections: [64, 8, 1] },
+  { name: 'POST', next: create, connections: [64, 8, 1] },
+  { name: 'mixed (7 GET, log-in, POST, 401)', next: mixed, connections: [64, 8, 1] },
+]
 
-  return [
-    { name: 'GET by id, 64 connections', connections: 64, next: () => read() },
-    { name: 'GET by id, 1,000 tokens', connections: 64, next: () => read(pick(thousand)) },
-    { name: 'GET by id, 8 connections', connections: 8, next: () => read() },
-    { name: 'GET by id, 1 connection', connections: 1, next: () => read() },
-    { name: 'log-in', connections: 64, next: login },
-    { name: 'POST', connections: 64, next: create },
-    { name: 'refused', connections: 64, next: refused },
-    { name: 'mixed (7 GET, log-in, POST, refused)', connections: 64, next: mixed },
-  ]
+/** Creates 10,000 users on an empty server. */
+export async function fill(port: number): Promise<World> {
+  const world: World = { users: [], tokens: [tokenOf('1', SECRET)], forged: [] }
+  const numbers = Array(10_000).keys()
+  const use = async () => {
+    const { send, close } = connect(port)
+    for (const _ of numbers) world.users.push(JSON.parse(await send(create(world))))
+    close()
+  }
+  await Promise.all(Array.from({ length: 64 }, use))
+  const ids = world.users.slice(0, 64).map(({ id }) => id)
+  world.tokens = ids.map((id) => tokenOf(id, SECRET))
+  world.forged = ids.map((id) => tokenOf(id, `not ${SECRET}`))
+  return world
 }
 
-/** Lists of so many users, and how many ask for one at the same time. */
-export const LISTS = [
-  { name: 'list of 10,000', count: 10_000, readers: 1 },
-  { name: 'list of 200,000', count: 200_000, readers: 1 },
-  { name: 'list of 200,000, four at once', count: 200_000, readers: 4 },
-]
+/** A token as the servers issue them. */
+function tokenOf(id: string, secret: string): string {
+  const now = Math.floor(Date.now() / 1000)
+  const parts = [
+    { alg: 'HS256', typ: 'JWT' },
+    { id, iat: now, exp: now + 86_400 },
+  ]
+  const text = parts
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.')
+  return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
+}

@@ -1,19 +1,13 @@
-// Imported into each server under test: tells the benchmark, over its channel, what the process used.
+// Imported into each server: on a message from its parent, reports what the process has used.
 export interface Usage {
-  /** CPU time since the start, in microseconds: user and system, all threads. */
+  /** CPU time of all threads, in microseconds. */
   cpu: number
-  /** Memory, in bytes: now, and at its highest. */
+  /** Resident memory, in bytes. */
   memory: number
-  peak: number
 }
 
 process.on('message', () => {
   const { user, system } = process.cpuUsage()
-  const usage: Usage = {
-    cpu: user + system,
-    memory: process.memoryUsage.rss(),
-    peak: process.resourceUsage().maxRSS * 1024,
-  }
-  process.send?.(usage)
+  process.send!({ cpu: user + system, memory: process.memoryUsage.rss() } satisfies Usage)
 })
-process.channel?.unref()
+process.channel!.unref()

@@ -1,5 +1,5 @@
 // Lines of a file into a store, batch by batch. Knows no file, no format and no terminal.
-import { validator } from '../../src/contract/body.ts'
+import { validator } from '../../src/contract/validate.ts'
 import { operationOf } from '../../src/contract/document.ts'
 import type { components } from '../../src/contract/openapi.ts'
 import { isUserId } from '../../src/store/user-id.ts'

@@ -1,4 +1,5 @@
 // The log: JSON lines, or readable ones in a terminal. Never has a token or a body in it.
+import { inspect } from 'node:util'
 import { pino, type DestinationStream, type Logger } from 'pino'
 
 export type { Logger }
@@ -7,9 +8,16 @@ export type { Logger }
 export async function createLogger(level: string, to?: DestinationStream): Promise<Logger> {
   const options = { level, base: null, serializers: { err: describe } }
   if (to) return pino(options, to)
-  if (!process.stdout.isTTY) return pino(options, writeByTurns())
-  const { default: pretty } = await import('pino-pretty')
-  return pino(options, pretty({ translateTime: 'HH:MM:ss.l', singleLine: true, sync: true }))
+  return pino(options, process.stdout.isTTY ? { write: show } : writeByTurns())
+}
+
+/** Shows one line of the log in the terminal: `07:12:33 info listening { port: 3000 }`. */
+function show(line: string): void {
+  const { time, level, msg, err, ...fields } = JSON.parse(line)
+  const clock = new Date(time).toTimeString().slice(0, 8)
+  const rest = inspect({ ...fields, ...(err && { err: err.message }) }, { colors: true })
+  process.stdout.write(`${clock} ${pino.levels.labels[level]} ${msg} ${rest}\n`)
+  if (err?.stack) process.stdout.write(`${err.stack}\n`)
 }
 
 /** Standard output; the lines of one turn of the event loop are one write. It keeps the order. */

@@ -1,16 +1,15 @@
 // The contract itself, and what is generated from it.
 import { expect, test } from '@jest/globals'
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import openapiTS, { astToString } from 'openapi-typescript'
 import { contract, contractOperations } from '../../src/contract/document.ts'
 
 const root = new URL('../../', import.meta.url)
 
-test('the generated types match openapi.yaml (if not: npm run generate)', async () => {
-  const fresh = astToString(
-    await openapiTS(new URL('openapi.yaml', root), { defaultNonNullable: false }),
-  )
-  expect(readFileSync(new URL('src/contract/openapi.ts', root), 'utf8')).toContain(fresh)
+test('the generated types match openapi.yaml (if not: npm run generate)', () => {
+  const check = ['run', '--silent', 'generate', '--', '--check']
+  const { status, stderr } = spawnSync('npm', check, { cwd: root, encoding: 'utf8' })
+  expect({ status, stderr }).toMatchObject({ status: 0 })
 })
 
 test('the version is that of package.json', () => {

@@ -186,7 +186,7 @@ describeBrowser('the page', () => {
     await logIn('ada@example.com')
     while ((await execute('listUsers')).status !== 401);
     expect(await page.getByRole('status').innerText()).toBe(
-      'The token is valid no longer; log in again.',
+      'The token is no longer valid. Log in again.',
     )
     await killPrograms()
     await place.remove()

@@ -24,18 +24,14 @@ type Change = (contract: Any, schemas: Any) => void
 
 describe('a client would break when', () => {
   test.each<[string, Change, string]>([
-    ['a path goes', (c) => delete c.paths['/login'], 'POST /login: api path removed'],
-    ['a path moves', (c) => rename(c.paths, '/login', '/authenticate'), 'POST /login: api path'],
-    ['an operation goes', (c) => delete c.paths[ID].delete, 'DELETE /users/{id}: api removed'],
-    [
-      'a method changes',
-      (c) => rename(c.paths[ID], 'put', 'patch'),
-      'PUT /users/{id}: api removed',
-    ],
+    ['a path goes', (c) => delete c.paths['/login'], 'POST /login: is gone'],
+    ['a path moves', (c) => rename(c.paths, '/login', '/authenticate'), 'POST /login: is gone'],
+    ['an operation goes', (c) => delete c.paths[ID].delete, 'DELETE /users/{id}: is gone'],
+    ['a method changes', (c) => rename(c.paths[ID], 'put', 'patch'), 'PUT /users/{id}: is gone'],
     [
       'an operationId changes',
       (c) => (c.paths[ID].get.operationId = 'getUser'),
-      'GET /users/{id}: api operation id `readUser` removed',
+      'GET /users/{id}: the operationId was "readUser" and is "getUser"',
     ],
     [
       'a path parameter changes its name',
@@ -43,12 +39,12 @@ describe('a client would break when', () => {
         rename(c.paths, ID, '/users/{uid}')
         c.components.parameters.id.name = 'uid'
       },
-      'GET /users/{}: {id} no more',
+      'GET /users/{id}: is gone',
     ],
     [
       'a path parameter changes its type',
       (c) => (c.components.parameters.id.schema.type = 'integer'),
-      'GET /users/{id}: for the `path` request parameter `id`, the type/format was changed from `string`',
+      'GET /users/{id} path parameter id: `type` was "string" and is "integer"',
     ],
     [
       'a parameter is newly required',
@@ -59,22 +55,22 @@ describe('a client would break when', () => {
           required: true,
           schema: { type: 'integer' },
         }),
-      'GET /users: added the new required `query` request parameter `page`',
+      'GET /users query parameter page: is new and required',
     ],
     [
       'a success has another status',
       (c) => rename(c.paths['/users'].post.responses, '201', '200'),
-      'POST /users: removed the success response with the status `201`',
+      'POST /users 201: is gone',
     ],
     [
       'an error has another status',
       (c) => rename(c.paths[ID].get.responses, '404', '410'),
-      'GET /users/{id}: removed the non-success response with the status `404`',
+      'GET /users/{id} 404: is gone',
     ],
     [
       'an answer outside of all operations has another status',
       (c) => rename(c['x-responses-outside-operations'], '405', '501'),
-      '(no operation): removed the non-success response with the status `405`',
+      'outside the operations 405: is gone',
     ],
     [
       'a field of an answer goes',
@@ -82,7 +78,7 @@ describe('a client would break when', () => {
         delete User.properties.email
         User.required = ['id', 'name']
       },
-      'GET /users/{id}: removed the required property `email`',
+      'GET /users/{id} 200 application/json email: is gone',
     ],
     [
       'a field of an answer is renamed',
@@ -90,27 +86,27 @@ describe('a client would break when', () => {
         rename(Token.properties, 'token', 'access_token')
         Token.required = ['access_token']
       },
-      'POST /login: removed the required property `token`',
+      'POST /login 200 application/json token: is gone',
     ],
     [
       'a field of an answer may be absent',
       (_, { User }) => (User.required = ['id', 'name']),
-      'GET /users/{id}: the response property `email` became optional',
+      'GET /users/{id} 200 application/json: `required` was ["id","name","email"] and is ["id","name"]',
     ],
     [
       'a field of an answer may be null',
       (_, { User }) => (User.properties.name.type = ['string', 'null']),
-      'GET /users/{id}: the response property `name` became nullable',
+      'GET /users/{id} 200 application/json name: `type` was "string" and is ["string","null"]',
     ],
     [
       'a field of an answer has another type',
       (_, { User }) => (User.properties.id.type = 'integer'),
-      "GET /users/{id}: the `id` response's property type/format changed",
+      'GET /users/{id} 200 application/json id: `type` was "string" and is "integer"',
     ],
     [
       'ids have another form',
       (_, { User }) => (User.properties.id.pattern = '^[0-9a-f-]{36}$'),
-      "GET /users/{id}: the `id` response's property pattern was changed",
+      'GET /users/{id} 200 application/json id: `pattern` was "^[0-9a-f]{24}$"',
     ],
     [
       'errors have another field',
@@ -118,7 +114,7 @@ describe('a client would break when', () => {
         rename(Error.properties, 'message', 'error')
         Error.required = ['error']
       },
-      'GET /users/{id}: removed the required property `message` from the response with the `404`',
+      'GET /users/{id} 404 application/json message: is gone',
     ],
     [
       'errors have another media type',
@@ -128,38 +124,38 @@ describe('a client would break when', () => {
           'application/json',
           'application/problem+json',
         ),
-      'GET /users/{id}: media type `application/json` was changed to a more specific media type',
+      'GET /users/{id} 404 application/json: is gone',
     ],
     [
       'a list becomes an object',
       (c) =>
         (c.paths['/users'].get.responses['200'].content['application/json'].schema.type = 'object'),
-      "GET /users: the response's body type/format changed",
+      'GET /users 200 application/json: `type` was "array" and is "object"',
     ],
     [
       'an answer has another media type',
       (c) => rename(c.paths[ID].get.responses['200'].content, 'application/json', 'text/xml'),
-      'GET /users/{id}: removed the media type `application/json`',
+      'GET /users/{id} 200 application/json: is gone',
     ],
     [
       'a header goes',
       (c) => delete c.paths['/users'].post.responses['201'].headers,
-      'POST /users: the mandatory response header `Location` removed for the status `201`',
+      'POST /users 201 Location: is gone',
     ],
     [
       'a header may be absent',
       (c) => (c.paths['/users'].post.responses['201'].headers.Location.required = false),
-      'POST /users: the response header `Location` became optional',
+      'POST /users 201 Location: may be absent',
     ],
     [
       'a header has another value',
       (c) => (c.components.headers['WWW-Authenticate'].schema.const = 'Basic'),
-      'GET /users: WWW-Authenticate of 401 as {"type":"string","const":"Bearer"} no more',
+      'GET /users 401 WWW-Authenticate: its schema was {"type":"string","const":"Bearer"}',
     ],
     [
       'a field of a body is newly required',
       (_, { NewUser }) => (NewUser.required = ['name']),
-      'POST /users: the request property `name` with a default value became required',
+      'POST /users body application/json: `required` was absent and is ["name"]',
     ],
     [
       'a new field of a body is required',
@@ -167,77 +163,77 @@ describe('a client would break when', () => {
         NewUser.properties.age = { type: 'integer' }
         NewUser.required = ['age']
       },
-      'POST /users: added the new required request property `age`',
+      'POST /users body application/json: `required` was absent and is ["age"]',
     ],
     [
       'a field of a body goes',
       (_, { NewUser }) => delete NewUser.properties.email,
-      'POST /users: removed the request property `email`',
+      'POST /users body application/json email: is gone',
     ],
     [
       'a field of a body takes fewer types',
       (_, { NewUser }) => (NewUser.properties.name.type = ['string', 'null']),
-      'POST /users: the `name` request property type/format changed',
+      'POST /users body application/json name: `type` was ["string","number","boolean","null"] and is ["string","null"]',
     ],
     [
       'a field of a body takes no null',
       (_, { NewUser }) => (NewUser.properties.name.type = ['string', 'number', 'boolean']),
-      'POST /users: the request property `name` became not nullable',
+      'POST /users body application/json name: `type` was ["string","number","boolean","null"] and is ["string","number","boolean"]',
     ],
     [
       'a field of a body must be longer',
       (_, { NewName }) => (NewName.properties.name.minLength = 2),
-      "PUT /users/{id}: the `name` request property's minLength was increased",
+      'PUT /users/{id} body application/json name: `minLength` was 1 and is 2',
     ],
     [
       'a field of a body must be shorter',
       (_, { NewName }) => (NewName.properties.name.maxLength = 80),
-      "PUT /users/{id}: the `name` request property's maxLength was set",
+      'PUT /users/{id} body application/json name: `maxLength` was absent and is 80',
     ],
     [
       'a field of a body has a pattern',
       (_, { Login }) => (Login.properties.email.pattern = '@'),
-      'POST /login: added the pattern `@` to the request property `email`',
+      'POST /login body application/json email: `pattern` was absent and is "@"',
     ],
     [
       'a field of a body has a format',
       (_, { NewUser }) => (NewUser.properties.email.format = 'email'),
-      'POST /users: the `email` request property type/format changed',
+      'POST /users body application/json email: `format` was "well-formed-unicode" and is "email"',
     ],
     [
       'a field of a body has another default',
       (_, { NewUser }) => (NewUser.properties.name.default = 'nobody'),
-      'POST /users: the `name` request property default value changed',
+      'POST /users body application/json name: `default` was "" and is "nobody"',
     ],
     [
       'a body takes no other fields',
       (_, { NewUser }) => (NewUser.additionalProperties = false),
-      'POST /users: any other field in application/json no more',
+      'POST /users body application/json: `additionalProperties` was absent and is false',
     ],
     [
       'a body has another media type',
       (c) => rename(c.paths['/users'].post.requestBody.content, 'application/json', 'text/xml'),
-      'POST /users: removed the media type `application/json` from the request body',
+      'POST /users body application/json: is gone',
     ],
     [
       'an operation newly needs a token',
       (c) => (c.paths['/login'].post.security = [{ bearer: [] }]),
-      'POST /login: the endpoint scheme security `bearer` was added',
+      'POST /login: the security was [] and is [{"bearer":[]}]',
     ],
     [
       'a token is shown in another way',
       (c) => (c.components.securitySchemes.bearer.scheme = 'basic'),
-      'security: bearer as http bearer no more',
+      'components: securitySchemes was',
     ],
     [
       'a token is sent in another way',
       (c) => (c.components.securitySchemes.bearer = { type: 'apiKey', in: 'header', name: 'X' }),
-      'the component security scheme `bearer` type changed from `http` to `apiKey`',
+      'components: securitySchemes was',
     ],
     [
       'a security scheme goes',
       (c) => delete c.components.securitySchemes,
-      'the component security scheme `bearer` was removed',
+      'components: securitySchemes was',
     ],
     [
       'an operation newly needs a token, because all do',
@@ -245,23 +241,27 @@ describe('a client would break when', () => {
         delete c.paths['/login'].post.security
         c.security = [{ bearer: [] }]
       },
-      'POST /login: security none no more',
+      'POST /login: the security was [] and is [{"bearer":[]}]',
     ],
-    ['the server moves', (c) => (c.servers[0].url = '/v2'), 'GET /users: server / no more'],
+    [
+      'the server moves',
+      (c) => (c.servers[0].url = '/v2'),
+      'GET /users: the server was [{"url":"/"}] and is [{"url":"/v2"}]',
+    ],
     [
       'the server of a path moves',
       (c) => (c.paths['/login'].servers = [{ url: '/v2' }]),
-      'POST /login: server / no more',
+      'POST /login: the server was [{"url":"/"}] and is [{"url":"/v2"}]',
     ],
     [
       'a header outside of all operations has another value',
       (c) => (c['x-responses-outside-operations']['405'].headers.Allow.schema.const = 'GET'),
-      'GET /(no operation): Allow of 405 as {"type":"string"} no more',
+      'outside the operations 405 Allow: its schema was {"type":"string"}',
     ],
     [
       'ids have any form',
       (_, { User }) => delete User.properties.id.pattern,
-      "GET /users/{id}: the `id` response's property pattern `^[0-9a-f]{24}$` was removed",
+      'GET /users/{id} 200 application/json id: `pattern` was "^[0-9a-f]{24}$" and is absent',
     ],
     [
       'a new field of a body is required, though it has a default',
@@ -269,7 +269,7 @@ describe('a client would break when', () => {
         NewUser.properties.age = { type: 'integer', default: 1 }
         NewUser.required = ['age']
       },
-      'POST /users: added the new required request property `age` with a default value',
+      'POST /users body application/json: `required` was absent and is ["age"]',
     ],
     [
       'a schema is renamed',
@@ -283,17 +283,17 @@ describe('a client would break when', () => {
         Object.assign(c, renamed)
         rename(c.components.schemas, 'User', 'Person')
       },
-      'components: User no more',
+      'components User: is gone',
     ],
     [
-      'a schema says what is not compared',
+      'a schema gets a keyword that breaking-changes.ts does not mention',
       (_, { NewUser }) => (NewUser.maxProperties = 1),
-      'schemas: `maxProperties` is not compared here',
+      'POST /users body application/json: `maxProperties` was absent and is 1',
     ],
-  ])('%s', async (_, change, sentence) => {
+  ])('%s', (_, change, sentence) => {
     const changed = read()
     change(changed, changed.components.schemas)
-    const found = await breakingChanges(read(), changed)
+    const found = breakingChanges(read(), changed)
     expect(found).toContainEqual(expect.stringContaining(sentence))
   })
 })
@@ -343,19 +343,19 @@ describe('no client would break when', () => {
     ],
     ['a field of a body may be absent', (_, { Login }) => (Login.required = [])],
     ['a field of a body takes more', (_, { NewName }) => (NewName.properties.name.minLength = 0)],
-  ])('%s', async (_, change) => {
+  ])('%s', (_, change) => {
     const changed = read()
     change(changed, changed.components.schemas)
-    expect(await breakingChanges(read(), changed)).toEqual([])
+    expect(breakingChanges(read(), changed)).toEqual([])
   })
 })
 
-test('a client would break when errors have a more general media type', async () => {
+test('a client would break when errors have a more general media type', () => {
   const released = read()
   const { content } = released.components.responses.NoSuchUser
   rename(content, 'application/json', 'application/problem+json')
-  expect(await breakingChanges(released, read())).toContainEqual(
-    expect.stringContaining('GET /users/{id}: media type `application/problem+json` was changed'),
+  expect(breakingChanges(released, read())).toContainEqual(
+    expect.stringContaining('GET /users/{id} 404 application/problem+json: is gone'),
   )
 })
 
@@ -383,12 +383,12 @@ describe('npm run check, when a path went,', () => {
   test.each([`${major}.99.0`, `${major}.0.99`])('fails with the list, for %s', (version) => {
     const { status, stderr } = check(version)
     expect(status).toBe(1)
-    expect(stderr).toMatch(/^POST \/login: api path removed/)
+    expect(stderr).toMatch(/^POST \/login: is gone/)
   })
 
   test('shows the list and passes when package.json has another major version', () => {
     const { status, stderr } = check(`${Number(major) + 1}.0.0`)
     expect(status).toBe(0)
-    expect(stderr).toMatch(/^POST \/login: api path removed/)
+    expect(stderr).toMatch(/^POST \/login: is gone/)
   })
 })

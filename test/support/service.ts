@@ -7,7 +7,9 @@ import { createApp } from '../../src/app.ts'
 import { createUsersClient, type UsersClient } from '../../src/client/client.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
-import { closeServer, createServer, type BOUNDS } from '../../src/http/server.ts'
+import type { Limits } from '../../src/http/limits.ts'
+import { createServer } from '../../src/http/server.ts'
+import { createRequestLog } from '../../src/telemetry/request-log.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { UserStore } from '../../src/store/user-store.ts'
 import { createTokens } from '../../src/auth/tokens.ts'
@@ -53,7 +55,7 @@ export interface Service {
 export interface Options {
   docs?: boolean
   bodyLimit?: number
-  bounds?: Partial<typeof BOUNDS> | undefined
+  bounds?: Partial<Limits> | undefined
 }
 
 export async function startService(
@@ -63,7 +65,14 @@ export async function startService(
   const lines: Record<string, unknown>[] = []
   const log = await createLogger('debug', { write: (line) => void lines.push(JSON.parse(line)) })
   const app = createApp({ store, tokens, bodyLimit, docs })
-  const server = createServer(app, { log, metrics: createMetrics() }, bounds)
+  const requestLog = createRequestLog({ log, metrics: createMetrics() })
+  app.on('error', requestLog.failure)
+  const handle = app.callback()
+  const { server, close } = createServer(
+    (request, response) => void handle(request, response),
+    requestLog,
+    bounds,
+  )
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
   return {
@@ -76,12 +85,12 @@ export async function startService(
     }),
     send: (line, request) => send(port, line, request),
     exchange: (bytes) => exchange(port, bytes),
-    close: () => closeServer(server, 1_000),
+    close: () => close(1_000),
   }
 }
 
 /** Starts one service for the tests of a suite. */
-export function useService(store: () => UserStore, bounds?: Partial<typeof BOUNDS>): () => Service {
+export function useService(store: () => UserStore, bounds?: Partial<Limits>): () => Service {
   let service: Service
   beforeAll(async () => {
     service = await startService(store(), { bounds })

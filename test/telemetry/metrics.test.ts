@@ -100,7 +100,7 @@ test('a call and a list are measured once, in seconds, however many pages the li
   const pages = []
   for await (const page of store.list()) pages.push(page)
   const elapsed = (performance.now() - start) / 1000
-  expect(pages).toEqual(['[1]', '[2]', '[3]'])
+  expect(pages).toEqual([['[1]'], ['[2]'], ['[3]']])
   for (const operation of ['find', 'list']) {
     const name = (what: string) =>
       `store_operation_duration_seconds_${what}{operation="${operation}"}`

@@ -1,4 +1,4 @@
-// The order of the test files of a mutant: by name, not the longest first.
+// Runs the test files of a mutant in the order of their names, not the longest first.
 const { default: Sequencer } = require('@jest/test-sequencer')
 
 module.exports = class extends Sequencer {

@@ -1,9 +1,9 @@
-// Runs the tests of a mutant, by jest-circus: the first that fails has killed it, and no other runs. (Jest
-// would run the file to its end, and then the other files: https://github.com/jestjs/jest/issues/11766.)
+// Runs the tests of a mutant with jest-circus, up to the first test that fails: that test has killed the
+// mutant. Jest would run the file to its end, and the other files: https://github.com/jestjs/jest/issues/11766
 const { createEmptyTestResult } = require('@jest/test-result')
 const { default: circus } = require('jest-circus/runner')
 
-/** What jest wants to hear of a file: one test at least. */
+/** The result of a file that is not run. Jest expects at least one test in it. */
 const SKIPPED = {
   ...createEmptyTestResult(),
   numPendingTests: 1,
