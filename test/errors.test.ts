@@ -46,7 +46,7 @@ test.each([
 })
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' }
-const NO_PATCH = 'this path does not have the method PATCH'
+const NO_PATCH = 'the method PATCH is not allowed on this path'
 
 test.each([
   [unauthorized(), 401, 'a valid bearer token is required', CHALLENGE],

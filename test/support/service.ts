@@ -63,16 +63,17 @@ export async function startService(
   { docs = true, bodyLimit = BODY_LIMIT, bounds }: Options = {},
 ): Promise<Service> {
   const lines: Record<string, unknown>[] = []
-  const log = await createLogger('debug', { write: (line) => void lines.push(JSON.parse(line)) })
+  const log = createLogger('debug', undefined, {
+    write: (line) => void lines.push(JSON.parse(line)),
+  })
   const app = createApp({ store, tokens, bodyLimit, docs })
   const requestLog = createRequestLog({ log, metrics: createMetrics() })
   app.on('error', requestLog.failure)
   const handle = app.callback()
-  const { server, close } = createServer(
-    (request, response) => void handle(request, response),
-    requestLog,
-    bounds,
-  )
+  const { server, close } = createServer((request, response) => void handle(request, response), {
+    observer: requestLog,
+    limits: bounds,
+  })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
   return {
