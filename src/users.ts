@@ -84,7 +84,7 @@ const TRIES = 10
 const among = (user: User | undefined, after = ''): User[] =>
   user && user.id > after ? [user] : []
 
-/** A new user's fields as text; what isn't there is the empty one. */
+/** A new user's fields as text; an absent one is the empty text. */
 export const newUser = ({ name, email }: Fields): Omit<User, 'id'> => {
   return { name: text(name), email: text(email) }
 }

@@ -4,7 +4,6 @@ import { MongoClient } from 'mongodb'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { needsTurns } from '../../src/store/turns.ts'
 import { killPrograms, run } from './program.ts'
 import type { Place } from './stores.ts'
 
@@ -49,7 +48,7 @@ export function useTransfers() {
 export async function scans({ mongodbUri }: Place): Promise<boolean> {
   if (mongodbUri === undefined) return false
   const client = new MongoClient(mongodbUri)
-  const isFerretDb = await needsTurns(client.db())
+  const isFerretDb = 'ferretdbVersion' in (await client.db().command({ buildInfo: 1 }))
   await client.close()
   return isFerretDb
 }
