@@ -1,37 +1,27 @@
-// Which changes to openapi.yaml `npm run check` finds to break a client, and which not.
+// Changes to openapi.yaml that break a client, and changes that do not. Those that oasdiff alone decides
+// are in breaking-changes.long.ts.
 import { describe, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parse, stringify } from 'yaml'
+import { stringify } from 'yaml'
 import { breakingChanges } from '../../scripts/breaking-changes.ts'
+import {
+  contract,
+  expectBreak,
+  expectNoBreak,
+  ID,
+  rename,
+  type Change,
+} from './contract-changes.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const read = (): Any => parse(readFileSync(join(root, 'openapi.yaml'), 'utf8'))
-type Any = any // eslint-disable-line -- a change can be anywhere
-
-const ID = '/users/{id}'
-
-/** Moves what is at one key of `object` to another. */
-const rename = (object: Any, from: string, to: string) => {
-  object[to] = object[from]
-  delete object[from]
-}
-
-type Change = (contract: Any, schemas: Any) => void
 
 describe('a client would break when', () => {
   test.each<[string, Change, string]>([
     ['a path goes', (c) => delete c.paths['/login'], 'POST /login: api path removed'],
-    ['a path moves', (c) => rename(c.paths, '/login', '/authenticate'), 'POST /login: api path'],
-    ['an operation goes', (c) => delete c.paths[ID].delete, 'DELETE /users/{id}: api removed'],
-    [
-      'a method changes',
-      (c) => rename(c.paths[ID], 'put', 'patch'),
-      'PUT /users/{id}: api removed',
-    ],
     [
       'an operationId changes',
       (c) => (c.paths[ID].get.operationId = 'getUser'),
@@ -46,27 +36,6 @@ describe('a client would break when', () => {
       'GET /users/{}: {id} no more',
     ],
     [
-      'a path parameter changes its type',
-      (c) => (c.components.parameters.id.schema.type = 'integer'),
-      'GET /users/{id}: for the `path` request parameter `id`, the type/format was changed from `string`',
-    ],
-    [
-      'a parameter is newly required',
-      (c) =>
-        c.paths['/users'].get.parameters.push({
-          name: 'page',
-          in: 'query',
-          required: true,
-          schema: { type: 'integer' },
-        }),
-      'GET /users: added the new required `query` request parameter `page`',
-    ],
-    [
-      'a success has another status',
-      (c) => rename(c.paths['/users'].post.responses, '201', '200'),
-      'POST /users: removed the success response with the status `201`',
-    ],
-    [
       'an error has another status',
       (c) => rename(c.paths[ID].get.responses, '404', '410'),
       'GET /users/{id}: removed the non-success response with the status `404`',
@@ -77,48 +46,9 @@ describe('a client would break when', () => {
       '(no operation): removed the non-success response with the status `405`',
     ],
     [
-      'a field of an answer goes',
-      (_, { User }) => {
-        delete User.properties.email
-        User.required = ['id', 'name']
-      },
-      'GET /users/{id}: removed the required property `email`',
-    ],
-    [
-      'a field of an answer is renamed',
-      (_, { Token }) => {
-        rename(Token.properties, 'token', 'access_token')
-        Token.required = ['access_token']
-      },
-      'POST /login: removed the required property `token`',
-    ],
-    [
-      'a field of an answer may be absent',
-      (_, { User }) => (User.required = ['id', 'name']),
-      'GET /users/{id}: the response property `email` became optional',
-    ],
-    [
-      'a field of an answer may be null',
-      (_, { User }) => (User.properties.name.type = ['string', 'null']),
-      'GET /users/{id}: the response property `name` became nullable',
-    ],
-    [
-      'a field of an answer has another type',
-      (_, { User }) => (User.properties.id.type = 'integer'),
-      "GET /users/{id}: the `id` response's property type/format changed",
-    ],
-    [
       'ids have another form',
       (_, { User }) => (User.properties.id.pattern = '^[0-9a-f-]{36}$'),
       "GET /users/{id}: the `id` response's property pattern was changed",
-    ],
-    [
-      'errors have another field',
-      (_, { Error }) => {
-        rename(Error.properties, 'message', 'error')
-        Error.required = ['error']
-      },
-      'GET /users/{id}: removed the required property `message` from the response with the `404`',
     ],
     [
       'errors have another media type',
@@ -131,27 +61,6 @@ describe('a client would break when', () => {
       'GET /users/{id}: media type `application/json` was changed to a more specific media type',
     ],
     [
-      'a list becomes an object',
-      (c) =>
-        (c.paths['/users'].get.responses['200'].content['application/json'].schema.type = 'object'),
-      "GET /users: the response's body type/format changed",
-    ],
-    [
-      'an answer has another media type',
-      (c) => rename(c.paths[ID].get.responses['200'].content, 'application/json', 'text/xml'),
-      'GET /users/{id}: removed the media type `application/json`',
-    ],
-    [
-      'a header goes',
-      (c) => delete c.paths['/users'].post.responses['201'].headers,
-      'POST /users: the mandatory response header `Location` removed for the status `201`',
-    ],
-    [
-      'a header may be absent',
-      (c) => (c.paths['/users'].post.responses['201'].headers.Location.required = false),
-      'POST /users: the response header `Location` became optional',
-    ],
-    [
       'a header has another value',
       (c) => (c.components.headers['WWW-Authenticate'].schema.const = 'Basic'),
       'GET /users: WWW-Authenticate of 401 as {"type":"string","const":"Bearer"} no more',
@@ -162,49 +71,6 @@ describe('a client would break when', () => {
       'POST /users: the request property `name` with a default value became required',
     ],
     [
-      'a new field of a body is required',
-      (_, { NewUser }) => {
-        NewUser.properties.age = { type: 'integer' }
-        NewUser.required = ['age']
-      },
-      'POST /users: added the new required request property `age`',
-    ],
-    [
-      'a field of a body goes',
-      (_, { NewUser }) => delete NewUser.properties.email,
-      'POST /users: removed the request property `email`',
-    ],
-    [
-      'a field of a body takes fewer types',
-      (_, { NewUser }) => (NewUser.properties.name.type = ['string', 'null']),
-      'POST /users: the `name` request property type/format changed',
-    ],
-    [
-      'a field of a body takes no null',
-      (_, { NewUser }) => (NewUser.properties.name.type = ['string', 'number', 'boolean']),
-      'POST /users: the request property `name` became not nullable',
-    ],
-    [
-      'a field of a body must be longer',
-      (_, { NewName }) => (NewName.properties.name.minLength = 2),
-      "PUT /users/{id}: the `name` request property's minLength was increased",
-    ],
-    [
-      'a field of a body must be shorter',
-      (_, { NewName }) => (NewName.properties.name.maxLength = 80),
-      "PUT /users/{id}: the `name` request property's maxLength was set",
-    ],
-    [
-      'a field of a body has a pattern',
-      (_, { Login }) => (Login.properties.email.pattern = '@'),
-      'POST /login: added the pattern `@` to the request property `email`',
-    ],
-    [
-      'a field of a body has a format',
-      (_, { NewUser }) => (NewUser.properties.email.format = 'email'),
-      'POST /users: the `email` request property type/format changed',
-    ],
-    [
       'a field of a body has another default',
       (_, { NewUser }) => (NewUser.properties.name.default = 'nobody'),
       'POST /users: the `name` request property default value changed',
@@ -213,11 +79,6 @@ describe('a client would break when', () => {
       'a body takes no other fields',
       (_, { NewUser }) => (NewUser.additionalProperties = false),
       'POST /users: any other field in application/json no more',
-    ],
-    [
-      'a body has another media type',
-      (c) => rename(c.paths['/users'].post.requestBody.content, 'application/json', 'text/xml'),
-      'POST /users: removed the media type `application/json` from the request body',
     ],
     [
       'an operation newly needs a token',
@@ -291,17 +152,13 @@ describe('a client would break when', () => {
       'schemas: `maxProperties` is not compared here',
     ],
   ])('%s', async (_, change, sentence) => {
-    const changed = read()
-    change(changed, changed.components.schemas)
-    const found = await breakingChanges(read(), changed)
-    expect(found).toContainEqual(expect.stringContaining(sentence))
+    expect(await breaks(change)).toContainEqual(expect.stringContaining(sentence))
   })
 })
 
 describe('no client would break when', () => {
   test.each<[string, Change]>([
     ['nothing changes', () => {}],
-    ['a description changes', (c) => (c.paths['/users'].get.description = 'x')],
     [
       'a header is described',
       (c) => (c.components.headers['WWW-Authenticate'].schema.description = 'x'),
@@ -312,49 +169,21 @@ describe('no client would break when', () => {
       'a schema is recursive',
       (_, { User }) => (User.properties.boss = { $ref: '#/components/schemas/User' }),
     ],
-    ['an example changes', (c) => (c.components.parameters.id.example = 'x')],
     [
       'an operation is new',
       (c) =>
         (c.paths['/x'] = { get: { operationId: 'x', responses: { 204: { description: 'x' } } } }),
     ],
-    ['an operation is deprecated', (c) => (c.paths[ID].get.deprecated = true)],
-    [
-      'a parameter is new and optional',
-      (c) =>
-        c.paths['/users'].get.parameters.push({
-          name: 'q',
-          in: 'query',
-          schema: { type: 'string' },
-        }),
-    ],
-    ['an error is new', (c) => (c.paths[ID].get.responses['429'] = { description: 'x' })],
-    ['a field of an answer is new', (_, { User }) => (User.properties.age = { type: 'integer' })],
-    [
-      'a field of an answer is new and always there',
-      (_, { User }) => {
-        User.properties.age = { type: 'integer' }
-        User.required.push('age')
-      },
-    ],
-    [
-      'a field of a body is new',
-      (_, { NewUser }) => (NewUser.properties.age = { type: 'integer' }),
-    ],
-    ['a field of a body may be absent', (_, { Login }) => (Login.required = [])],
-    ['a field of a body takes more', (_, { NewName }) => (NewName.properties.name.minLength = 0)],
   ])('%s', async (_, change) => {
-    const changed = read()
-    change(changed, changed.components.schemas)
-    expect(await breakingChanges(read(), changed)).toEqual([])
+    expect(await breaks(change)).toEqual([])
   })
 })
 
 test('a client would break when errors have a more general media type', async () => {
-  const released = read()
+  const released = contract()
   const { content } = released.components.responses.NoSuchUser
   rename(content, 'application/json', 'application/problem+json')
-  expect(await breakingChanges(released, read())).toContainEqual(
+  expect(await breakingChanges(released, contract())).toContainEqual(
     expect.stringContaining('GET /users/{id}: media type `application/problem+json` was changed'),
   )
 })
@@ -362,10 +191,10 @@ test('a client would break when errors have a more general media type', async ()
 describe('npm run check, when a path went,', () => {
   function check(version: string) {
     const folder = mkdtempSync(join(tmpdir(), 'users-service-'))
-    const changed = read()
+    const changed = contract()
     delete changed.paths['/login']
     mkdirSync(join(folder, 'src/contract'), { recursive: true })
-    writeFileSync(join(folder, 'src/contract/released.yaml'), stringify(read()))
+    writeFileSync(join(folder, 'src/contract/released.yaml'), stringify(contract()))
     writeFileSync(join(folder, 'openapi.yaml'), stringify(changed))
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ version }))
     const program = join(root, 'dist/scripts/check-contract.js')
@@ -378,7 +207,7 @@ describe('npm run check, when a path went,', () => {
     return { status, stderr }
   }
 
-  const [major] = read().info.version.split('.')
+  const [major] = contract().info.version.split('.')
 
   test.each([`${major}.99.0`, `${major}.0.99`])('fails with the list, for %s', (version) => {
     const { status, stderr } = check(version)
