@@ -8,14 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
 import { breakingChanges } from '../../scripts/breaking-changes.ts'
-import {
-  contract,
-  expectBreak,
-  expectNoBreak,
-  ID,
-  rename,
-  type Change,
-} from './contract-changes.ts'
+import { contract, breaks, ID, rename, type Change } from './contract-changes.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
