@@ -1,56 +1,70 @@
-// The service from its start to its end: store and servers open; then a signal, and they close in
+// The service from start to end: it opens the store and the servers, waits for a signal, and closes them in
 // reverse order.
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createApp } from './app.ts'
-import type { Config } from './config.ts'
-import { createLogger } from './telemetry/log.ts'
-import { createMetrics } from './telemetry/metrics.ts'
-import { createOpsServer } from './operator/server.ts'
-import { createReadiness } from './operator/readiness.ts'
-import { closeConnections, closeServer, createServer } from './http/server.ts'
 import { openSecrets } from './auth/signing-secret.ts'
-import { measured } from './store/measured.ts'
-import { openStore } from './store/open.ts'
 import { createTokens } from './auth/tokens.ts'
+import type { Config } from './config.ts'
+import { createServer, type HttpServer } from './http/server.ts'
+import { createReadiness } from './operator/readiness.ts'
+import { createOperatorServer } from './operator/server.ts'
+import { openStore } from './store/open.ts'
+import type { UserStore } from './store/user-store.ts'
+import { createLogger, type Logger } from './telemetry/log.ts'
+import { measured } from './telemetry/measured-store.ts'
+import { createMetrics, type Metrics } from './telemetry/metrics.ts'
+import { createRequestLog } from './telemetry/request-log.ts'
 
-/** Runs the service until a signal has stopped it. */
+/** Runs the service until a signal stops it. */
 export async function run(config: Config): Promise<void> {
-  const stop = stopSignal() // while it starts, too: as process 1 it would miss the signal otherwise
+  const stop = stopSignal() // now: as process 1 of a container it would not hear a signal while it starts
   const log = await createLogger(config.logLevel)
   const metrics = createMetrics()
   const readiness = createReadiness()
-  const ops = createOpsServer(readiness, metrics)
-  await listen(ops, config.host, config.opsPort)
+  const operator = createOperatorServer(readiness, metrics)
+  await listen(operator.server, config.host, config.opsPort)
 
   const store = await openStore(config, metrics.storeBatch)
-  const tokens = createTokens(openSecrets(config), config.tokenTtl)
-  const { bodyLimit, docs } = config
-  const app = createApp({ store: measured(store, metrics), tokens, bodyLimit, docs })
-  const server = createServer(app, { log, metrics })
-  const empty = await store.isEmpty()
-  await listen(server, config.host, config.port)
+  const service = createService(config, store, { log, metrics })
+  const isEmpty = await store.isEmpty()
+  await listen(service.server, config.host, config.port)
   readiness.started(store)
 
-  const url = urlOf(server)
+  const url = urlOf(service.server)
   log.info(`listening on ${url}`)
-  if (docs) log.info(`a page to try it is at ${url}/docs`)
+  if (config.docs) log.info(`a page to try it is at ${url}/docs`)
   log.info(`users are kept in ${store.description}`)
-  log.info(`/livez, /readyz and /metrics are on ${urlOf(ops)}`)
-  if (empty) {
+  log.info(`/livez, /readyz and /metrics are on ${urlOf(operator.server)}`)
+  if (isEmpty) {
     log.info('no users yet; node dist/scripts/create-user.js --name Ada --email ada@example.com')
   }
 
   const signal = await stop
   readiness.stopping()
-  log.info(`${signal}: finishing what is in flight`)
-  closeConnections(server)
+  log.info(`${signal}: finishing the requests in flight`)
+  service.drain()
   await sleep(config.stopDelay) // load balancers take a moment to notice
-  await closeServer(server, config.stopTimeout)
+  await service.close(config.stopTimeout)
   await store.close().catch((error: unknown) => log.warn({ err: error }, 'the store did not close'))
   log.info('stopped')
+}
+
+/** The public server with the app in it. It does not listen yet. */
+function createService(
+  config: Config,
+  store: UserStore,
+  telemetry: { log: Logger; metrics: Metrics },
+): HttpServer {
+  const { bodyLimit, docs } = config
+  const tokens = createTokens(openSecrets(config), config.tokenTtl)
+  const app = createApp({ store: measured(store, telemetry.metrics), tokens, bodyLimit, docs })
+  const requestLog = createRequestLog(telemetry)
+  app.on('error', requestLog.failure)
+  const handle = app.callback()
+  return createServer((request, response) => void handle(request, response), requestLog)
 }
 
 async function listen(server: Server, host: string, port: number): Promise<void> {
@@ -67,13 +81,13 @@ function urlOf(server: Server): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
-/** Resolves to the first SIGTERM or SIGINT. A second one ends the process at once. */
+/** Resolves at the first SIGTERM or SIGINT. A second one ends the process at once. */
 function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let first: number | undefined
     const onSignal = (signal: NodeJS.Signals) => {
       first ??= performance.now()
-      // Under `npm start` one Ctrl-C arrives twice: from the terminal, and passed on by npm.
+      // Under `npm start` one Ctrl-C arrives twice: from the terminal and from npm.
       if (performance.now() - first > 50) process.exit(1)
       resolve(signal)
     }

@@ -8,7 +8,7 @@ const MONGODB_URI = 'mongodb://localhost'
 
 const LIST = 'must be a list with commas, of at least 32 bytes each'
 
-test('needs nothing to be set', () => {
+test('every variable has a default', () => {
   expect(readConfig({})).toEqual({
     host: '127.0.0.1',
     port: 3000,
@@ -26,7 +26,7 @@ test('needs nothing to be set', () => {
   })
 })
 
-test('takes an empty variable for one that is not set', () => {
+test('an empty variable counts as not set', () => {
   const empty = { PORT: '', MONGODB_URI: '', SIGNING_SECRET: '', TOKEN_TTL: '', LOG_LEVEL: '' }
   expect(readConfig(empty)).toEqual(readConfig({}))
 })
@@ -48,16 +48,16 @@ test.each([
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://localhost:4318', 'tracing', true],
   ['SIGNING_SECRET', SECRET, 'signingSecrets', [SECRET]],
   ['SIGNING_SECRETS', `${OTHER}, ${SECRET}`, 'signingSecrets', [OTHER, SECRET]],
-])('reads %s=%s', (name, text, key, value) => {
+])('%s=%s is accepted', (name, text, key, value) => {
   expect(readConfig({ [name]: text })).toHaveProperty(key, value)
 })
 
-test('takes a MongoDB server and a secret', () => {
+test('MongoDB needs a secret', () => {
   const config = readConfig({ MONGODB_URI, SIGNING_SECRET: SECRET })
   expect(config).toMatchObject({ mongodbUri: MONGODB_URI, signingSecrets: [SECRET] })
 })
 
-describe('refuses', () => {
+describe('refused:', () => {
   test.each([
     ['PORT', '65536', 'must be between 0 and 65535'],
     ['PORT', '-1', 'must be between 0 and 65535'],
@@ -84,7 +84,7 @@ describe('refuses', () => {
     expect(lines).toEqual([`${name} ${reason}`])
   })
 
-  test('two forms of the secret', () => {
+  test('both variables for the secret', () => {
     expect(problems({ SIGNING_SECRET: SECRET, SIGNING_SECRETS: SECRET })).toEqual([
       'SIGNING_SECRETS must not be set with SIGNING_SECRET; put that first in the list',
     ])
@@ -96,11 +96,11 @@ describe('refuses', () => {
     ])
   })
 
-  test('a MongoDB address that is none and a missing secret at once', () => {
+  test('an invalid MongoDB address together with a missing secret', () => {
     expect(problems({ MONGODB_URI: 'localhost' })).toHaveLength(2)
   })
 
-  test('all that is wrong at once, and tells no secret', () => {
+  test('several variables at once, without showing a secret', () => {
     const lines = problems({
       PORT: 'x',
       TOKEN_TTL: 'x',

@@ -1,4 +1,4 @@
-// What becomes of an error: its answer, and whether the log hears of it.
+// Every error becomes one response, and those that are the service's fault a line in the log.
 import { describe, expect, test } from '@jest/globals'
 import Koa from 'koa'
 import { once } from 'node:events'
@@ -16,26 +16,29 @@ import {
   unsupportedMediaType,
 } from '../src/http/failure.ts'
 import { EmailTaken, StoreFailure } from '../src/store/user-store.ts'
+import { failing } from './support/failing-store.ts'
+import { everyOperation } from './support/operations.ts'
+import { startService } from './support/service.ts'
 
-const codeError = (code: string) => Object.assign(new Error('x'), { code })
+const errorWith = (code: string) => Object.assign(new Error('x'), { code })
 
 test.each([
   ['HPE_HEADER_OVERFLOW', 431, 'the headers are too large'],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413, 'the body is too large'],
   ['ERR_HTTP_REQUEST_TIMEOUT', 408, 'the request did not arrive in time'],
   ['HPE_INVALID_METHOD', 400, 'the request is not valid HTTP'],
-])('what the parser calls %s is a %d', (code, status, message) => {
-  const failure = parserFailure(codeError(code))
+])("the parser's error %s becomes a %d", (code, status, message) => {
+  const failure = parserFailure(errorWith(code))
   expect(failure).toMatchObject({ status, message, body: JSON.stringify({ message }) })
 })
 
 test.each([
   ['a failure', noSuchUser(), 404, 'no user has this id'],
   ['an email that is taken', new EmailTaken('a@x'), 400, expect.stringContaining('`a@x`')],
-  ['a store that fails', new StoreFailure(new Error('x')), 500, 'the data store failed'],
-  ['a mistake', new TypeError('x'), 500, 'internal error'],
-  ['no error at all', undefined, 500, 'internal error'],
-])('the answer to %s', (_, error, status, message) => {
+  ['a failing store', new StoreFailure(new Error('x')), 500, 'the data store failed'],
+  ['an unexpected error', new TypeError('x'), 500, 'internal error'],
+  ['undefined', undefined, 500, 'internal error'],
+])('%s becomes a failure with a status; a 500 keeps its cause', (_, error, status, message) => {
   const failure = toFailure(error)
   expect(failure).toBeInstanceOf(Failure)
   expect(failure).toMatchObject({ status, message, headers: {} })
@@ -43,32 +46,21 @@ test.each([
 })
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' }
+const NO_PATCH = 'this path does not have the method PATCH'
 
 test.each([
-  ['no valid token', unauthorized(), 401, 'a valid bearer token is required', CHALLENGE],
-  ['an unknown email', unknownEmail(), 401, 'no user has this email', CHALLENGE],
-  ['an unknown path', noSuchPath(), 404, 'there is nothing at this path', {}],
-  [
-    'another method',
-    methodNotAllowed('PATCH', 'GET'),
-    405,
-    'this path does not have the method PATCH',
-    { Allow: 'GET' },
-  ],
-  ['another media type', unsupportedMediaType('no form'), 415, 'no form', {}],
-  ['an invalid body', invalidBody('no object'), 400, 'no object', {}],
-])('the answer to %s says so', (_, failure, status, message, headers) => {
+  [unauthorized(), 401, 'a valid bearer token is required', CHALLENGE],
+  [unknownEmail(), 401, 'no user has this email', CHALLENGE],
+  [noSuchPath(), 404, 'there is nothing at this path', {}],
+  [methodNotAllowed('PATCH', 'GET'), 405, NO_PATCH, { Allow: 'GET' }],
+  [unsupportedMediaType('no form'), 415, 'no form', {}],
+  [invalidBody('no object'), 400, 'no object', {}],
+])('%s is a %d with this message and these headers', (failure, status, message, headers) => {
   expect(failure).toMatchObject({ status, message, headers })
 })
 
-test('a failure keeps its headers, and its cause', () => {
-  const cause = new Error('x')
-  const failure = new Failure(405, 'no', { headers: { Allow: 'GET' }, cause })
-  expect([failure.headers, failure.cause]).toEqual([{ Allow: 'GET' }, cause])
-})
-
-describe('of an app', () => {
-  /** Asks an app of one middleware: its answer, if there is one, and the errors that it emitted. */
+describe('in an app', () => {
+  /** Sends a request to an app of one middleware: the response, if any, and the errors that were emitted. */
   async function ask(middleware: Koa.Middleware, leave = false) {
     const app = new Koa()
     const emitted: unknown[] = []
@@ -104,7 +96,7 @@ describe('of an app', () => {
 
   const JSON_TYPE = 'application/json; charset=utf-8'
 
-  test('its own fault is answered, and emitted once, however often it comes', async () => {
+  test('an unexpected error is a 500 and is emitted once, though it is reported twice', async () => {
     const error = new Error('x')
     const { answer, emitted } = await ask((ctx) => {
       ctx.onerror(error)
@@ -114,7 +106,7 @@ describe('of an app', () => {
     expect(emitted).toEqual([error])
   })
 
-  test('the fault of the client is answered, and not emitted', async () => {
+  test("an error that is the client's fault is not emitted", async () => {
     const { answer, emitted } = await ask(() => {
       throw noSuchUser()
     })
@@ -122,7 +114,7 @@ describe('of an app', () => {
     expect(emitted).toEqual([])
   })
 
-  test('an answer that goes well is none', async () => {
+  test('the end of a successful response is not an error', async () => {
     const { answer, emitted } = await ask((ctx) => {
       ctx.body = 'well'
       ctx.onerror(null as never)
@@ -130,17 +122,17 @@ describe('of an app', () => {
     expect([answer, emitted]).toEqual([[200, 'text/plain; charset=utf-8', 'well'], []])
   })
 
-  const GONE = ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].map(codeError)
+  const GONE = ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].map(errorWith)
 
-  test.each(GONE)('before the answer $code is a fault like any other', async (error) => {
+  test.each(GONE)('$code before the response is a 500 like any other error', async (error) => {
     const { answer, emitted } = await ask(() => {
       throw error
     })
     expect([answer?.[0], emitted]).toEqual([500, [error]])
   })
 
-  test('an answer that has begun stays as it is; a client that is gone is nobody’s fault', async () => {
-    const other = codeError('EIO')
+  test('an error after the headers changes nothing, and is emitted unless the client left', async () => {
+    const other = errorWith('EIO')
     const { answer, emitted } = await ask((ctx) => {
       ctx.respond = false
       ctx.res.writeHead(200, { 'content-type': 'text/x' })
@@ -151,12 +143,47 @@ describe('of an app', () => {
     expect(emitted).toEqual([other])
   })
 
-  test('a client that left before its answer is nobody’s fault, but what fails then is', async () => {
+  test('an error after the client left is emitted unless it only says so', async () => {
     const other = new Error('x')
     const { emitted } = await ask(async (ctx) => {
       await once(ctx.res, 'close')
       for (const error of [...GONE, other]) ctx.onerror(error)
     }, true)
     expect(emitted).toEqual([other])
+  })
+})
+
+describe('when the store fails', () => {
+  test.each(everyOperation)(
+    '%s returns a 500 that reveals nothing; the log has the cause and the id of the request',
+    async (_, call) => {
+      const service = await startService(failing())
+      const { response, error } = await call(service.users)
+      expect([response.status, error]).toEqual([500, { message: 'the data store failed' }])
+      await service.close()
+      const [failure, answered] = service.lines
+      expect(failure).toMatchObject({ level: 50, err: { cause: { message: 'the cause' } } })
+      expect(answered).toMatchObject({ status: 500, id: failure!['id'] })
+    },
+  )
+
+  test('the log does not have the document that the driver attaches to its error', async () => {
+    const cause = Object.assign(new Error('the cause'), { op: { email: 'secret' }, code: 7 })
+    const service = await startService(failing({}, cause))
+    await service.users.GET('/users')
+    await service.close()
+    expect(JSON.stringify(service.lines)).not.toContain('secret')
+    expect(service.lines[0]).toMatchObject({ err: { cause: { code: 7 } } })
+  })
+
+  test('an unexpected error is a 500, too, and is in the log', async () => {
+    const find = async () => {
+      throw new TypeError('a mistake')
+    }
+    const service = await startService(failing({ find }))
+    const { status, json } = await service.send('GET /users/x')
+    expect([status, json]).toEqual([500, { message: 'internal error' }])
+    await service.close()
+    expect(service.lines[0]).toMatchObject({ err: { message: 'a mistake' } })
   })
 })

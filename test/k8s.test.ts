@@ -1,4 +1,4 @@
-// What the manifests say, rendered as `kubectl apply -k` would.
+// The manifests, rendered as by `kubectl apply -k`.
 import { describe, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -37,7 +37,7 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
     Object.entries(labels).every(([key, value]) => template.metadata.labels[key] === value)
   const selected = (labels: object) => pods().filter((template) => selects(labels, template))
 
-  testKubectl('selects pods that there are, and those of one workload alone', () => {
+  testKubectl('every selector matches the pods of exactly one workload', () => {
     const selectors = [
       ...workloads().flatMap(({ spec }) => spec.selector?.matchLabels ?? []),
       ...all('Service').map(({ spec }) => spec.selector),
@@ -51,7 +51,7 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
     for (const labels of selectors) expect([labels, selected(labels).length]).toEqual([labels, 1])
   })
 
-  testKubectl('names ports that there are', () => {
+  testKubectl('every port that is named exists', () => {
     for (const service of all('Service')) {
       const [template] = selected(service.spec.selector)
       const names = template.spec.containers[0].ports.map(({ name }: Any) => name)
@@ -68,9 +68,9 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
     )
   })
 
-  testKubectl('has every environment variable, and none that the service does not know', () => {
+  testKubectl('every environment variable of the service is there, and no other', () => {
     const { name } = container().envFrom[0].configMapRef
-    expect(name).toMatch(/^users-service-\w+$/) // by its content, so that a change restarts the pods
+    expect(name).toMatch(/^users-service-\w+$/) // a hash of its content, so that a change restarts the pods
     const { data } = all('ConfigMap').find(({ metadata }) => metadata.name === name)
     const secret = container().env.map(({ name }: Any) => name)
     expect([...Object.keys(data), ...secret].sort()).toEqual(Object.keys(VARIABLES).sort())
@@ -87,54 +87,57 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
     expect(config.stopDelay + config.stopTimeout).toBeLessThan(grace)
   })
 
-  testKubectl('holds no secret', () => {
+  testKubectl('there are no secrets in the manifests', () => {
     expect(all('Secret')).toEqual([])
     for (const { valueFrom } of container().env) {
       expect(valueFrom.secretKeyRef.name).toBe('users-service')
     }
   })
 
-  testKubectl('keeps to the Pod Security level restricted, with a file system to read only', () => {
-    const { namespace } = one('Deployment').metadata
-    const own = all('Namespace').find(({ metadata }) => metadata.name === namespace)
-    expect(own.metadata.labels['pod-security.kubernetes.io/enforce']).toBe('restricted')
-    for (const { spec } of pods()) {
-      expect(spec.securityContext).toMatchObject({
-        runAsNonRoot: true,
-        seccompProfile: { type: 'RuntimeDefault' },
-      })
-    }
-    for (const { name, securityContext } of containers()) {
-      const root = { runAsNonRoot: false, runAsUser: 0 }
-      const own = name === 'own-the-volume' // of the demo's MongoDB, in a namespace of its own
-      expect(securityContext).toEqual({
-        ...(own && root),
-        allowPrivilegeEscalation: false,
-        readOnlyRootFilesystem: true,
-        capabilities: { drop: ['ALL'], ...(own && { add: ['CHOWN'] }) },
-      })
-    }
-  })
+  testKubectl(
+    'the pods meet the Pod Security level restricted, with a read-only file system',
+    () => {
+      const { namespace } = one('Deployment').metadata
+      const own = all('Namespace').find(({ metadata }) => metadata.name === namespace)
+      expect(own.metadata.labels['pod-security.kubernetes.io/enforce']).toBe('restricted')
+      for (const { spec } of pods()) {
+        expect(spec.securityContext).toMatchObject({
+          runAsNonRoot: true,
+          seccompProfile: { type: 'RuntimeDefault' },
+        })
+      }
+      for (const { name, securityContext } of containers()) {
+        const root = { runAsNonRoot: false, runAsUser: 0 }
+        const own = name === 'own-the-volume' // of the demo's MongoDB, in a namespace of its own
+        expect(securityContext).toEqual({
+          ...(own && root),
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'], ...(own && { add: ['CHOWN'] }) },
+        })
+      }
+    },
+  )
 
-  testKubectl('runs images of a version, ours of this one', () => {
+  testKubectl('images have a version, and ours has the version of package.json', () => {
     for (const { image } of containers()) expect(image).toMatch(/:\d[\w.-]*$/)
     const ours = containers().filter(({ image }) => image.startsWith('users-service'))
     for (const { image } of ours) expect(image).toBe(`users-service:${version}`)
   })
 
-  testKubectl('bounds what each container takes', () => {
+  testKubectl('every container has requests and limits', () => {
     for (const { resources } of containers()) {
       expect(Object.keys(resources.requests)).toEqual(Object.keys(resources.limits))
       expect(resources.limits).toHaveProperty('memory')
     }
   })
 
-  testKubectl('gives the service no token of Kubernetes', () => {
+  testKubectl('the service gets no Kubernetes token', () => {
     expect(pod().spec.automountServiceAccountToken).toBe(false)
     expect(one('ServiceAccount').automountServiceAccountToken).toBe(false)
   })
 
-  testKubectl('never takes the last pod away', () => {
+  testKubectl('a roll-out or an eviction never removes the last pod', () => {
     expect(one('Deployment').spec.strategy.rollingUpdate).toEqual({
       maxUnavailable: 0,
       maxSurge: 1,
@@ -144,16 +147,23 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
     expect(one('PodDisruptionBudget').spec.maxUnavailable).toBe(1)
   })
 
-  testKubectl('lets the service out to DNS, and in whom the operator labels', () => {
-    const { ingress, egress } = one('NetworkPolicy').spec
-    const peers = [...egress.map(({ to }: Any) => to), ...ingress.map(({ from = [] }: Any) => from)]
-    const labels = peers.flat().map(({ podSelector }: Any) => podSelector?.matchLabels)
-    expect(labels).toContainEqual({ 'k8s-app': 'kube-dns' })
-    if (overlay === 'production') expect(labels).toContainEqual({ 'users-service/client': 'true' })
-    if (overlay === 'demo') expect(ingress[0]).not.toHaveProperty('from')
-  })
+  testKubectl(
+    'egress allows DNS; ingress allows pods with the label (production) or any (demo)',
+    () => {
+      const { ingress, egress } = one('NetworkPolicy').spec
+      const peers = [
+        ...egress.map(({ to }: Any) => to),
+        ...ingress.map(({ from = [] }: Any) => from),
+      ]
+      const labels = peers.flat().map(({ podSelector }: Any) => podSelector?.matchLabels)
+      expect(labels).toContainEqual({ 'k8s-app': 'kube-dns' })
+      if (overlay === 'production')
+        expect(labels).toContainEqual({ 'users-service/client': 'true' })
+      if (overlay === 'demo') expect(ingress[0]).not.toHaveProperty('from')
+    },
+  )
 
-  testKubectl('lets nobody but the service reach MongoDB', () => {
+  testKubectl('only the service can reach MongoDB', () => {
     for (const policy of all('NetworkPolicy').filter(
       ({ metadata }) => metadata.name === 'mongodb',
     )) {

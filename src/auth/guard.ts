@@ -1,26 +1,33 @@
-// Who may pass: the first app.use. Never throws, never reads a body, never asks a store.
+// Decides which requests may pass: the first app.use. Never throws, never reads a body, never asks a store.
 import type Koa from 'koa'
 import { answer, unauthorized } from '../http/failure.ts'
 import { isRepeated } from '../http/headers.ts'
-import type { Tokens } from './tokens.ts'
+import type { Request } from '../http/request.ts'
+import type { Tokens, Verdict } from './tokens.ts'
 
-/** Paths that match are protected: tested as they were sent, not anchored (specification, section 5). */
+/** Paths that match are protected. The path is tested as the client sent it (specification, section 5). */
 export const PROTECTED = /\/users/
 
 const REFUSAL = unauthorized() // the same for every request
 
 export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
   return async function guard(ctx, next) {
-    if (!PROTECTED.test(ctx.path)) return next()
-    const { headers, rawHeaders } = ctx.req
-    const verdict = isRepeated(rawHeaders, 'authorization')
-      ? AMBIGUOUS
-      : tokens.verify(headers.authorization)
-    if (verdict.valid) return next()
-    ctx.req.refused = verdict.reason // for the log and the metrics; the client is not told
+    const isProtected = PROTECTED.test(ctx.path)
+    ctx.set('Cache-Control', isProtected ? 'private, no-cache' : 'no-store')
+    if (!isProtected) return next()
+    const request = ctx.req as Request
+    const verdict = verdictOn(request, tokens)
+    if (verdict.valid) {
+      if (verdict.userId !== undefined) request.userId = verdict.userId
+      return next()
+    }
+    request.refused = verdict.reason // for the log and the metrics only
     answer(ctx, REFUSAL)
   }
 }
 
-/** Of several headers a proxy may have judged another one than Node hands on, the first. */
-const AMBIGUOUS = { valid: false, reason: 'invalid' } as const
+/** Node hands on the first of several `Authorization` headers; a proxy may have checked another one. */
+function verdictOn({ headers, rawHeaders }: Request, tokens: Pick<Tokens, 'verify'>): Verdict {
+  if (isRepeated(rawHeaders, 'authorization')) return { valid: false, reason: 'invalid' }
+  return tokens.verify(headers.authorization)
+}

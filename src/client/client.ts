@@ -1,5 +1,5 @@
-// The contract as a client, for Node and for browsers: users-service/client. No type here is written by
-// hand, and nothing of the service is imported.
+// The client, for Node and for browsers: users-service/client. All types come from the contract. Imports
+// no code of the service.
 import createClient, { type Client, type ClientOptions } from 'openapi-fetch'
 import type { components, paths } from '../contract/openapi.ts'
 
@@ -7,13 +7,13 @@ export type User = components['schemas']['User']
 
 export interface UsersClient extends Client<paths, 'application/json'> {
   /**
-   * All users in order of creation, fetched a page at a time as they are consumed: `for await (const user
-   * of client.all())`. @throws PageFailed
+   * All users in order of creation, fetched page by page while you read them: `for await (const user of
+   * client.all())`. @throws PageFailed
    */
   all(): AsyncGenerator<User, void, undefined>
 }
 
-/** A page of users could not be had. */
+/** The service did not return a page of users. */
 export class PageFailed extends Error {
   readonly status: number
 
@@ -27,29 +27,29 @@ export class PageFailed extends Error {
 export interface UsersClientOptions extends ClientOptions {
   /** Where the service is, such as `http://localhost:3000`. */
   baseUrl: string
-  /** Whom to log in as: when a token is first needed, and when one is refused. */
+  /** The email to log in with, when there is no token yet and when one is refused. */
   email?: string
-  /** A token to begin with, or to do with when there is no `email`. */
+  /** The first token, or the only one if there is no `email`. */
   token?: string
 }
 
 const LOGIN = '/login' satisfies keyof paths
 
-/** The most users that the service puts into a page. */
+/** The largest page that the service returns. */
 const PAGE = 1_000
 
 /**
- * A client with a method for each of HTTP's, typed by the contract:
+ * A client with one method per HTTP method, typed by the contract:
  * `const { data, error } = await client.GET('/users/{id}', { params: { path: { id } } })`.
- * A call resolves to `error`, `{ message }`, when the service refuses or fails, and rejects when the
+ * A call resolves to `error`, `{ message }`, when the service returns an error, and rejects when the
  * service cannot be reached.
  *
- * With an `email` a call that gets 401 logs in again and is sent again, once; calls that do so at the
- * same time share the log-in, which no call's `signal` aborts. The answer to a log-in that is refused
- * is the answer to the call. A call that brings an `Authorization` header, or a `fetch` of its own, is
- * left alone.
+ * With an `email`, a call that gets 401 logs in again and is sent again, once. Calls that do this at the
+ * same time share one log-in, which the `signal` of a call does not abort. If the log-in fails, its
+ * response becomes the response of the call. A call with its own `Authorization` header or its own
+ * `fetch` is sent unchanged.
  *
- * @see https://openapi-ts.dev/openapi-fetch/ for everything else that it can be told
+ * @see https://openapi-ts.dev/openapi-fetch/ for all other options
  */
 export function createUsersClient(options: UsersClientOptions): UsersClient {
   const { email, token: firstToken, fetch: given = globalThis.fetch, ...others } = options
@@ -58,14 +58,14 @@ export function createUsersClient(options: UsersClientOptions): UsersClient {
   let token = firstToken
   let loggingIn: Promise<Response | undefined> | undefined
 
-  /** @returns the answer, if it is a refusal */
+  /** @returns the response, if the log-in failed */
   async function logIn(): Promise<Response | undefined> {
     const { data, error, response } = await client.POST(LOGIN, { body: { email: email! } })
     token = data?.token
     return data ? undefined : new Response(JSON.stringify(error), response)
   }
 
-  /** Sees to it that there is a token, and another one than `refused`. */
+  /** Makes sure that there is a token other than `refused`. @returns the response, if the log-in failed */
   function renew(refused?: string): Promise<Response | undefined> | undefined {
     if (!loggingIn && token !== undefined && token !== refused) return undefined
     return (loggingIn ??= logIn().finally(() => (loggingIn = undefined)))
@@ -89,7 +89,7 @@ export function createUsersClient(options: UsersClientOptions): UsersClient {
       const { data, error, response } = await client.GET('/users', { params: { query } })
       if (!data) throw new PageFailed(response.status, messageIn(error) ?? response.statusText)
       yield* data
-      after = behindNext(response)
+      after = nextAfter(response)
       if (after === undefined) return
     }
   }
@@ -104,20 +104,20 @@ export function createUsersClient(options: UsersClientOptions): UsersClient {
   return Object.assign(client, { all })
 }
 
-/** What the service says against a request; undefined if it was something else that answered. */
+/** The message of the service; undefined if something else sent the response. */
 const messageIn = (error: unknown): string | undefined =>
   (error as Partial<Error> | undefined)?.message
 
 /**
- * The id that the next page comes behind, from the `Link` of this one (RFC 8288 §3). The rest of its
- * target may be what only the service knows, behind a proxy that puts a path before it.
+ * The `after` of the next page, from the `Link` of this page (RFC 8288 §3). The rest of the link is not
+ * used: a proxy may add a path prefix that the service does not know.
  */
-function behindNext({ headers }: Response): string | undefined {
+function nextAfter({ headers }: Response): string | undefined {
   const [, query] = /<[^>?]*\?([^>]*)>[^,]*;\s*rel="?next\b/i.exec(headers.get('Link') ?? '') ?? []
   return new URLSearchParams(query).get('after') ?? undefined
 }
 
-/** What `promise` resolves to, but rejects when `signal` aborts before. */
+/** Waits for `promise`, but rejects when `signal` aborts first. */
 async function unlessAborted<T>(promise: T | Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted()
   const settled = new AbortController()

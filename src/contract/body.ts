@@ -1,70 +1,152 @@
-// Reads a request body and holds it against the schema that the contract gives it.
-import type { ErrorObject } from 'ajv/dist/2020.js'
+// Reads the JSON body of a request: koa-bodyparser, with a limit on the bytes and on the memory that all
+// bodies take together.
+import { isUtf8 } from 'node:buffer'
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { Transform, type TransformCallback } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { brotliDecompressSync, unzipSync } from 'node:zlib'
 import type Koa from 'koa'
-import { invalidBody } from '../http/failure.ts'
-import { ajv } from './ajv.ts'
+import bodyParser from 'koa-bodyparser'
+import type { Budget } from '../http/budget.ts'
+import {
+  bodyTooLarge,
+  Failure,
+  invalidBody,
+  requestTimeout,
+  unsupportedMediaType,
+} from '../http/failure.ts'
 import type { Operation } from './document.ts'
-import { receiver } from './receive.ts'
+import { validator } from './validate.ts'
 
 /**
- * Reads and validates the JSON bodies of `operation`.
+ * A function that reads and validates the bodies of `operation`.
  *
- * @param limit the largest body in bytes, after decompression
- * @throws Failure 400, 413 or 415: the body is invalid, too large, or not JSON
+ * @param limit the largest body in bytes, as sent and decompressed
+ * @param memory what all bodies hold together
+ * @throws Failure 400, 408, 413 or 415
  */
 export function bodyReader(
   operation: Operation,
   limit: number,
+  memory: Budget,
 ): (ctx: Koa.Context) => Promise<unknown> {
-  const receive = receiver(operation.mediaTypes, limit)
+  const { mediaTypes } = operation
   const validate = validator(operation)
+  const parse = bodyParser({
+    enableTypes: ['json'],
+    extendTypes: { json: mediaTypes },
+    jsonLimit: `${limit}b`,
+    strict: false, // what JSON may be is the schema's to say
+    onProtoPoisoning: 'ignore', // `__proto__` is a field like any other: nothing is merged into objects
+  } as bodyParser.Options)
+
   return async (ctx) => {
-    const bytes = await receive(ctx)
-    return validate(bytes.length > 0 ? parseJson(bytes) : undefined)
+    const length = Number(ctx.req.headers['content-length']) // Koa reads it as a 32-bit integer
+    const type = length === 0 ? null : ctx.is(mediaTypes)
+    if (type === null) return validate(undefined)
+    if (type === false) throw unsupportedMediaType(`the body must be ${mediaTypes.join(' or ')}`)
+    const decode = decoderOf(ctx.req, limit)
+    if (length > limit) throw bodyTooLarge()
+    if (ctx.req.headers.expect) ctx.res.writeContinue()
+    const body = new Body(limit, memory, decode)
+    try {
+      ctx.req.pipe(body).once('error', () => {})
+      ctx.res.once('close', () => body.destroy(new Error('the connection closed')))
+      await parse(Object.create(ctx, { req: { value: body } }) as Koa.Context, async () => {})
+    } catch (error) {
+      await drop(ctx.req)
+      throw unreadable(error as Error)
+    } finally {
+      memory.release(body)
+    }
+    return validate(ctx.request.rawBody === '' ? undefined : ctx.request.body)
   }
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
-function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(utf8.decode(bytes))
-  } catch (error) {
-    throw invalidBody(`the body is not valid ${error instanceof SyntaxError ? 'JSON' : 'UTF-8'}`)
-  }
+function unreadable(error: Error): Failure {
+  if (error instanceof Failure) return error
+  if (error instanceof SyntaxError) return invalidBody('the body is not valid JSON')
+  return invalidBody('the body cannot be read', { cause: error })
 }
 
 /**
- * A function that checks a body; an absent one (`undefined`) lacks every field, and is no object if none
- * is required. It throws a Failure 400.
+ * A body as koa-bodyparser gets it: in one piece, decompressed. Reading the request itself, koa-bodyparser
+ * would keep each chunk as it comes, and a chunk of one byte takes hundreds.
  */
-export function validator({ path, method, mediaTypes }: Operation) {
-  const media = [path, method, 'requestBody', 'content', mediaTypes[0] as string, 'schema']
-  const pointer = ['paths', ...media].map(escapePointer).join('/')
-  const valid = ajv.compile({ $ref: `openapi.yaml#/${pointer}` })
-  return (body: unknown): unknown => {
-    if (valid(body === undefined ? {} : body) && body !== undefined) return body
-    throw invalidBody(sentence(valid.errors?.[0]))
+class Body extends Transform {
+  readonly headers = {} // koa-bodyparser has nothing to decompress, and no length to check
+  readonly #limit: number
+  readonly #memory: Budget
+  readonly #decode: (bytes: Buffer) => Buffer
+  #bytes = Buffer.allocUnsafe(1024)
+  #length = 0
+
+  constructor(limit: number, memory: Budget, decode: (bytes: Buffer) => Buffer) {
+    super()
+    this.#limit = limit
+    this.#memory = memory
+    this.#decode = decode
+  }
+
+  giveUp(): void {
+    this.#bytes = Buffer.alloc(0)
+    this.destroy(requestTimeout())
+  }
+
+  override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
+    const whole = this.#length + chunk.length
+    if (whole > this.#limit) return done(bodyTooLarge())
+    if (whole > this.#bytes.length) this.#grow(Math.min(2 * whole, this.#limit))
+    if (this.destroyed) return done()
+    this.#length += chunk.copy(this.#bytes, this.#length)
+    done()
+  }
+
+  override _flush(done: TransformCallback): void {
+    try {
+      const bytes = this.#decode(this.#bytes.subarray(0, this.#length))
+      if (isUtf8(bytes)) done(null, bytes)
+      else done(invalidBody('the body is not valid UTF-8'))
+    } catch (error) {
+      const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
+      done(isTooLarge ? bodyTooLarge() : (error as Error))
+    }
+  }
+
+  #grow(size: number): void {
+    const larger = Buffer.allocUnsafe(size)
+    this.#bytes.copy(larger)
+    this.#bytes = larger
+    this.#memory.hold(this, size)
   }
 }
 
-/** RFC 6901 §3, within a URI fragment. */
-const escapePointer = (key: string) =>
-  encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))
-
-/** What is wrong, for people. */
-function sentence(error?: ErrorObject): string {
-  const field = error?.instancePath.slice(1) || error?.params['missingProperty']
-  if (!error || !field) return 'the body must be a JSON object'
-  return `field \`${field}\` ${complaint(error)}`
+/** Undoes the content coding (RFC 9110 §8.4.1). Synchronously, so that one body at a time takes memory for it. */
+function decoderOf(
+  { headers }: IncomingMessage,
+  maxOutputLength: number,
+): (bytes: Buffer) => Buffer {
+  switch (headers['content-encoding']?.toLowerCase() ?? 'identity') {
+    case 'identity':
+      return (bytes) => bytes
+    case 'gzip':
+    case 'deflate':
+      return (bytes) => unzipSync(bytes, { maxOutputLength })
+    case 'br':
+      return (bytes) => brotliDecompressSync(bytes, { maxOutputLength })
+    default:
+      throw unsupportedMediaType('the content coding of the body is unknown')
+  }
 }
 
-function complaint({ keyword, data, parentSchema, message = 'is invalid' }: ErrorObject): string {
-  if (keyword === 'required' || data === null) return 'is required'
-  if (keyword === 'minLength') {
-    return parentSchema?.['x-empty-is-absent'] ? 'is required' : 'must not be empty'
-  }
-  if (keyword === 'type') return 'must be a string'
-  if (keyword === 'format') return 'must not hold a lone surrogate'
-  return message
+/** How long, in milliseconds, the rest of a refused body is let in. */
+const LINGER = 1_000
+
+/** Drops the rest of the body: a client that is still sending would not read its response. */
+async function drop(request: IncomingMessage): Promise<void> {
+  request.unpipe().resume()
+  if (request.complete || request.destroyed) return
+  const ended = once(request, 'end').catch(() => {})
+  await Promise.race([ended, sleep(LINGER, undefined, { ref: false })])
 }

@@ -26,7 +26,7 @@ type Places<Parameters> = {
 }
 
 /** One of the documented responses. An array may be given in parts. */
-type Reply<Responses> = {
+export type Reply<Responses> = {
   [Status in keyof Responses]: { status: Status } & HeadersOf<Responses[Status]> &
     BodyOf<Responses[Status]>
 }[keyof Responses]

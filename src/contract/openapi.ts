@@ -13,24 +13,30 @@ export interface paths {
         };
         /**
          * List all users
-         * @description All users in order of creation; an empty array when there are none. The list is streamed:
-         *     when it fails on the way the connection breaks, so that a list cut short never looks whole.
+         * @description Returns all users in order of creation, or an empty array when there are none. The list is
+         *     streamed. When it fails halfway, the connection breaks, so that an incomplete list never
+         *     looks complete.
          *
-         *     With `limit` it comes in pages: follow the `Link` of each to the next. A user who is there
-         *     from the first page to the last is in exactly one of them, whoever comes and goes meanwhile.
+         *     With `limit` the list comes in pages: follow the `Link` of each page to the next one. Users
+         *     may be created and deleted while a client reads the pages. A user who exists from the first
+         *     page to the last is on exactly one of them.
          *
-         *     A parameter that is unknown, repeated or malformed is refused. They are encoded as forms
-         *     are: `+` is a space, `%2B` a plus.
+         *     An unknown, repeated or malformed parameter gets 400. Parameters are encoded as in HTML
+         *     forms: `+` is a space, `%2B` is a plus.
          */
         get: operations["listUsers"];
         put?: never;
         /**
          * Create a user
-         * @description Stores a user and assigns its id. No two users have the same email; emails are compared
-         *     exactly, without trimming or case folding. Apart from that nothing is validated: a name or
-         *     an email that is absent or null is the empty string, a number or a boolean is stored as its
-         *     text as JavaScript writes it, and any other field, `id` included, is ignored. An empty email is no email: any
-         *     number of users may have none, and none of them can log in.
+         * @description Stores a user and assigns its id. No two users have the same email. Emails are compared
+         *     exactly, without trimming or case folding.
+         *
+         *     Nothing else is validated. A name or an email that is absent or null becomes the empty
+         *     string. A number or a boolean is stored as text, written as in JavaScript. All other fields,
+         *     `id` too, are ignored.
+         *
+         *     An empty email means that the user has no email. Any number of users may have no email, and
+         *     they cannot log in.
          */
         post: operations["createUser"];
         delete?: never;
@@ -45,8 +51,8 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The id of a user: 24 lower-case hexadecimal digits, assigned when the user was created. Any
-                 *     other text is an id that no user has.
+                 * @description The id of a user: 24 lower-case hexadecimal digits, assigned when the user is created. No
+                 *     user has an id of another form.
                  * @example 665f1c2e8b3f4a0012d4c001
                  */
                 id: components["parameters"]["id"];
@@ -55,21 +61,21 @@ export interface paths {
         };
         /**
          * Read a user
-         * @description One user, by its id.
+         * @description Returns the user with this id.
          */
         get: operations["readUser"];
         /**
          * Rename a user
-         * @description Replaces the name, the only field that can change. Other fields in the body are ignored.
-         *     The body is validated before the user is looked up. With `If-Match`, of several who change
-         *     the same user at once one does, and the others get 412.
+         * @description Replaces the name, which is the only field that can change. Other fields in the body are
+         *     ignored. The body is validated before the user is looked up. When several clients change
+         *     the same user at once with `If-Match`, only one of them succeeds. The others get 412.
          */
         put: operations["renameUser"];
         post?: never;
         /**
          * Delete a user
-         * @description Deletes the user; the email is free again. Tokens issued to the user stay valid until they
-         *     expire.
+         * @description Deletes the user. Another user may then have the email. Tokens that were issued to the user
+         *     stay valid until they expire.
          */
         delete: operations["deleteUser"];
         options?: never;
@@ -88,8 +94,8 @@ export interface paths {
         put?: never;
         /**
          * Get a token
-         * @description Issues a token to the user with this email. No password is asked for: whoever reaches this
-         *     path and knows an email can act as that user.
+         * @description Issues a token for the user with this email. It asks for no password: anyone who can reach
+         *     this path and knows an email can act as that user.
          */
         post: operations["login"];
         delete?: never;
@@ -104,14 +110,14 @@ export interface components {
     schemas: {
         /** @description A user record. It has exactly these three fields. */
         User: {
-            /** @description Assigned on creation; ids sort by creation. */
+            /** @description Assigned by the service. Ids sort in order of creation. */
             id: string;
             /** @description The only field that can change. */
             name: string;
             /** @description Unique among all users, unless it is empty. */
             email: string;
         };
-        /** @description What a user is made from. */
+        /** @description The fields of a new user. */
         NewUser: {
             /**
              * Format: well-formed-unicode
@@ -121,7 +127,7 @@ export interface components {
             name?: string | number | boolean | null;
             /**
              * Format: well-formed-unicode
-             * @description Any text that is no other user's email.
+             * @description Any text that is not the email of another user.
              * @default
              */
             email?: string | number | boolean | null;
@@ -130,15 +136,15 @@ export interface components {
         NewName: {
             /**
              * Format: well-formed-unicode
-             * @description Any text but the empty one.
+             * @description Any text that is not empty.
              */
             name: string;
         };
-        /** @description Whose token is asked for. */
+        /** @description The user to issue a token for. */
         Login: {
             /**
              * Format: well-formed-unicode
-             * @description The email of a user, exactly as it was stored. An empty one counts as absent.
+             * @description The email of a user, exactly as it was stored. An empty email counts as absent.
              */
             email: string;
         };
@@ -147,13 +153,13 @@ export interface components {
             /** @description A JSON Web Token (RFC 7519). */
             token: string;
         };
-        /** @description What went wrong, for people. */
+        /** @description An error, explained for people. */
         Error: {
             message: string;
         };
     };
     responses: {
-        /** @description The request carries no valid bearer token. */
+        /** @description The request has no valid bearer token. */
         Unauthorized: {
             headers: {
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
@@ -172,7 +178,10 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The user's ETag is none that `If-Match` names, or one that `If-None-Match` names. Nothing was changed. */
+        /**
+         * @description The user's ETag is not listed in `If-Match`, or it is listed in `If-None-Match`. Nothing was
+         *     changed.
+         */
         Changed: {
             headers: {
                 [name: string]: unknown;
@@ -181,7 +190,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The body is larger than the service takes, 1 MiB unless it is configured otherwise. */
+        /** @description The body is over the limit of the service, by default 1 MiB. */
         BodyTooLarge: {
             headers: {
                 [name: string]: unknown;
@@ -190,7 +199,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The body is not `application/json`, or its content coding is unknown. */
+        /** @description The body is not `application/json`, or its content coding is not supported. */
         UnsupportedMediaType: {
             headers: {
                 [name: string]: unknown;
@@ -200,8 +209,8 @@ export interface components {
             };
         };
         /**
-         * @description The service or its data store failed. The answer reveals nothing of it; the log has the
-         *     cause. Whether a write took effect is unknown.
+         * @description The service or its data store failed. The response does not say why; the log does. A write
+         *     may or may not have taken effect.
          */
         Failed: {
             headers: {
@@ -214,27 +223,27 @@ export interface components {
     };
     parameters: {
         /**
-         * @description The id of a user: 24 lower-case hexadecimal digits, assigned when the user was created. Any
-         *     other text is an id that no user has.
+         * @description The id of a user: 24 lower-case hexadecimal digits, assigned when the user is created. No
+         *     user has an id of another form.
          * @example 665f1c2e8b3f4a0012d4c001
          */
         id: string;
         /**
-         * @description ETags, or `*`: unless the user's is among them nothing is changed, and the answer is 412
-         *     (RFC 9110 §13.1.1).
+         * @description ETags, or `*`. Unless the user's ETag is one of them, nothing is changed and the response is
+         *     412 (RFC 9110 §13.1.1).
          */
         "If-Match": string;
         /**
-         * @description ETags, or `*`: if the user's is among them nothing is changed, and the answer is 412 (RFC 9110
-         *     §13.1.2).
+         * @description ETags, or `*`. If the user's ETag is one of them, nothing is changed and the response is 412
+         *     (RFC 9110 §13.1.2).
          */
         "If-None-Match": string;
     };
     requestBodies: never;
     headers: {
         /**
-         * @description Stands for the user exactly as it is, and is another one whenever its name is (RFC 9110
-         *     §8.8.3). It is strong.
+         * @description Identifies this state of the user. It changes whenever the name changes (RFC 9110 §8.8.3). It
+         *     is a strong ETag.
          */
         ETag: string;
         /** @description The scheme to use (RFC 6750 §3). */
@@ -247,11 +256,11 @@ export interface operations {
     listUsers: {
         parameters: {
             query?: {
-                /** @description The most users of a page. */
+                /** @description The maximum number of users on a page. */
                 limit?: number;
-                /** @description Only users who were created after the one with this id, who need not exist any more. */
+                /** @description Return only users created after the user with this id. That user may have been deleted. */
                 after?: string;
-                /** @description Only the user with exactly this email; nobody has the empty one. */
+                /** @description Return only the user with exactly this email. An empty email matches no user. */
                 email?: string;
             };
             header?: never;
@@ -261,13 +270,13 @@ export interface operations {
         requestBody?: never;
         responses: {
             /**
-             * @description The users, the oldest first: a JSON array, or a JSON object a line if `Accept` prefers
-             *     `application/x-ndjson`. `Vary` says `Accept`.
+             * @description The users, oldest first. The body is a JSON array, or one JSON object per line if
+             *     `Accept` prefers `application/x-ndjson`. `Vary` is `Accept`.
              */
             200: {
                 headers: {
                     /**
-                     * @description The next page, if there are more users: `</users?limit=…&after=…>; rel="next"`
+                     * @description The next page, when there are more users: `</users?limit=…&after=…>; rel="next"`
                      *     (RFC 8288).
                      */
                     Link?: string;
@@ -319,8 +328,8 @@ export interface operations {
                 };
             };
             /**
-             * @description The email belongs to another user, or the body is not a JSON object holding a name and
-             *     an email. Nothing was stored.
+             * @description Another user has this email, or the body is not a JSON object with a name and an email.
+             *     Nothing was stored.
              */
             400: {
                 headers: {
@@ -340,13 +349,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags, or `*`: if the user's is among them, the answer is 304 (RFC 9110 §13.1.2). */
+                /** @description ETags, or `*`. If the user's ETag is one of them, the response is 304 (RFC 9110 §13.1.2). */
                 "If-None-Match"?: string;
             };
             path: {
                 /**
-                 * @description The id of a user: 24 lower-case hexadecimal digits, assigned when the user was created. Any
-                 *     other text is an id that no user has.
+                 * @description The id of a user: 24 lower-case hexadecimal digits, assigned when the user is created. No
+                 *     user has an id of another form.
                  * @example 665f1c2e8b3f4a0012d4c001
                  */
                 id: components["parameters"]["id"];
@@ -365,7 +374,7 @@ export interface operations {
                     "application/json": components["schemas"]["User"];
                 };
             };
-            /** @description The user has an ETag that `If-None-Match` names. */
+            /** @description The user's ETag is listed in `If-None-Match`. */
             304: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -383,20 +392,20 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description ETags, or `*`: unless the user's is among them nothing is changed, and the answer is 412
-                 *     (RFC 9110 §13.1.1).
+                 * @description ETags, or `*`. Unless the user's ETag is one of them, nothing is changed and the response is
+                 *     412 (RFC 9110 §13.1.1).
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
                 /**
-                 * @description ETags, or `*`: if the user's is among them nothing is changed, and the answer is 412 (RFC 9110
-                 *     §13.1.2).
+                 * @description ETags, or `*`. If the user's ETag is one of them, nothing is changed and the response is 412
+                 *     (RFC 9110 §13.1.2).
                  */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
                 /**
-                 * @description The id of a user: 24 lower-case hexadecimal digits, assigned when the user was created. Any
-                 *     other text is an id that no user has.
+                 * @description The id of a user: 24 lower-case hexadecimal digits, assigned when the user is created. No
+                 *     user has an id of another form.
                  * @example 665f1c2e8b3f4a0012d4c001
                  */
                 id: components["parameters"]["id"];
@@ -416,7 +425,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The name is absent or empty, or the body cannot be read. Nothing was changed. */
+            /** @description The name is absent or empty, or the body is not valid. Nothing was changed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -438,20 +447,20 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description ETags, or `*`: unless the user's is among them nothing is changed, and the answer is 412
-                 *     (RFC 9110 §13.1.1).
+                 * @description ETags, or `*`. Unless the user's ETag is one of them, nothing is changed and the response is
+                 *     412 (RFC 9110 §13.1.1).
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
                 /**
-                 * @description ETags, or `*`: if the user's is among them nothing is changed, and the answer is 412 (RFC 9110
-                 *     §13.1.2).
+                 * @description ETags, or `*`. If the user's ETag is one of them, nothing is changed and the response is 412
+                 *     (RFC 9110 §13.1.2).
                  */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
                 /**
-                 * @description The id of a user: 24 lower-case hexadecimal digits, assigned when the user was created. Any
-                 *     other text is an id that no user has.
+                 * @description The id of a user: 24 lower-case hexadecimal digits, assigned when the user is created. No
+                 *     user has an id of another form.
                  * @example 665f1c2e8b3f4a0012d4c001
                  */
                 id: components["parameters"]["id"];
@@ -460,7 +469,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The user is gone. */
+            /** @description The user was deleted. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -487,7 +496,7 @@ export interface operations {
         };
         responses: {
             /**
-             * @description A JSON Web Token signed with HS256, to be sent as `Authorization: Bearer <token>`. Its
+             * @description A JSON Web Token signed with HS256. Send it as `Authorization: Bearer <token>`. Its
              *     claims are `id` (the id of the user), `iat` and `exp`.
              */
             200: {
@@ -498,7 +507,7 @@ export interface operations {
                     "application/json": components["schemas"]["Token"];
                 };
             };
-            /** @description There is no email in the body, or the body cannot be read. */
+            /** @description The email is absent or empty, or the body is not valid. */
             400: {
                 headers: {
                     [name: string]: unknown;

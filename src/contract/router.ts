@@ -1,15 +1,16 @@
 // The contract's paths as routes. No path, method or status is written here.
 import { Router, type Layer } from '@koa/router'
-import { once } from 'node:events'
-import { Readable } from 'node:stream'
 import type Koa from 'koa'
-import { JSON_TYPE, methodNotAllowed, noSuchPath } from '../http/failure.ts'
+import { Budget } from '../http/budget.ts'
+import { methodNotAllowed, noSuchPath } from '../http/failure.ts'
+import { LIMITS } from '../http/limits.ts'
+import type { Request } from '../http/request.ts'
 import { rawQuery } from '../http/target.ts'
 import { bodyReader } from './body.ts'
 import { contractOperations, type Operation } from './document.ts'
 import type { Handlers } from './handlers.ts'
-import { jsonArray, jsonLines, LINES_TYPE, linesOf } from './list-body.ts'
 import { queryReader } from './query.ts'
+import { send, type Reply } from './reply.ts'
 
 type Handler = (input: Input) => Reply | Promise<Reply>
 
@@ -20,12 +21,6 @@ interface Input {
   body: unknown
 }
 
-interface Reply {
-  status: number
-  headers?: Record<string, string>
-  body?: unknown
-}
-
 /**
  * Routes every operation of the contract to its handler.
  *
@@ -33,9 +28,10 @@ interface Reply {
  */
 export function createRouter(handlers: Handlers, bodyLimit: number): Router {
   const router = new Router({ sensitive: true, strict: true })
+  const memory = new Budget(LIMITS.memory, LIMITS.smallPart)
   for (const operation of contractOperations) {
     const route = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
-    const serve = respond(operation, handlers, bodyLimit)
+    const serve = respond(operation, handlers, bodyLimit, memory)
     router.register(route, [operation.method], serve, { name: operation.id }) // the span's, too
   }
   return router
@@ -48,59 +44,28 @@ export const unmatched: Koa.Middleware = (ctx) => {
   throw methodNotAllowed(ctx.method, [...allowed].join(', '))
 }
 
-function respond(operation: Operation, handlers: Handlers, bodyLimit: number): Koa.Middleware {
+function respond(
+  operation: Operation,
+  handlers: Handlers,
+  bodyLimit: number,
+  memory: Budget,
+): Koa.Middleware {
   const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1])
   const readQuery = queryReader(operation)
   const headers = operation.parameters.flatMap((one) => (one.in === 'header' ? [one.name] : []))
-  const readBody = operation.mediaTypes.length > 0 ? bodyReader(operation, bodyLimit) : undefined
+  const hasBody = operation.mediaTypes.length > 0
+  const readBody = hasBody ? bodyReader(operation, bodyLimit, memory) : undefined
   const handler = handlers[operation.id] as Handler
   return async (ctx) => {
-    ctx.req.operation = operation.id // for the log and the metrics
+    const request = ctx.req as Request
+    request.operation = operation.id
     // The captures are as the client sent them; `ctx.params` are percent-decoded.
     const path = Object.fromEntries(names.map((name, i) => [name, ctx.captures[i]]))
-    const query = readQuery?.(rawQuery(ctx.req.url ?? ''))
+    const query = readQuery?.(rawQuery(request.url ?? ''))
     const header = Object.fromEntries(
-      headers.map((name) => [name, ctx.req.headers[name.toLowerCase()]]),
+      headers.map((name) => [name, request.headers[name.toLowerCase()]]),
     )
     const body = await readBody?.(ctx)
-    await send(ctx, await handler({ path, query, header, body }), operation.answers)
+    await send(ctx, await handler({ path, query, header, body }), operation.answers, memory)
   }
-}
-
-/** @param mediaTypes those that the answer may have; lists may be lines */
-async function send(
-  ctx: Koa.Context,
-  { status, headers = {}, body }: Reply,
-  mediaTypes: string[],
-): Promise<void> {
-  const asLines = mediaTypes.includes(LINES_TYPE) && ctx.accepts(mediaTypes) === LINES_TYPE
-  const content = await write(body, asLines, ctx)
-  ctx.status = status
-  ctx.set(headers)
-  if (mediaTypes.length > 1) ctx.vary('Accept')
-  if (content === undefined) return // an assignment would make it a 204
-  ctx.set('Content-Type', asLines ? LINES_TYPE : JSON_TYPE)
-  ctx.body = content
-}
-
-function write(
-  body: unknown,
-  asLines: boolean,
-  ctx: Koa.Context,
-): string | undefined | Promise<Readable> {
-  if (isAsyncIterable(body)) return stream(asLines ? jsonLines(body) : jsonArray(body), ctx)
-  return asLines ? linesOf(body as unknown[]) : JSON.stringify(body)
-}
-
-/** Waits for the first chunk, so that a failure until then is still a 500. */
-async function stream(chunks: AsyncIterable<string>, { req, res }: Koa.Context): Promise<Readable> {
-  const readable = Readable.from(chunks)
-  res.once('close', () => readable.destroy()) // an answer that never got its turn, too
-  await once(readable, 'readable')
-  if (req.socket.destroyed) readable.destroy()
-  return readable
-}
-
-function isAsyncIterable(body: unknown): body is AsyncIterable<unknown[]> {
-  return typeof body === 'object' && body !== null && Symbol.asyncIterator in body
 }

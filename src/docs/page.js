@@ -1,4 +1,4 @@
-// The page at /docs, in the browser: Swagger UI over the contract, and a log-in that fills in the token.
+// The page at /docs, in the browser: shows the contract in Swagger UI, logs in and fills in the token.
 const form = document.querySelector('form')
 const status = document.querySelector('output')
 const button = document.querySelector('button')
@@ -9,7 +9,7 @@ void show()
 
 async function show() {
   const contract = await (await fetch('openapi.json')).json()
-  // The service is where this page is, whatever path a proxy has put before both.
+  // The service is at the URL of this page, even if a proxy adds a path prefix.
   const url = new URL('.', location.href).pathname.replace(/(.)\/$/, '$1')
   ui = SwaggerUIBundle({
     spec: { ...contract, servers: [{ url }] },
@@ -18,7 +18,7 @@ async function show() {
     displayRequestDuration: true,
     defaultModelsExpandDepth: 0,
     tryItOutEnabled: true,
-    validatorUrl: null, // else the contract's address would go to validator.swagger.io
+    validatorUrl: null, // by default, the page sends the URL of the contract to validator.swagger.io
     responseInterceptor: noteRefusal,
     onComplete: () => (button.disabled = false),
   })
@@ -43,7 +43,7 @@ async function logInAs(email) {
   button.disabled = false
 }
 
-/** The token of the user with this email. @throws Error what the service says against it */
+/** Gets a token for the user with this email. @throws Error with the message of the service */
 async function tokenOf(email) {
   const headers = { 'Content-Type': 'application/json' }
   const response = await fetch('login', {
@@ -60,7 +60,7 @@ async function tokenOf(email) {
 
 function noteRefusal(response) {
   if (response.status === 401 && hasToken && !response.url.endsWith('/login')) {
-    say('The token is valid no longer; log in again.', 'refused')
+    say('The token is no longer valid. Log in again.', 'refused')
   }
   return response
 }

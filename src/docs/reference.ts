@@ -1,5 +1,5 @@
-// The contract for its readers: /docs, a page to read and try it, and /openapi.yaml and /openapi.json.
-// Comes behind the router, so that no request which has a route waits for it.
+// Serves the contract: /docs, a page to read and try it, /openapi.yaml and /openapi.json. Runs after
+// the router, so that it does not slow down the operations.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type Koa from 'koa'
 import { methodNotAllowed } from '../http/failure.ts'
 
-/** What `npm run build` lays out in dist/docs, next to the page itself. */
+/** The files that `npm run build` copies to dist/docs, next to the page itself. */
 const ASSETS = [
   'page.css',
   'page.js',
@@ -16,7 +16,7 @@ const ASSETS = [
   'favicon-32x32.png',
 ]
 
-/** What each path shows, made when it is asked for the first time. */
+/** The content of each path, read at the first request for it. */
 const PAGES = new Map<string, () => Promise<Page>>([
   ['/openapi.json', once(() => read('#openapi.json'))],
   ['/openapi.yaml', once(() => read('#openapi.yaml'))],
@@ -38,12 +38,12 @@ function once(make: () => Promise<Buffer>): () => Promise<Page> {
   }
 }
 
-/** @param specifier one of this package's `imports` */
+/** @param specifier one of the `imports` in package.json */
 function read(specifier: string): Promise<Buffer> {
   return readFile(fileURLToPath(import.meta.resolve(specifier)))
 }
 
-/** The page runs its own scripts and talks to this service alone (Content Security Policy Level 3). */
+/** The page may run only its own scripts and connect only to this service (Content Security Policy Level 3). */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -66,12 +66,11 @@ export const reference: Koa.Middleware = async (ctx, next) => {
   ctx.set({
     'Cache-Control': 'no-cache',
     'Content-Security-Policy': POLICY,
-    'X-Content-Type-Options': 'nosniff',
   })
   if (ctx.fresh) ctx.status = 304
 }
 
 function typeOf(path: string): string {
   const extension = extname(path) || '.html'
-  return extension === '.yaml' ? 'application/yaml' : extension // RFC 9512; Koa would say text/yaml
+  return extension === '.yaml' ? 'application/yaml' : extension // RFC 9512; the default of Koa is text/yaml
 }

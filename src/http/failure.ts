@@ -1,4 +1,5 @@
 // The failures that HTTP knows, each a status and a message. Knows no store and no user.
+import type { ServerResponse } from 'node:http'
 import type Koa from 'koa'
 
 /** A failure as HTTP tells it: `{ "message": string }` with a status and headers. */
@@ -55,3 +56,15 @@ export function answer(ctx: Koa.Context, failure: Failure): void {
   ctx.set('Content-Type', JSON_TYPE)
   ctx.body = failure.body
 }
+
+/** Writes `failure` as the last response of its connection. */
+export function refuse(response: ServerResponse, failure: Failure): void {
+  response.writeHead(failure.status, headersOf(failure)).end(failure.body)
+}
+
+export const headersOf = ({ headers, body }: Failure) => ({
+  ...headers,
+  'Content-Type': JSON_TYPE,
+  'Content-Length': Buffer.byteLength(body),
+  Connection: 'close',
+})

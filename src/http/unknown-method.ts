@@ -1,20 +1,18 @@
-// Requests with a method that Node's parser does not know. Any token is a method (RFC 9110 §9.1).
-import { IncomingMessage, maxHeaderSize, METHODS } from 'node:http'
+// Requests with a method that Node's parser does not know: the router answers 405. Any token is a method (RFC 9110 §9.1).
+import { maxHeaderSize, METHODS } from 'node:http'
 import type { Socket } from 'node:net'
+import { Request } from './request.ts'
 
 const HEAD = /^([!#$%&'*+.^`|~\w-]+) ([!-~]+) HTTP\/1\.1\r\n((?:[^\r\n]+\r\n)*)\r\n/
 const FIELD = /^([!#$%&'*+.^`|~\w-]+):([^\0]*)$/
 
 /**
- * The request that a packet starts with. Its body, if it has one, is left: no operation takes it.
+ * The request that a packet starts with. Its body is ignored: no operation takes one with such a method.
  *
- * @returns undefined unless the head is whole and well-formed, and its method unknown to Node; one
- * that is so only by its letter case is none, for the router would take it for the other
+ * @returns undefined unless the head is complete and well-formed, and Node does not know its method in
+ * any letter case (the router would take `get` for GET)
  */
-export function requestOfUnknownMethod(
-  packet: Buffer,
-  socket: Socket,
-): IncomingMessage | undefined {
+export function requestOfUnknownMethod(packet: Buffer, socket: Socket): Request | undefined {
   const head = packet.toString('latin1', 0, maxHeaderSize)
   const [, method = '', url, lines = ''] = HEAD.exec(head) ?? []
   if (!url || METHODS.includes(method.toUpperCase())) return undefined
@@ -27,5 +25,5 @@ export function requestOfUnknownMethod(
     headers[name.toLowerCase()] ??= value.trim()
   }
   const parts = { method, url, httpVersion: '1.1', rawHeaders, headers, complete: true }
-  return Object.assign(new IncomingMessage(socket), parts)
+  return Object.assign(new Request(socket), parts)
 }

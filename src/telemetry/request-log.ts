@@ -1,64 +1,71 @@
-// What is told of a request: its id, its line in the log, its metrics.
+// The request log: an id, a line and metrics for each request. Never a token, a body or a query.
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
+import type Koa from 'koa'
+import type { Failure } from '../http/failure.ts'
+import type { Request } from '../http/request.ts'
+import type { Observer } from '../http/server.ts'
+import { rawPath } from '../http/target.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
-import { rawPath } from '../http/target.ts'
 
-declare module 'node:http' {
-  interface IncomingMessage {
-    /** Names the request, in X-Request-Id and in the log. */
-    id?: string
-    /** The trace that it is part of. */
-    trace?: string
-    /** The operation that it reached, by its operationId. */
-    operation?: string
-    /** Why the guard refused its token. */
-    refused?: string
+export interface RequestLog extends Observer {
+  /** The service failed to serve a request. */
+  failure: (failure: Failure, ctx?: Koa.Context) => void
+}
+
+export function createRequestLog({ log, metrics }: Destinations): RequestLog {
+  function end(request: Request, response: ServerResponse, start: number): void {
+    const { id, trace, method = '', operation, refused, userId } = request
+    const status = response.headersSent ? response.statusCode : undefined
+    const ms = Math.round((performance.now() - start) * 1000) / 1000
+    const labels = { operation: operation ?? 'none', method, status: String(status ?? 'none') }
+    metrics.requestEnded(labels, ms / 1000)
+    if (refused) metrics.refused(refused)
+    const path = rawPath(request.url ?? '')
+    const location = response.getHeader('Location') // of a user that was created
+    const line = { id, trace_id: trace, user: userId, method, path, location, status, refused, ms }
+    if (response.writableFinished) log.info(line, 'request')
+    else log.warn(line, 'request broken off')
+  }
+
+  return {
+    request(request, response) {
+      const start = performance.now()
+      metrics.requestBegun()
+      request.id = idOf(request) ?? randomUUID()
+      request.trace ??= traceOf(request)
+      response.setHeader('X-Request-Id', request.id)
+      response.setHeader('X-Content-Type-Options', 'nosniff')
+      response.once('close', () => end(request, response, start))
+    },
+    noRequest({ status }, id, code) {
+      log.info({ id, status, code }, 'no request')
+    },
+    failure({ message, cause }, ctx) {
+      const { id, trace } = (ctx?.req ?? {}) as Partial<Request>
+      log.error({ id, trace_id: trace, err: cause }, message)
+    },
   }
 }
 
-export interface Observers {
+interface Destinations {
   log: Logger
   metrics: Metrics
 }
 
-/** Gives `request` its id, and tells of it when its connection is through with `response`. */
-export function observe(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { log, metrics }: Observers,
-): void {
-  const start = performance.now()
-  metrics.requestBegun()
-  request.id = idOf(request) ?? randomUUID()
-  request.trace ??= traceOf(request)
-  response.setHeader('X-Request-Id', request.id)
-  response.once('close', () => {
-    const { id, trace, method = '', operation, refused } = request
-    const status = response.headersSent ? response.statusCode : undefined
-    const ms = Math.round((performance.now() - start) * 1000) / 1000
-    const end = { operation: operation ?? 'none', method, status: String(status ?? 'none') }
-    metrics.requestEnded(end, ms / 1000)
-    if (refused) metrics.refused(refused)
-    const path = rawPath(request.url ?? '')
-    const line = { id, trace_id: trace, method, path, status, refused, ms }
-    if (response.writableFinished) log.info(line, 'request')
-    else log.warn(line, 'request broken off')
-  })
-}
+const SAFE_ID = /^[\w.:/+=@-]{1,128}$/ // nothing that must be escaped anywhere
 
-const SANE = /^[\w.:/+=@-]{1,128}$/ // what ids are made of; nothing that would need escaping anywhere
-
-function idOf({ headers }: IncomingMessage): string | undefined {
+/** The id that the client or a proxy gave the request. */
+function idOf({ headers }: Request): string | undefined {
   const id = headers['x-request-id']
-  return typeof id === 'string' && SANE.test(id) ? id : undefined
+  return typeof id === 'string' && SAFE_ID.test(id) ? id : undefined
 }
 
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}/
 
 /** The trace that the client names (W3C Trace Context §3.2). */
-function traceOf({ headers }: IncomingMessage): string | undefined {
+function traceOf({ headers }: Request): string | undefined {
   const { traceparent } = headers
   return typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent)?.[1] : undefined
 }

@@ -9,9 +9,10 @@ import { KoaInstrumentation } from '@opentelemetry/instrumentation-koa'
 import { MongoDBInstrumentation } from '@opentelemetry/instrumentation-mongodb'
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
-import { IncomingMessage, type ClientRequest } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import { register } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Request } from '../http/request.ts'
 
 /** How long, in milliseconds, the last traces may take to be sent. */
 const PATIENCE = 2_000
@@ -35,9 +36,9 @@ export function startTracing(): () => Promise<void> {
   return () => Promise.race([provider.shutdown(), sleep(PATIENCE)])
 }
 
-/** Gives the request the trace that it is part of, for the log: it may begin here. */
+/** Tells the request log the trace, which may begin with this request. */
 function nameTrace(span: Span, request: IncomingMessage | ClientRequest): void {
-  if (request instanceof IncomingMessage) request.trace = span.spanContext().traceId
+  if (request instanceof Request) request.trace = span.spanContext().traceId
 }
 
 /** Probes are asked so often that they would bury what matters. */

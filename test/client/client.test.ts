@@ -1,4 +1,4 @@
-// The client's log-in, against the service. That it speaks every operation, the other tests show.
+// How the client logs in, and how it reads all users. (Its operations are used by the other tests.)
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import {
   createUsersClient,
@@ -9,15 +9,16 @@ import {
 import { createTokens } from '../../src/auth/tokens.ts'
 import { checkedFetch, useService } from '../support/service.ts'
 import { sqlitePlace, useStore } from '../support/stores.ts'
+import { newUser } from '../support/users.ts'
 
 const REFUSED = createTokens(['another-secret-of-at-least-32-bytes'], 60).issue('x')
 const email = 'ada@example.com'
 
 const store = useStore(sqlitePlace)
 const service = useService(store)
-beforeAll(() => store().create({ name: 'Ada', email }))
+beforeAll(() => store().create(newUser({ name: 'Ada', email })))
 
-/** What went over the wire, such as `POST /login 200`. */
+/** The requests and their statuses, such as `POST /login 200`. */
 const sent: string[] = []
 beforeEach(() => void (sent.length = 0))
 
@@ -33,7 +34,7 @@ async function noted(request: Request): Promise<Response> {
 const LOG_IN = 'POST /login 200'
 
 describe('with an email', () => {
-  test('it logs in when a token is first needed, once', async () => {
+  test('it logs in once, when a token is first needed', async () => {
     const users = client({ email })
     expect(sent).toEqual([])
     expect((await users.GET('/users')).data).toMatchObject([{ name: 'Ada' }])
@@ -41,22 +42,22 @@ describe('with an email', () => {
     expect(sent).toEqual([LOG_IN, 'GET /users 200', 'GET /users 200'])
   })
 
-  test('calls that start together share the log-in', async () => {
+  test('simultaneous calls share one log-in', async () => {
     const users = client({ email })
     const calls = await Promise.all(Array.from({ length: 20 }, () => users.GET('/users')))
     expect(calls.map(({ response }) => response.status)).toEqual(Array(20).fill(200))
     expect(sent.filter((line) => line === LOG_IN)).toHaveLength(1)
   })
 
-  test('a call that gets 401 logs in again, and is sent again with its body', async () => {
+  test('after a 401 it logs in again and repeats the call with its body', async () => {
     const users = client({ email, token: REFUSED })
-    const { data } = await users.POST('/users', { body: { name: 'Grace' } })
+    const { data } = await users.POST('/users', { body: newUser({ name: 'Grace' }) })
     expect(data).toMatchObject({ name: 'Grace' })
     expect(sent).toEqual(['POST /users 401', LOG_IN, 'POST /users 201'])
     expect((await users.GET('/users')).data).toHaveLength(2)
   })
 
-  test('calls that get 401 together share the log-in, the late ones too', async () => {
+  test('calls that get 401 share one log-in, even if one gets it later', async () => {
     const users = client({
       email,
       token: REFUSED,
@@ -75,7 +76,7 @@ describe('with an email', () => {
     expect(sent.filter((line) => line === LOG_IN)).toHaveLength(1)
   })
 
-  test('a call logs in again once, not for ever', async () => {
+  test('a second 401 is returned, without another log-in', async () => {
     const users = client({
       email,
       fetch: (request) => {
@@ -87,26 +88,26 @@ describe('with an email', () => {
     expect(sent).toEqual([LOG_IN, 'GET /users 401', LOG_IN, 'GET /users 401'])
   })
 
-  test('a log-in that is refused is the answer to every call that waits for it', async () => {
+  test('a refused log-in is the response to every call that waits for it', async () => {
     const users = client({ email: 'grace@example.com' })
     const calls = await Promise.all([users.GET('/users'), users.GET('/users')])
     for (const { response, error } of calls) {
       expect([response.status, error]).toEqual([401, { message: 'no user has this email' }])
     }
     expect(sent).toEqual(['POST /login 401'])
-    await store().create({ name: 'Grace', email: 'grace@example.com' })
+    await store().create(newUser({ email: 'grace@example.com' }))
     expect((await users.GET('/users')).response.status).toBe(200)
   })
 
-  test('a log-in that is refused after a 401 is the answer, and the next call tries again', async () => {
+  test('a log-in that is refused after a 401 is the response, and the next call tries again', async () => {
     const users = client({ email: 'late@example.com', token: REFUSED })
     const { error } = await users.GET('/users')
     expect(error).toEqual({ message: 'no user has this email' })
-    await store().create({ name: 'Late', email: 'late@example.com' })
+    await store().create(newUser({ email: 'late@example.com' }))
     expect((await users.GET('/users')).response.status).toBe(200)
   })
 
-  test('a service that cannot be reached rejects the call; the next call tries again', async () => {
+  test('a call rejects when the service cannot be reached, and the next call tries again', async () => {
     let down = true
     const users = client({
       email,
@@ -117,7 +118,7 @@ describe('with an email', () => {
     expect((await users.GET('/users')).response.status).toBe(200)
   })
 
-  test('a log-in that hangs holds no call beyond its signal, and the next calls share it', async () => {
+  test('a call whose signal aborts does not wait for a log-in, which other calls still use', async () => {
     let answer = (): void => {}
     const hanging = new Promise<void>((resolve) => (answer = resolve))
     const users = client({
@@ -138,12 +139,12 @@ describe('with an email', () => {
     expect(sent).toEqual([LOG_IN, 'GET /users 200'])
   })
 
-  test('a user with the id `login` is no log-in', async () => {
+  test('a path that ends with /login is not a log-in', async () => {
     await client({ email }).GET('/users/{id}', { params: { path: { id: 'login' } } })
     expect(sent).toEqual([LOG_IN, 'GET /users/login 404'])
   })
 
-  test('the other options are those of openapi-fetch and fetch', async () => {
+  test('other options are passed to openapi-fetch and fetch', async () => {
     const given: unknown[] = []
     const users = client({
       email,
@@ -159,19 +160,19 @@ describe('with an email', () => {
     expect(given).toEqual([...once, ...once])
   })
 
-  test('a call with an Authorization header of its own is left alone', async () => {
+  test('a call with its own Authorization header is sent unchanged', async () => {
     const headers = { Authorization: `Bearer ${REFUSED}` }
     expect((await client({ email }).GET('/users', { headers })).response.status).toBe(401)
     expect(sent).toEqual(['GET /users 401'])
   })
 
-  test('a log-in of its own is sent without one before it', async () => {
+  test('POST /login is sent without a log-in before it', async () => {
     const { response } = await client({ email }).POST('/login', { body: { email } })
     expect([response.status, sent]).toEqual([200, [LOG_IN]])
   })
 })
 
-describe('all users', () => {
+describe('all()', () => {
   const own = useStore(sqlitePlace)
   const ours = useService(own)
   const users = (options: Partial<UsersClientOptions> = {}) =>
@@ -180,23 +181,23 @@ describe('all users', () => {
 
   beforeAll(async () => {
     const names = Array.from({ length: 2_001 }, (_, i) => `${i}`)
-    const one = (name: string) => own().create({ name, email: name === '0' ? email : '' })
+    const one = (name: string) => own().create(newUser(name === '0' ? { name, email } : { name }))
     made.push(...(await Promise.all(names.map(one))))
   })
 
-  test('come in order of creation, a page of 1,000 at a time, and it logs in for them', async () => {
+  test('yields users in order of creation, in pages of 1,000, and logs in for them', async () => {
     const all: User[] = []
     for await (const user of users().all()) all.push(user)
     expect(all).toEqual(made)
     expect(sent).toEqual([LOG_IN, 'GET /users 200', 'GET /users 200', 'GET /users 200'])
   })
 
-  test('are fetched no further than they are read', async () => {
+  test('fetches a page only when it is needed', async () => {
     for await (const user of users().all()) if (user.id === made[999]!.id) break
     expect(sent).toEqual([LOG_IN, 'GET /users 200'])
   })
 
-  test('are none when there are none', async () => {
+  test('yields nothing when there are no users', async () => {
     const [id, ...others] = made.map(({ id }) => id)
     await Promise.all(others.map((one) => own().remove(one)))
     const one = users()
@@ -205,7 +206,7 @@ describe('all users', () => {
     for await (const user of one.all()) throw new Error(user.id)
   })
 
-  test('throw the status and the message of a page that fails', async () => {
+  test('throws the status and the message of a page that fails', async () => {
     const refused = users({ email: 'nobody@example.com' }).all().next()
     await expect(refused).rejects.toThrow(PageFailed)
     await expect(refused).rejects.toMatchObject({ status: 401, message: 'no user has this email' })
@@ -221,7 +222,7 @@ describe('all users', () => {
     ['</>; rel="up", </users?after=a>; rel="next"', 'a'],
     ['</users?after=a>; rel="prev"', undefined],
     ['</users>; rel="next"', undefined],
-  ])('are followed by Link: %s', async (link, after) => {
+  ])('reads the header Link: %s', async (link, after) => {
     const asked: unknown[] = []
     const fetch = async (request: Request) => {
       asked.push(new URL(request.url).searchParams.get('after') ?? undefined)
@@ -233,7 +234,7 @@ describe('all users', () => {
 })
 
 describe('without an email', () => {
-  test('it sends the token that it was given, and a 401 is a 401', async () => {
+  test('it sends the token that it was given, and returns a 401', async () => {
     const { response, error } = await client({ token: REFUSED }).GET('/users')
     expect([response.status, error]).toEqual([401, { message: 'a valid bearer token is required' }])
     expect(sent).toEqual(['GET /users 401'])

@@ -1,51 +1,138 @@
-// The bodies of requests, without the operations. (What is refused of them, and why: api.test.ts.)
-import { expect, test } from '@jest/globals'
-import Koa from 'koa'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { gzipSync } from 'node:zlib'
-import { bodyReader } from '../../src/contract/body.ts'
-import { operationOf } from '../../src/contract/document.ts'
-import { answerErrors } from '../../src/errors.ts'
+// Request bodies: which are accepted, which are refused and why. A refused one never reaches the store.
+import { describe, expect, test } from '@jest/globals'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { failing } from '../support/failing-store.ts'
+import { BODY_LIMIT, startService, useService, type Request } from '../support/service.ts'
+import { newUser } from '../support/users.ts'
 
-const createUser = operationOf('createUser')
+const ID = '665f1c2e8b3f4a0012d4c001'
+const JSON_TYPE = { 'content-type': 'application/json' }
+const GZIP = { ...JSON_TYPE, 'content-encoding': 'gzip' }
+const typed = (type: string) => ({ 'content-type': type })
+const json = (body: string | Buffer, headers = {}) => ({
+  body,
+  headers: { ...JSON_TYPE, ...headers },
+})
 
-/** The statuses of requests with `bodies` to an app whose limit is `limit`. */
-async function statuses(limit: number, bodies: (string | Buffer | ReadableStream)[]) {
-  const app = new Koa()
-  answerErrors(app)
-  const read = bodyReader(createUser, limit)
-  app.use(async (ctx) => {
-    await read(ctx)
-    ctx.status = 204
+/** Creates users and keeps none; everything else fails, so that it would be a 500. */
+const store = failing({ create: async (user) => ({ id: ID, ...user }) })
+const service = useService(() => store)
+const broken = useService(failing)
+
+describe('POST /users accepts', () => {
+  test.each<[string, Request]>([
+    ['another letter case of the media type', json('{}', typed('Application/JSON'))],
+    ['a media type with parameters', json('{}', typed('application/json; Charset="utf-8"'))],
+    ['gzip', json(gzipSync('{}'), GZIP)],
+    ['deflate', json(deflateSync('{}'), { 'content-encoding': 'deflate' })],
+    ['brotli', json(brotliCompressSync('{}'), { 'content-encoding': 'br' })],
+    ['another letter case of the coding', json(gzipSync('{}'), { 'content-encoding': 'GZip' })],
+    ['a byte order mark', json('\uFEFF{}')],
+  ])('%s', async (_, request) => {
+    expect((await service().send('POST /users', request)).status).toBe(201)
   })
-  const server = app.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const found = []
-  for (const body of bodies) {
-    const coding = Buffer.isBuffer(body) ? { 'Content-Encoding': 'gzip' } : {}
-    const headers = { 'Content-Type': 'application/json', ...coding }
-    const answer = await fetch(url, {
-      method: 'POST',
-      headers,
-      body,
-      duplex: 'half',
-    } as RequestInit)
-    found.push(answer.status)
-    await answer.text()
+})
+
+const MUST_BE_JSON = 'the body must be application/json'
+const MUST_BE_OBJECT = 'the body must be a JSON object'
+const NOT_UTF8 = 'the body is not valid UTF-8'
+const UNREADABLE = 'the body cannot be read'
+const NOT_JSON = 'the body is not valid JSON'
+const TOO_LARGE = 'the body is too large'
+const large = `{"name":"${'x'.repeat(BODY_LIMIT)}"}`
+const FORM = typed('application/x-www-form-urlencoded')
+
+/** A body that no operation accepts. */
+const ALWAYS: [string, Request, number, string][] = [
+  ['a string', { json: 'x' }, 400, MUST_BE_OBJECT],
+  ['an array', { json: [{}] }, 400, MUST_BE_OBJECT],
+  ['null', { json: null }, 400, MUST_BE_OBJECT],
+  ['broken JSON', json('{"name":'), 400, NOT_JSON],
+  ['a form', { body: 'email[$ne]=1', headers: FORM }, 415, MUST_BE_JSON],
+  ['too many bytes', json(large), 413, TOO_LARGE],
+]
+
+const surrogates = json('{"name":"\\ud800","email":"\\udc00 lone"}')
+const mustBeString = (field: string) => `field \`${field}\` must be a string`
+const isRequired = (field: string) => `field \`${field}\` is required`
+const noSurrogate = (field: string) => `field \`${field}\` must not hold a lone surrogate`
+
+describe.each<[string, [string, Request, number, string][]]>([
+  [
+    'POST /users',
+    [
+      ['a name that is an object', { json: { name: { $ne: 1 } } }, 400, mustBeString('name')],
+      ['an email that is an object', { json: { email: { $gt: '' } } }, 400, mustBeString('email')],
+      ['an email that is an array', { json: { email: ['a'] } }, 400, mustBeString('email')],
+      ['a number beyond all numbers', json('{"name":1e400}'), 400, mustBeString('name')],
+      ['a lone surrogate', surrogates, 400, noSurrogate('name')],
+      ['a number', { json: 7 }, 400, MUST_BE_OBJECT],
+      ['no body', {}, 400, MUST_BE_OBJECT],
+      ['an empty body', json(''), 400, MUST_BE_OBJECT],
+      ['text after the JSON', json('{}{}'), 400, NOT_JSON],
+      ['invalid UTF-8', json(Buffer.from('{"name":"\xff"}', 'latin1')), 400, NOT_UTF8],
+      ['half a character', json(Buffer.from('{"name":"\xf0\x9f"}', 'latin1')), 400, NOT_UTF8],
+      ['invalid gzip', json('x', GZIP), 400, UNREADABLE],
+      ['half of a gzip', json(gzipSync('{}').subarray(0, 12), GZIP), 400, UNREADABLE],
+      ['plain text', { body: '{}', headers: typed('text/plain') }, 415, MUST_BE_JSON],
+      ['another JSON', { body: '{}', headers: typed('application/vnd.x+json') }, 415, MUST_BE_JSON],
+      ['no media type', { body: '{}' }, 415, MUST_BE_JSON],
+      [
+        'an unknown content coding',
+        json('{}', { 'content-encoding': 'x' }),
+        415,
+        'the content coding of the body is unknown',
+      ],
+      ['too many chunks', json(large, { 'transfer-encoding': 'chunked' }), 413, TOO_LARGE],
+      ['too many bytes when unpacked', json(gzipSync(large), GZIP), 413, TOO_LARGE],
+    ],
+  ],
+  [
+    `PUT /users/${ID}`,
+    [
+      ['no name', { json: {} }, 400, isRequired('name')],
+      ['a null name', { json: { name: null } }, 400, isRequired('name')],
+      ['an empty name', { json: { name: '' } }, 400, 'field `name` must not be empty'],
+      ['a number', { json: { name: 7 } }, 400, mustBeString('name')],
+      ['a boolean', { json: { name: true } }, 400, mustBeString('name')],
+      ['an array of names', { json: { name: ['x'] } }, 400, mustBeString('name')],
+      ['a lone surrogate', surrogates, 400, noSurrogate('name')],
+      ['no body', {}, 400, isRequired('name')],
+    ],
+  ],
+  [
+    'POST /login',
+    [
+      ['no email', { json: {} }, 400, isRequired('email')],
+      ['a null email', { json: { email: null } }, 400, isRequired('email')],
+      ['an empty email', { json: { email: '' } }, 400, isRequired('email')],
+      ['a number', { json: { email: 7 } }, 400, mustBeString('email')],
+      ['an operator', { json: { email: { $ne: null } } }, 400, mustBeString('email')],
+      ['an array of emails', { json: { email: ['a'] } }, 400, mustBeString('email')],
+      ['a lone surrogate', surrogates, 400, noSurrogate('email')],
+      ['no body', {}, 400, isRequired('email')],
+      ['an empty body', json(''), 400, isRequired('email')],
+    ],
+  ],
+])('%s refuses', (line, refused) => {
+  test.each([...ALWAYS, ...refused])('%s', async (_, request, status, message) => {
+    const response = await broken().send(line, request)
+    expect([response.status, response.json]).toEqual([status, { message }])
+  })
+})
+
+const chunked = { 'transfer-encoding': 'chunked' }
+
+test.each([100, 2_000_000])('a limit of %d bytes is exact', async (bodyLimit) => {
+  const service = await startService(store, { bodyLimit })
+  const body = (size: number) => JSON.stringify({ ...newUser(), name: '' }).padEnd(size)
+  const statuses = async (body: string) => {
+    const requests = [json(body), json(body, chunked), json(gzipSync(body), GZIP)]
+    const found = []
+    for (const request of requests) found.push((await service.send('POST /users', request)).status)
+    return found
   }
-  server.closeAllConnections()
-  server.close()
-  return found
-}
-
-const chunked = (text: string) => new Blob([text]).stream() as ReadableStream
-
-test.each([10, 100, 2_000_000])('a limit of %d is that, however the body comes', async (limit) => {
-  const [fits, exceeds] = [limit, limit + 1].map((n) => `{${' '.repeat(n - 2)}}`)
-  expect(await statuses(limit, [fits!, chunked(fits!)])).toEqual([204, 204])
-  expect(await statuses(limit, [exceeds!, chunked(exceeds!), gzipSync(exceeds!)])).toEqual([
-    413, 413, 413,
-  ])
+  expect(await statuses(body(bodyLimit))).toEqual([201, 201, 201])
+  expect(await statuses(body(bodyLimit + 1))).toEqual([413, 413, 413])
+  await service.close()
 })

@@ -1,4 +1,4 @@
-// The contract itself, and what is made from it.
+// The contract itself, and what is generated from it.
 import { expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -6,7 +6,7 @@ import { contract, contractOperations } from '../../src/contract/document.ts'
 
 const root = new URL('../../', import.meta.url)
 
-test('the generated types are those of openapi.yaml; else: npm run generate', () => {
+test('the generated types match openapi.yaml (if not: npm run generate)', () => {
   const check = ['run', '--silent', 'generate', '--', '--check']
   const { status, stderr } = spawnSync('npm', check, { cwd: root, encoding: 'utf8' })
   expect({ status, stderr }).toMatchObject({ status: 0 })

@@ -1,7 +1,9 @@
-// What must not compile. `npm run check` does: an error that is expected and missing is an error.
-import type { Handler, Handlers } from '../../src/contract/handlers.ts'
+// Handlers that compile, and those that must not. Checked by `npm run check`: a `@ts-expect-error` without
+// an error is an error.
+import type { Handler, Handlers, Reply } from '../../src/contract/handlers.ts'
+import { newUser } from '../support/users.ts'
 
-const user = { id: '665f1c2e8b3f4a0012d4c001', name: 'Ada', email: 'ada@example.com' }
+const user = { id: '665f1c2e8b3f4a0012d4c001', ...newUser() }
 const headers = { Location: `/users/${user.id}` }
 const etag = { ETag: '"x"' }
 async function* stream() {
@@ -42,22 +44,24 @@ incomplete satisfies Handlers
 // @ts-expect-error a missing header
 ;(() => ({ status: 201, body: user })) satisfies Handler<'createUser'>
 
-// @ts-expect-error another header
+// @ts-expect-error a header in another letter case
 ;(() => ({ status: 201, headers: { location: '/' }, body: user })) satisfies Handler<'createUser'>
 
 // @ts-expect-error a missing body
 ;(() => ({ status: 200, headers: etag })) satisfies Handler<'readUser'>
 
-// @ts-expect-error a body where there is none
+// @ts-expect-error a body in a response without one
 ;(() => ({ status: 204, body: user })) satisfies Handler<'deleteUser'>
 
+const { email: __, ...incompleteUser } = user
+
 // @ts-expect-error a body without a field
-;(() => ({ status: 200, headers: etag, body: { id: '', name: '' } })) satisfies Handler<'readUser'>
+;(() => ({ status: 200, headers: etag, body: incompleteUser })) satisfies Handler<'readUser'>
 
 // @ts-expect-error a body with a field of another type
 ;(() => ({ status: 200, headers: etag, body: { ...user, name: 7 } })) satisfies Handler<'readUser'>
 
-// @ts-expect-error a stream of something else
+// @ts-expect-error a stream of other items
 ;(() => ({
   status: 200,
   body: (async function* () {
@@ -65,7 +69,7 @@ incomplete satisfies Handlers
   })(),
 })) satisfies Handler<'listUsers'>
 
-// @ts-expect-error a header that is misspelt, where it may be missing
+// @ts-expect-error a misspelt name of an optional header
 ;(() => ({ status: 200, headers: { link: '' }, body: [] })) satisfies Handler<'listUsers'>
 
 // @ts-expect-error a parameter that the path does not have
@@ -74,14 +78,28 @@ incomplete satisfies Handlers
 // @ts-expect-error a parameter that the query does not have
 ;(({ query }) => ({ status: 200, body: query.page ? [] : [] })) satisfies Handler<'listUsers'>
 
-// @ts-expect-error the text of a parameter that is a number
+// @ts-expect-error a number used as a string
 ;(({ query: q }) => ({ status: 200, body: q.limit?.at ? [] : [] })) satisfies Handler<'listUsers'>
 
-// @ts-expect-error a query of a request that has none
+// @ts-expect-error the query of an operation without one
 ;(({ query }) => ({ status: query ? 204 : 204 })) satisfies Handler<'deleteUser'>
 
-// @ts-expect-error a body of a request that has none
+// @ts-expect-error the request body of an operation without one
 ;(({ body }) => ({ status: body ? 204 : 204 })) satisfies Handler<'deleteUser'>
 
 // @ts-expect-error a field that the request does not have
 ;(({ body }) => ({ status: 200, body: { token: body.password } })) satisfies Handler<'login'>
+
+/** The responses of an operation whose 200 is not JSON, as openapi-typescript writes them. */
+interface Picture {
+  200: { headers: { [name: string]: unknown }; content: { 'image/png': string } }
+}
+
+;({ status: 200, body: Buffer.from('PNG') }) satisfies Reply<Picture>
+;({ status: 200, body: 'PNG' }) satisfies Reply<Picture>
+
+// @ts-expect-error an image without a body
+;({ status: 200 }) satisfies Reply<Picture>
+
+// @ts-expect-error an image that is an object
+;({ status: 200, body: { png: '' } }) satisfies Reply<Picture>

@@ -1,15 +1,16 @@
-// Which path and method lead where: every line a request, who sends it, and its answer.
+// Which path and method lead where: the response to each request, without a token and with one.
 import { expect, test } from '@jest/globals'
 import http from 'node:http'
 import { contractOperations } from '../../src/contract/document.ts'
 import { useService } from '../support/service.ts'
 import { sqlitePlace, useStore } from '../support/stores.ts'
+import { newUser } from '../support/users.ts'
 
 const service = useService(useStore(sqlitePlace))
 const ID = '665f1c2e8b3f4a0012d4c001'
 
 test.each`
-  request                             | anonymous     | authorized
+  request                             | withoutToken  | withToken
   ${'GET /users'}                     | ${401}        | ${200}
   ${'HEAD /users'}                    | ${401}        | ${200}
   ${'POST /users'}                    | ${401}        | ${400}
@@ -58,11 +59,10 @@ test.each`
   ${'GET http://example.com'}         | ${404}        | ${404}
   ${'GET http://example.com/%75sers'} | ${404}        | ${404}
   ${'GET http://example.com?/users'}  | ${404}        | ${404}
-`('$request', async ({ request, anonymous, authorized }) => {
-  expect(await statusAndAllow(String(request), { authorization: undefined })).toBe(
-    String(anonymous),
-  )
-  expect(await statusAndAllow(String(request))).toBe(String(authorized))
+`('$request', async ({ request, withoutToken, withToken }) => {
+  const anonymous = { authorization: undefined }
+  expect(await statusAndAllow(String(request), anonymous)).toBe(String(withoutToken))
+  expect(await statusAndAllow(String(request))).toBe(String(withToken))
 })
 
 async function statusAndAllow(request: string, options?: object): Promise<string> {
@@ -73,7 +73,7 @@ async function statusAndAllow(request: string, options?: object): Promise<string
 const METHODS = http.METHODS.filter((method) => method !== 'CONNECT')
 
 test.each(METHODS)(
-  '%s is 405 with Allow wherever the contract does not define it, never 501',
+  '%s is 405 with Allow on each path for which the contract does not define it, and never 501',
   async (method) => {
     for (const path of new Set(contractOperations.map((operation) => operation.path))) {
       const defined = contractOperations
@@ -87,7 +87,7 @@ test.each(METHODS)(
   },
 )
 
-test('CONNECT is answered like any method that the contract does not define', async () => {
+test('CONNECT is refused like any method that the contract does not define', async () => {
   const connect = (target: string) =>
     service().exchange(`CONNECT ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
   expect(await connect('/login')).toMatch(/^HTTP\/1.1 405 [^]*Allow: POST\r\n[^]*CONNECT"\}$/)
@@ -95,8 +95,8 @@ test('CONNECT is answered like any method that the contract does not define', as
   expect(await connect('example.com:443')).toMatch(/^HTTP\/1.1 404 /)
 })
 
-test('HEAD has the headers of GET, and no body', async () => {
-  const { json } = await service().send('POST /users', { json: { name: 'Ada' } })
+test('HEAD returns the headers of GET, and no body', async () => {
+  const { json } = await service().send('POST /users', { json: newUser() })
   const get = await service().send(`GET /users/${json.id}`)
   const head = await service().send(`HEAD /users/${json.id}`)
   const { date: _, 'x-request-id': __, ...headers } = get.headers

@@ -1,4 +1,4 @@
-// The contract as its readers meet it: the page in a real browser, and the documents over HTTP.
+// The contract for its readers: the documents over HTTP, and the page in a real browser.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
@@ -13,6 +13,7 @@ import { CHROMIUM } from '../support/chromium.ts'
 import { killPrograms, serve } from '../support/program.ts'
 import { parseAnswers, startService, useService } from '../support/service.ts'
 import { sqlitePlace, useStore } from '../support/stores.ts'
+import { newUser } from '../support/users.ts'
 
 const store = useStore(sqlitePlace)
 const service = useService(store)
@@ -37,28 +38,31 @@ describe('the contract over HTTP', () => {
     expect(await (await fetch(url('/openapi.yaml'))).text()).toBe(file)
   })
 
-  test('/openapi.json says the same', async () => {
+  test('/openapi.json is the same document', async () => {
     expect(await (await fetch(url('/openapi.json'))).json()).toEqual(parse(file))
   })
 
-  test.each(TYPES)('%s is %s, and nothing but what is here can run in it', async (path, type) => {
-    const { status, headers } = await fetch(url(path))
-    expect([status, headers.get('content-type')]).toEqual([200, type])
-    expect(headers.get('x-content-type-options')).toBe('nosniff')
-    expect(headers.get('content-security-policy')).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
-        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    )
-  })
+  test.each(TYPES)(
+    '%s is %s, with a policy that allows only scripts from here',
+    async (path, type) => {
+      const { status, headers } = await fetch(url(path))
+      expect([status, headers.get('content-type')]).toEqual([200, type])
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+      expect(headers.get('content-security-policy')).toBe(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+          "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      )
+    },
+  )
 
-  test.each(PATHS)('%s is not sent again to who has it', async (path) => {
+  test.each(PATHS)('%s returns 304 when If-None-Match matches', async (path) => {
     const etag = (await fetch(url(path))).headers.get('etag')!
     const lines = [`GET ${path} HTTP/1.1`, 'Host: x', 'Connection: close', `If-None-Match: ${etag}`]
     const again = parseAnswers(await service().exchange(`${lines.join('\r\n')}\r\n\r\n`))
     expect(again).toMatchObject([{ status: 304, text: '' }])
   })
 
-  test.each(PATHS)('%s has HEAD and GET, and no other method', async (path) => {
+  test.each(PATHS)('%s accepts HEAD and GET, and no other method', async (path) => {
     const head = await fetch(url(path), { method: 'HEAD' })
     expect([head.status, await head.text()]).toEqual([200, ''])
     const post = await fetch(url(path), { method: 'POST' })
@@ -71,8 +75,8 @@ describe('the contract over HTTP', () => {
     async (path) => expect((await service().send(`GET ${path}`)).status).toBe(404),
   )
 
-  test('all of it can be switched off', async () => {
-    const without = await startService(store(), false)
+  test('all paths are 404 when DOCS is false', async () => {
+    const without = await startService(store(), { docs: false })
     for (const path of PATHS) expect((await without.send(`GET ${path}`)).status).toBe(404)
     await without.close()
   })
@@ -87,26 +91,26 @@ describeBrowser('the page', () => {
   let page: Page
 
   beforeAll(async () => {
-    await store().create({ name: 'Ada Lovelace', email: 'ada@example.com' })
+    await store().create(newUser({ email: 'ada@example.com' }))
     browser = await chromium.launch({ executablePath: CHROMIUM })
     page = await browser.newPage({ viewport: { width: 1280, height: 1600 } })
     page.on('pageerror', (error) => complaints.push(error.message))
     page.on('console', (line) => {
-      const refused = /responded with a status of 4/.test(line.text()) // what the tests are about
+      const refused = /responded with a status of 4/.test(line.text()) // the tests cause these
       if (['error', 'warning'].includes(line.type()) && !refused) complaints.push(line.text())
     })
     page.on('request', (request) => {
       const here = /^(http:\/\/127\.0\.0\.1:|data:)/.test(request.url())
-      if (!here) complaints.push(`it asks for ${request.url()}`)
+      if (!here) complaints.push(`a request to ${request.url()}`)
     })
     await page.goto(url('/docs'))
   })
   afterAll(async () => {
     await browser.close()
-    expect(complaints).toEqual([]) // of the Content-Security-Policy, least of all
+    expect(complaints).toEqual([]) // such as violations of the Content-Security-Policy
   })
 
-  /** Logs in by the bar at the top. @returns what the page says to it */
+  /** Logs in with the form at the top. @returns the message of the page */
   async function logIn(email: string): Promise<string> {
     await page.getByLabel('Email').fill(email)
     const status = page.getByRole('status')
@@ -116,12 +120,12 @@ describeBrowser('the page', () => {
     return status.innerText()
   }
 
-  /** Opens an operation, fills it in and executes it. @returns the answer as the page shows it */
+  /** Opens an operation, fills it in and executes it. @returns the response as the page shows it */
   async function execute(operation: string, { id, body }: { id?: string; body?: object } = {}) {
     const block = page.locator(`[id$="-${operation}"]`)
     const button = (name: string) => block.getByRole('button', { name, exact: true })
     if (!(await button('Execute').isVisible())) await block.locator('.opblock-summary').click()
-    if (await button('Clear').isVisible()) await button('Clear').click() // the answer before
+    if (await button('Clear').isVisible()) await button('Clear').click() // the previous response
     if (id) await block.getByPlaceholder('id').fill(id)
     if (body) await block.locator('textarea.body-param__text').fill(JSON.stringify(body))
     await button('Execute').click()
@@ -140,10 +144,10 @@ describeBrowser('the page', () => {
     expect((await execute('listUsers')).status).toBe(401)
   })
 
-  test('logs in, and fills the token into every operation', async () => {
+  test('logs in, and sends the token with every operation', async () => {
     expect(await logIn('ada@example.com')).toBe('Logged in as ada@example.com')
 
-    const grace = { name: 'Grace', email: 'grace@example.com' }
+    const grace = newUser()
     const created = await execute('createUser', { body: grace })
     expect(created.status).toBe(201)
     const { id } = (await store().findByEmail(grace.email))!
@@ -158,13 +162,13 @@ describeBrowser('the page', () => {
     expect((await execute('login', { body: { email: 'ada@example.com' } })).status).toBe(200)
   })
 
-  test('forgets the token when another log-in is refused', async () => {
+  test('forgets the token when a later log-in is refused', async () => {
     expect(await logIn('nobody@example.com')).toBe('no user has this email')
     expect((await execute('listUsers')).status).toBe(401)
     expect(await logIn('ada@example.com')).toBe('Logged in as ada@example.com')
   })
 
-  test('explains a 400', async () => {
+  test('shows the message of a 400', async () => {
     const { status, shown } = await execute('createUser', { body: { email: 'ada@example.com' } })
     expect(status).toBe(400)
     expect(shown).toContain('a user with email `ada@example.com` already exists')
@@ -176,19 +180,19 @@ describeBrowser('the page', () => {
     const program = serve(place, { TOKEN_TTL: '1s' })
     const address = await program.listening()
     const made = await openStore(place)
-    await made.create({ name: 'Ada', email: 'ada@example.com' })
+    await made.create(newUser({ email: 'ada@example.com' }))
     await made.close()
     await page.goto(`${address}/docs`)
     await logIn('ada@example.com')
     while ((await execute('listUsers')).status !== 401);
     expect(await page.getByRole('status').innerText()).toBe(
-      'The token is valid no longer; log in again.',
+      'The token is no longer valid. Log in again.',
     )
     await killPrograms()
     await place.remove()
   })
 
-  test('works behind a proxy that puts a path before it', async () => {
+  test('works behind a proxy that adds a path prefix', async () => {
     const proxy = http.createServer((request, response) => {
       const path = request.url!.replace('/api/', '/')
       const { method, headers } = request

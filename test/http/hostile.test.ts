@@ -8,7 +8,7 @@ import type net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { constants, deflateRawSync, gzipSync } from 'node:zlib'
 import { createUsersClient } from '../../src/client/client.ts'
-import { BOUNDS } from '../../src/http/server.ts'
+import { LIMITS } from '../../src/http/limits.ts'
 import type { UserStore } from '../../src/store/user-store.ts'
 import { expectContract } from '../support/contract.ts'
 import {
@@ -38,7 +38,7 @@ const SHORT = {
   requestTimeout: 1_000,
   connectionsCheckingInterval: 100,
   timeout: 1_500,
-  answerTimeout: 2_500,
+  responseTimeout: 2_500,
 }
 
 /** A list that does not end, how many of it are open, and how many were at once. */
@@ -127,10 +127,10 @@ const many = <T>(count: number, one: () => Promise<T>) =>
   Promise.all(Array.from({ length: count }, one))
 
 test('no bound cuts short what another one answers', () => {
-  const { headersTimeout, requestTimeout, connectionsCheckingInterval, timeout } = BOUNDS
+  const { headersTimeout, requestTimeout, connectionsCheckingInterval, timeout } = LIMITS
   expect(headersTimeout).toBeLessThanOrEqual(requestTimeout)
   expect(timeout).toBeGreaterThan(requestTimeout + 2 * connectionsCheckingInterval)
-  expect(BOUNDS.answerTimeout).toBeGreaterThan(timeout)
+  expect(LIMITS.responseTimeout).toBeGreaterThan(timeout)
 })
 
 describe('headers that do not end get 408:', () => {
@@ -165,9 +165,13 @@ describe('what is too large is refused before it ends:', () => {
 })
 
 describe('a client that takes its time with an answer', () => {
-  const { timeout, answerTimeout } = BOUNDS
+  const { timeout, responseTimeout } = LIMITS
   test.each([
-    ['and stops reading is given up', doesNotRead, useService(store, { ...SHORT, answerTimeout })],
+    [
+      'and stops reading is given up',
+      doesNotRead,
+      useService(store, { ...SHORT, responseTimeout }),
+    ],
     [
       'and reads a little now and then is, too',
       readsSlowly,
@@ -204,7 +208,7 @@ describe('connections', () => {
       const [text] = (await once(socket, 'data')) as [string]
       expect(answersIn(text)).toEqual([404])
     }
-    expect(sockets.filter(({ destroyed }) => !destroyed).length).toBeLessThan(20)
+    expect(sockets.filter(({ destroyed }) => !destroyed).length).toBeLessThanOrEqual(20)
     await amid(Promise.resolve(), few().port)
   })
 
@@ -213,7 +217,7 @@ describe('connections', () => {
     const muted = Array.from({ length: 200 }, () => says('')(port))
     for (const socket of muted) open.add(socket)
     await amid(sleep(500), port)
-    expect(muted.filter(({ destroyed }) => !destroyed).length).toBeLessThan(20)
+    expect(muted.filter(({ destroyed }) => !destroyed).length).toBeLessThanOrEqual(20)
   })
 
   test('that are idle, thousands of them, take nothing from others', async () => {
@@ -239,8 +243,8 @@ describe('a client that closes its half', () => {
   })
 
   test('behind several gets all their answers', async () => {
-    const text = await heard(closesItsHalf(get('/users/x').repeat(20)))
-    expect(parseAnswers(text).map(({ status }) => status)).toEqual(Array(20).fill(404))
+    const text = await heard(closesItsHalf(get('/users/x').repeat(10)))
+    expect(parseAnswers(text).map(({ status }) => status)).toEqual(Array(10).fill(404))
   })
 
   test.each([
@@ -256,41 +260,27 @@ describe('a client that closes its half', () => {
 
 describe('pipelined requests', () => {
   const patient = useService(store)
-  test('are at work four at a time, in their order', async () => {
+
+  test('are served one at a time, in their order', async () => {
     lists.most = 0
     const { port } = patient()
-    const socket = doesNotRead(get('/users').repeat(50))(port)
+    const socket = doesNotRead(get('/users').repeat(10))(port)
     await amid(sleep(500), port)
-    expect(lists.most).toBe(4)
+    expect(lists.most).toBe(1)
     socket.destroy()
     await until(() => lists.open === 0)
     const text = await heard(
-      says(get('/users/x').repeat(30) + get('/nothing', 'Connection: close\r\n')),
+      says(get('/users/x').repeat(10) + get('/nothing', 'Connection: close\r\n')),
     )
     expect(parseAnswers(text).map(({ text }) => JSON.parse(text).message)).toEqual([
-      ...Array(30).fill('no user has this id'),
+      ...Array(10).fill('no user has this id'),
       'there is nothing at this path',
     ])
   })
 
-  test('are read no faster than their answers are, and all are answered', async () => {
-    const { id } = await opened().create({ name: 'x'.repeat(100_000), email: '' })
-    const requests = get(`/users/${id}`).repeat(1_000) + get('/nothing', 'Connection: close\r\n')
-    let answers = 0
-    const client = doesNotRead(requests)
-    const socket = client(service().port, (text) => (answers += text.split('"id"').length - 1))
-    open.add(socket)
-    const through = () => service().lines.filter(({ path }) => path === `/users/${id}`).length
-    let before = -1
-    while (before !== through()) {
-      before = through()
-      await amid(sleep(300))
-    }
-    expect(before).toBeLessThan(500)
-    socket.resume()
-    await closed(socket)
-    expect(answers).toBe(1_000)
-    await opened().remove(id)
+  test('close the connection when more than ten wait', async () => {
+    const texts = await amid(many(5, () => heard(says(get('/users/x').repeat(12)))))
+    for (const text of texts) expect(text).toBe('')
   })
 })
 
@@ -440,6 +430,12 @@ describeLinux('the memory of the service, on Linux,', () => {
     const one = async () =>
       expect([400, 408]).toContain(answersIn(await heard(says(bytes), port))[0])
     expect(await rise(() => many(600, one))).toBeLessThan(400)
+  })
+
+  test('rises by at most 100 MB under 60 connections of 3,000 pipelined requests', async () => {
+    const bytes = 'GET / HTTP/1.1\r\n\r\n'.repeat(3_000)
+    const one = () => heard(says(bytes), port)
+    expect(await rise(() => many(60, one))).toBeLessThan(100)
   })
 
   test('stays what it is under bodies in chunks of one byte, which arrive whole', async () => {

@@ -3,14 +3,14 @@ import { expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import { fileURLToPath } from 'node:url'
-import { BOUNDS } from '../../src/http/server.ts'
+import { LIMITS } from '../../src/http/limits.ts'
 import { MIN_SECRET_BYTES } from '../../src/auth/tokens.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const read = (file: string) => readFileSync(root + file, 'utf8')
 
 const rows = read('SECURITY.md').matchAll(
-  /^\| (.+?) +\|.*\| `(test\/[\w/-]+\.test\.ts)`: (.+?) +\|$/gm,
+  /^\| (.+?) +\|.*\| `(test\/[\w./-]+\.test\.ts)`: (.+?) +\|$/gm,
 )
 
 test.each([...rows].map(([, limit, file, name]) => [limit!, file!, name!]))(
@@ -20,15 +20,15 @@ test.each([...rows].map(([, limit, file, name]) => [limit!, file!, name!]))(
   },
 )
 
-const { headersTimeout, requestTimeout, timeout, answerTimeout, keepAliveTimeout } = BOUNDS
+const { headersTimeout, requestTimeout, timeout, responseTimeout, keepAliveTimeout } = LIMITS
 test.each([
   ['Time for the headers', `${headersTimeout / 1_000} s`],
   ['Time for headers and body', `${requestTimeout / 1_000} s`],
   ['A connection without a byte either way', `${timeout / 1_000} s`],
-  ['Time for an answer to be read', `${answerTimeout / 60_000} min`],
+  ['Time to read a response', `${responseTimeout / 60_000} min`],
   ['An idle connection', `${keepAliveTimeout / 1_000} s`],
-  ['Connections', BOUNDS.maxConnections.toLocaleString('en')],
-  ['Requests of one connection at work', `${BOUNDS.pipelined}`],
+  ['Connections', LIMITS.maxConnections.toLocaleString('en')],
+  ['Waiting requests of one connection', `${LIMITS.waitingRequests}`],
   ['Request line and headers', `${http.maxHeaderSize / 1_024} KiB`],
   ['A signing secret', `${MIN_SECRET_BYTES} bytes`],
 ])('%s: %s, as SECURITY.md says', (limit, value) => {
@@ -40,11 +40,11 @@ test('every row of the limits is looked at', () => {
   const [, limits] = read('SECURITY.md').split('\n## Limits\n')
   const [table] = limits!.trim().split('\n\n')
   expect([
-    ...read('SECURITY.md').matchAll(/^\| .*`test\/[\w/-]+\.test\.ts`: .*\|$/gm),
+    ...read('SECURITY.md').matchAll(/^\| .*`test\/[\w./-]+\.test\.ts`: .*\|$/gm),
   ]).toHaveLength(table!.split('\n').length - 2)
 })
 
-test.each([...new Set(read('SECURITY.md').match(/test\/[\w/-]+\.test\.ts/g))])(
+test.each([...new Set(read('SECURITY.md').match(/test\/[\w./-]+\.test\.ts/g))])(
   '%s is there',
   (file) => {
     expect(read(file)).not.toBe('')

@@ -1,70 +1,108 @@
-// Holds an answer against openapi.yaml: its status, its headers and its body.
+// Checks a response against openapi.yaml: its status, its headers and its body.
 import { expect } from '@jest/globals'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { IncomingHttpHeaders } from 'node:http'
 import { contract } from '../../src/contract/document.ts'
-import { documentedBy, find, record, resolve, type Contract } from './coverage.ts'
 
-const document = contract as unknown as Contract
-const documented = documentedBy(document)
+interface Ref {
+  $ref?: string
+}
 
-const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(
-  contract,
-  'openapi.yaml',
-)
+export interface ResponseObject extends Ref {
+  headers?: Record<string, Ref & { required?: boolean; schema: object; example?: string }>
+  content?: Record<string, { schema: object; examples?: Record<string, { value: unknown }> }>
+}
 
-/** Fails unless the contract documents this answer. @returns the JSON body, if there is one; of lines, an array */
+type Responses = Record<string, ResponseObject>
+type PathItem = Record<string, { operationId?: string; responses?: Responses }>
+
+/** The responses of one operation, or of the requests that reach none. */
+export interface Documented {
+  name: string
+  path?: string
+  /** In lower case; none for the methods that the path does not have. */
+  method?: string
+  responses: Responses
+}
+
+const document = contract as unknown as {
+  paths: Record<string, PathItem>
+  'x-responses-outside-operations': Responses
+}
+
+const { 405: methodNotAllowed, ...others } = document['x-responses-outside-operations']
+
+/** Every response of the contract: by operation, by path, and those to all other requests. */
+export const documented: Documented[] = [
+  ...Object.entries(document.paths).flatMap(([path, item]) => [
+    ...Object.entries(item).flatMap(([method, { operationId: name, responses = {} }]) =>
+      name ? [{ name, path, method, responses }] : [],
+    ),
+    { name: `another method of ${path}`, path, responses: { 405: methodNotAllowed! } },
+  ]),
+  { name: 'no operation', responses: others },
+]
+
+/** What documents a response to this method and path. */
+function documentedFor(method: string, path: string, status: number): Documented {
+  const pathname = path.replace(/^https?:\/\/[^/?]*/i, '').replace(/\?.*/s, '')
+  const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
+  const here = documented.filter((one) => one.path && pattern(one.path).test(pathname))
+  const operation = here.find((one) => one.method === verb)
+  const other = status === 405 ? here.find((one) => !one.method) : undefined
+  return operation ?? other ?? documented.at(-1)!
+}
+
+const pattern = (path: string) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
+
+/** What a reference points to, or the object itself. */
+export function resolve<T extends Ref>(object: T): T {
+  if (!object.$ref) return object
+  const keys = object.$ref.slice(2).split('/')
+  return keys.reduce((at, key) => (at as Record<string, unknown>)[key], document as unknown) as T
+}
+
+/** Fails unless the contract documents this response. @returns the JSON body, if any; lines as an array */
 export function expectContract(
   method: string,
   path: string,
-  answer: { status: number; headers: IncomingHttpHeaders; text: string },
+  actual: { status: number; headers: IncomingHttpHeaders; text: string },
 ): unknown {
-  const place = find(documented, method, path, answer.status)
-  const type = answer.headers['content-type']
-  const json = answer.text ? jsonIn(answer.text, type) : undefined
-  if (method !== 'HEAD') record(place, answer.status, json)
-  const found = place.responses[answer.status]
-  if (!found) throw new Error(`${method} ${path}: ${answer.status} is not in the contract`)
-  const response = resolve(document, found)
-  for (const [name, reference] of Object.entries(response.headers ?? {})) {
-    const header = resolve(document, reference)
-    const value = answer.headers[name.toLowerCase()]
+  const found = documentedFor(method, path, actual.status).responses[actual.status]
+  if (!found) throw new Error(`${method} ${path}: ${actual.status} is not in the contract`)
+  const { headers = {}, content } = resolve(found)
+  for (const [name, reference] of Object.entries(headers)) {
+    const header = resolve(reference)
+    const value = actual.headers[name.toLowerCase()]
     if (value !== undefined || header.required) expectValid(header.schema, value, name)
   }
-  if (!response.content) {
-    expect(answer).toMatchObject({
-      text: '',
-      headers: expect.not.objectContaining({ 'content-type': expect.anything() }),
-    })
+  const type = actual.headers['content-type']
+  if (!content) {
+    expect([type, actual.text]).toEqual([undefined, ''])
     return undefined
   }
-  if (type !== LINES || !response.content[LINES]) expect(type).toBe(JSON_TYPE)
-  if (method === 'HEAD') return expect(answer.text).toBe('')
-  const list = type === LINES && !answer.text ? [] : json
-  expectValid(response.content['application/json']!.schema, list, 'body')
-  return list
+  if (type !== LINES || !content[LINES]) expect(type).toBe('application/json; charset=utf-8')
+  if (method === 'HEAD') return expect(actual.text).toBe('')
+  const json = type === LINES ? linesIn(actual.text) : JSON.parse(actual.text)
+  expectValid(content['application/json']!.schema, json, 'body')
+  return json
 }
 
-const JSON_TYPE = 'application/json; charset=utf-8'
 const LINES = 'application/x-ndjson'
 
-function jsonIn(text: string, type?: string): unknown {
-  if (type === JSON_TYPE) return JSON.parse(text)
-  if (type !== LINES) return undefined
-  expect(text.endsWith('\n')).toBe(true)
-  return text
-    .slice(0, -1)
-    .split('\n')
-    .map((line) => JSON.parse(line) as unknown)
+function linesIn(text: string): unknown[] {
+  const lines = text.split('\n')
+  expect(lines.pop()).toBe('')
+  return lines.map((line) => JSON.parse(line) as unknown)
 }
 
+const options = { strict: false, validateFormats: false }
+const ajv = new Ajv2020(options).addSchema(contract, 'openapi.yaml')
 const compiled = new Map<object, ValidateFunction>()
 
 function expectValid(schema: object, value: unknown, name: string): void {
-  const valid = compiled.get(schema) ?? ajv.compile(absolute(schema))
+  const absolute = () => JSON.stringify(schema).replaceAll('"#/', '"openapi.yaml#/')
+  const valid = compiled.get(schema) ?? ajv.compile(JSON.parse(absolute()))
   compiled.set(schema, valid)
   if (!valid(value)) throw new Error(`${name}: ${ajv.errorsText(valid.errors)}`)
 }
-
-const absolute = (schema: object) =>
-  JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi.yaml#/')) as object

@@ -1,26 +1,27 @@
-// Clients that write without a pause, and what the service owes them for what it acknowledged.
+// Clients that write without a pause, and a check that nothing that was acknowledged is lost.
 import { once } from 'node:events'
 import http from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { User } from '../../src/store/user-store.ts'
 import { expectContract } from './contract.ts'
 import { tokens } from './service.ts'
+import { newUser } from './users.ts'
 
-/** What is known of a user: the names it may have, of which one was acknowledged; whether it may be gone. */
+/** What is known of a user: the names it can have, of which one was acknowledged; whether it was deleted. */
 interface Known {
   names: string[]
-  gone: boolean | 'maybe'
+  deleted: boolean | 'maybe'
 }
 
-/** What an answer was: its status; `cut` within the answer, `none` if not a byte of it came. */
+/** The status of a response; `cut` if it ended early, `none` if no byte of it arrived. */
 type Outcome = number | 'cut' | 'none'
 
 export class Load {
-  /** How often there was each outcome. */
+  /** How often each outcome occurred. */
   readonly outcomes = new Map<Outcome, number>()
-  /** What an answer said that an earlier one had denied. */
+  /** Responses that contradict earlier ones. */
   readonly contradictions: string[] = []
-  /** The longest that a client waited for an answer, in milliseconds. */
+  /** The longest time that a client waited for a response, in milliseconds. */
   slowest = 0
   readonly #url: () => string
   readonly #name: string
@@ -28,12 +29,12 @@ export class Load {
   readonly #users = new Map<string, Known>()
   readonly #unsure = new Set<string>() // emails of users that may have been created
   readonly #clients: Promise<void>[] = []
-  #over = false
+  #isOver = false
   #count = 0
 
   /**
-   * @param url where the service is
-   * @param name begins its emails, and no others
+   * @param url the address of the service
+   * @param name the beginning of its emails, and of no others
    */
   constructor(url: () => string, name: string) {
     this.#url = url
@@ -41,61 +42,68 @@ export class Load {
   }
 
   start(writers: number, readers = 0): void {
-    this.#over = false
+    this.#isOver = false
     for (let i = 0; i < writers; i += 1) this.#clients.push(this.#write())
     for (let i = 0; i < readers; i += 1) this.#clients.push(this.#list())
   }
 
-  /** Sends no more, and waits for the answers that are due. */
+  /** Sends no more requests, and waits for the responses. */
   async stop(): Promise<void> {
-    this.#over = true
+    this.#isOver = true
     await Promise.all(this.#clients.splice(0))
     this.#agent.destroy()
   }
 
   count = (outcome: Outcome): number => this.outcomes.get(outcome) ?? 0
 
-  /** In what way `users`, all that there are, break what was acknowledged. */
-  broken(users: User[]): string[] {
+  /** Waits until an outcome has occurred twenty times more. */
+  async more(outcome: Outcome): Promise<void> {
+    const before = this.count(outcome)
+    while (this.count(outcome) < before + 20) await sleep(5)
+  }
+
+  /** How `users`, all that there are, contradict what was acknowledged. */
+  contradictedBy(users: User[]): string[] {
     const faults = [...this.contradictions]
     const found = new Map(users.map((user) => [user.id, user]))
     if (found.size < users.length) faults.push('a user is there twice')
-    for (const [id, { names, gone }] of this.#users) {
+    for (const [id, { names, deleted }] of this.#users) {
       const user = found.get(id)
       found.delete(id)
-      if (!user && gone === false) faults.push(`${id} is lost`)
-      if (user && gone === true) faults.push(`${id} is back`)
-      if (user && !names.includes(user.name)) faults.push(`${id} is called ${user.name}`)
+      if (!user && deleted === false) faults.push(`${id} is lost`)
+      if (user && deleted === true) faults.push(`${id} is back`)
+      if (user && !names.includes(user.name)) faults.push(`${id} has the name ${user.name}`)
     }
     for (const { id, name, email } of found.values()) {
-      if (!this.#unsure.delete(email)) faults.push(`${email} is there, and was not asked for`)
-      this.#users.set(id, { names: [name], gone: false }) // and has to stay
+      if (!this.#unsure.delete(email)) faults.push(`${email} is there, and was not requested`)
+      this.#users.set(id, { names: [name], deleted: false }) // from now on it must stay
     }
     return faults
   }
 
   async #write(): Promise<void> {
-    while (!this.#over) {
+    while (!this.#isOver) {
       const email = `${this.#name}-${(this.#count += 1)}@example.com`
       this.#unsure.add(email)
-      const { outcome, body } = await this.#ask('POST', '/users', { name: 'first', email })
+      const body = newUser({ name: 'first', email })
+      const { outcome, text } = await this.#ask('POST', '/users', body)
       if (outcome === 'none') await sleep(5)
       if (outcome !== 201) continue
       this.#unsure.delete(email)
-      const { id } = JSON.parse(body) as User
-      const user: Known = { names: ['first'], gone: false }
+      const { id } = JSON.parse(text) as User
+      const user: Known = { names: ['first'], deleted: false }
       this.#users.set(id, user)
       if (this.#count % 2 === 0) await this.#rename(id, user)
       if (this.#count % 3 === 0) await this.#remove(id, user)
       const read = await this.#ask('GET', `/users/${id}`)
-      if (read.outcome === 404 && user.gone === false)
+      if (read.outcome === 404 && user.deleted === false)
         this.contradictions.push(`${id} is not there`)
-      if (read.outcome === 200 && user.gone === true) this.contradictions.push(`${id} is back`)
+      if (read.outcome === 200 && user.deleted === true) this.contradictions.push(`${id} is back`)
     }
   }
 
   async #list(): Promise<void> {
-    while (!this.#over) {
+    while (!this.#isOver) {
       const { outcome } = await this.#ask('GET', '/users')
       if (outcome === 'none') await sleep(5)
     }
@@ -109,17 +117,17 @@ export class Load {
   }
 
   async #remove(id: string, user: Known): Promise<void> {
-    user.gone = 'maybe'
+    user.deleted = 'maybe'
     const { outcome } = await this.#ask('DELETE', `/users/${id}`)
-    if (outcome === 204) user.gone = true
+    if (outcome === 204) user.deleted = true
   }
 
   async #ask(method: string, path: string, json?: object) {
     const began = performance.now()
-    const { outcome, body } = await this.#send(method, path, json)
+    const response = await this.#send(method, path, json)
     this.slowest = Math.max(this.slowest, performance.now() - began)
-    this.outcomes.set(outcome, this.count(outcome) + 1)
-    return { outcome, body }
+    this.outcomes.set(response.outcome, this.count(response.outcome) + 1)
+    return response
   }
 
   async #send(method: string, path: string, json?: object) {
@@ -135,10 +143,10 @@ export class Load {
       const text = Buffer.concat(chunks).toString()
       const status = response.statusCode!
       expectContract(method, path, { status, headers: response.headers, text })
-      return { outcome: status, body: text }
+      return { outcome: status, text }
     } catch (error) {
       if (!(error as NodeJS.ErrnoException).code) throw error
-      return { outcome, body: '' }
+      return { outcome, text: '' }
     }
   }
 }

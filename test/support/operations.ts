@@ -1,6 +1,7 @@
-// Every operation of the contract as a call of the client, on a user that does not exist.
+// A call of the client for every operation of the contract, for a user that does not exist.
 import type { UsersClient } from '../../src/client/client.ts'
 import type { OperationId } from '../../src/contract/document.ts'
+import { newUser } from './users.ts'
 
 type Call = (users: UsersClient) => Promise<{ response: Response; error?: { message: string } }>
 
@@ -8,7 +9,7 @@ const params = { path: { id: '665f1c2e8b3f4a0012d4ffff' } }
 
 const calls: Record<OperationId, Call> = {
   listUsers: (users) => users.GET('/users'),
-  createUser: (users) => users.POST('/users', { body: { name: 'x' } }),
+  createUser: (users) => users.POST('/users', { body: newUser() }),
   readUser: (users) => users.GET('/users/{id}', { params }),
   renameUser: (users) => users.PUT('/users/{id}', { params, body: { name: 'x' } }),
   deleteUser: (users) => users.DELETE('/users/{id}', { params }),

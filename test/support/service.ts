@@ -1,4 +1,4 @@
-// The service as it is, on a real socket of this machine.
+// The service on a real socket of this machine. Every response is checked against the contract.
 import { afterAll, beforeAll } from '@jest/globals'
 import { once } from 'node:events'
 import http from 'node:http'
@@ -7,7 +7,9 @@ import { createApp } from '../../src/app.ts'
 import { createUsersClient, type UsersClient } from '../../src/client/client.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
-import { closeServer, createServer, type BOUNDS } from '../../src/http/server.ts'
+import type { Limits } from '../../src/http/limits.ts'
+import { createServer } from '../../src/http/server.ts'
+import { createRequestLog } from '../../src/telemetry/request-log.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { UserStore } from '../../src/store/user-store.ts'
 import { createTokens } from '../../src/auth/tokens.ts'
@@ -17,13 +19,16 @@ import { SECRET, type Place } from './stores.ts'
 export const tokens = createTokens([SECRET], 86_400)
 export const BODY_LIMIT = 1024 * 1024
 
+/** Limits for a service that waits only briefly for the headers of a request. */
+export const IMPATIENT = { headersTimeout: 100, connectionsCheckingInterval: 20 }
+
 export interface Request {
-  /** The `Authorization` header; a valid token unless told otherwise. */
+  /** The `Authorization` header; a valid token by default. */
   authorization?: string | undefined
   headers?: http.OutgoingHttpHeaders
   /** Sent as JSON. */
   json?: unknown
-  /** Sent as it is. */
+  /** Sent unchanged. */
   body?: string | Buffer
 }
 
@@ -31,31 +36,43 @@ export interface Response {
   status: number
   headers: http.IncomingHttpHeaders
   text: string
-  json: any // eslint-disable-line -- whatever the service says; expectContract looks at it
+  json: any // eslint-disable-line -- checked by expectContract
 }
 
-/** A running service and the lines that it logged. */
+/** A running service, and the lines that it has logged. */
 export interface Service {
   port: number
   lines: Record<string, unknown>[]
-  /** The client, as the bearer of a valid token; its answers are held against the contract. */
+  /** The client, with a valid token. */
   users: UsersClient
-  /** Sends what the client cannot, such as `PATCH /users`, and holds the answer against the contract. */
+  /** Sends what the client cannot, such as `PATCH /users`. */
   send(line: string, request?: Request): Promise<Response>
-  /** Sends bytes over a socket of their own; all that comes back, until the service closes it. */
+  /** Sends bytes over a new connection, and resolves to everything received until the service closes it. */
   exchange(bytes: string | Buffer): Promise<string>
   close(): Promise<void>
 }
 
+export interface Options {
+  docs?: boolean
+  bodyLimit?: number
+  bounds?: Partial<Limits> | undefined
+}
+
 export async function startService(
   store: UserStore,
-  docs = true,
-  bounds: Partial<typeof BOUNDS> = {},
+  { docs = true, bodyLimit = BODY_LIMIT, bounds }: Options = {},
 ): Promise<Service> {
   const lines: Record<string, unknown>[] = []
   const log = await createLogger('debug', { write: (line) => void lines.push(JSON.parse(line)) })
-  const app = createApp({ store, tokens, bodyLimit: BODY_LIMIT, docs })
-  const server = createServer(app, { log, metrics: createMetrics() }, bounds)
+  const app = createApp({ store, tokens, bodyLimit, docs })
+  const requestLog = createRequestLog({ log, metrics: createMetrics() })
+  app.on('error', requestLog.failure)
+  const handle = app.callback()
+  const { server, close } = createServer(
+    (request, response) => void handle(request, response),
+    requestLog,
+    bounds,
+  )
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
   return {
@@ -68,31 +85,30 @@ export async function startService(
     }),
     send: (line, request) => send(port, line, request),
     exchange: (bytes) => exchange(port, bytes),
-    close: () => closeServer(server, 1_000),
+    close: () => close(1_000),
   }
 }
 
 /** Starts one service for the tests of a suite. */
-export function useService(store: () => UserStore, bounds?: Partial<typeof BOUNDS>): () => Service {
+export function useService(store: () => UserStore, bounds?: Partial<Limits>): () => Service {
   let service: Service
   beforeAll(async () => {
-    service = await startService(store(), true, bounds)
+    service = await startService(store(), { bounds })
   })
   afterAll(() => service.close())
   return () => service
 }
 
-/** Starts `count` services on one place, each with a store of its own; `stores` and `services` fill up. */
-export function useReplicas(kind: () => Place, count: (place: Place) => number) {
-  const stores: UserStore[] = []
+/** Starts two services that share their data. */
+export function useTwoServices(kind: () => Place): Service[] {
   const services: Service[] = []
+  const stores: UserStore[] = []
   let place: Place
   beforeAll(async () => {
     place = kind()
-    while (services.length < count(place)) {
-      const store = await openStore(place)
-      stores.push(store)
-      services.push(await startService(store))
+    for (let i = 0; i < 2; i += 1) {
+      stores.push(await openStore(place))
+      services.push(await startService(stores[i]!))
     }
   })
   afterAll(async () => {
@@ -100,12 +116,12 @@ export function useReplicas(kind: () => Place, count: (place: Place) => number) 
     for (const store of stores) await store.close()
     await place.remove()
   })
-  return { stores, services }
+  return services
 }
 
 const TOKEN = tokens.issue('665f1c2e8b3f4a0012d4c001')
 
-/** `fetch`, but the answer is held against the contract. */
+/** `fetch` that checks the response against the contract. */
 export async function checkedFetch(request: globalThis.Request): Promise<globalThis.Response> {
   const response = await fetch(request)
   const { pathname } = new URL(request.url)
@@ -115,7 +131,7 @@ export async function checkedFetch(request: globalThis.Request): Promise<globalT
   return response
 }
 
-/** Sends a request such as `GET /users` and holds the answer against the contract. */
+/** Sends a request such as `GET /users`. */
 export async function send(port: number, line: string, request: Request = {}): Promise<Response> {
   const [method = '', path = ''] = line.split(' ')
   const { json, body = json === undefined ? undefined : JSON.stringify(json) } = request
@@ -135,7 +151,7 @@ export async function send(port: number, line: string, request: Request = {}): P
   return { ...response, json: expectContract(method, path, response) }
 }
 
-/** The answers in what came over a socket. */
+/** The responses in what was received over a connection. */
 export function parseAnswers(text: string) {
   return text
     .split(/(?=HTTP\/1\.1 \d{3} [A-Z])/)
@@ -153,11 +169,11 @@ export function parseAnswers(text: string) {
     })
 }
 
-/** A bare connection, and all that has come over it so far. */
+/** A connection, and the text received over it so far. */
 export function dial(port: number): { socket: net.Socket; text: () => string } {
   const socket = net.connect(port, '127.0.0.1')
   let text = ''
-  socket.on('error', () => {}) // a reset after the answer
+  socket.on('error', () => {}) // a reset after the response
   socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
   return { socket, text: () => text }
 }

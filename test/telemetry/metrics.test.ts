@@ -1,7 +1,7 @@
 // What the metrics say of a store that fails. (The rest is in ops.test.ts, over HTTP.)
 import { expect, test } from '@jest/globals'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
-import { measured } from '../../src/store/measured.ts'
+import { measured } from '../../src/telemetry/measured-store.ts'
 import { EmailTaken, StoreFailure, type User } from '../../src/store/user-store.ts'
 import { failing } from '../support/failing-store.ts'
 
@@ -100,7 +100,7 @@ test('a call and a list are measured once, in seconds, however many pages the li
   const pages = []
   for await (const page of store.list()) pages.push(page)
   const elapsed = (performance.now() - start) / 1000
-  expect(pages).toEqual(['[1]', '[2]', '[3]'])
+  expect(pages).toEqual([['[1]'], ['[2]'], ['[3]']])
   for (const operation of ['find', 'list']) {
     const name = (what: string) =>
       `store_operation_duration_seconds_${what}{operation="${operation}"}`

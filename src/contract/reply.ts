@@ -1,0 +1,84 @@
+// Writes what a handler returns as the response. A list is streamed.
+import { once } from 'node:events'
+import { Readable } from 'node:stream'
+import type Koa from 'koa'
+import type { Budget } from '../http/budget.ts'
+import { JSON_TYPE } from '../http/failure.ts'
+import { jsonArray, jsonLines, LINES_TYPE, linesOf } from './list-body.ts'
+
+export interface Reply {
+  status: number
+  headers?: Record<string, string>
+  body?: unknown
+}
+
+/**
+ * @param mediaTypes those that the contract gives a 200, the usual one first
+ * @param memory what all lists hold together
+ */
+export async function send(
+  ctx: Koa.Context,
+  { status, headers = {}, body }: Reply,
+  mediaTypes: string[],
+  memory: Budget,
+): Promise<void> {
+  const hasChoice = mediaTypes.length > 1
+  const [usual] = status === 200 ? mediaTypes : []
+  const type = (hasChoice && ctx.accepts(mediaTypes)) || usual || 'application/json'
+  const content = isAsyncIterable(body)
+    ? await stream(type === LINES_TYPE ? jsonLines(body) : jsonArray(body), ctx, memory)
+    : textOf(body, type)
+  ctx.status = status
+  ctx.set(headers)
+  if (hasChoice) ctx.vary('Accept')
+  if (content === undefined) return // an assignment would make it a 204
+  ctx.set('Content-Type', type === 'application/json' ? JSON_TYPE : type)
+  ctx.body = content
+}
+
+function textOf(body: unknown, type: string): string | Buffer | undefined {
+  if (body === undefined) return undefined
+  if (type === 'application/json') return JSON.stringify(body)
+  return type === LINES_TYPE ? linesOf(body as unknown[]) : (body as string | Buffer)
+}
+
+/**
+ * The chunks of a list as a stream. Waits for the first one, so that a failure until then becomes a 500; a
+ * later one resets the connection, so that no client takes a part of the list for the whole.
+ */
+async function stream(
+  chunks: AsyncIterable<string>,
+  { req, res }: Koa.Context,
+  memory: Budget,
+): Promise<Readable> {
+  const reset = () => void req.socket.resetAndDestroy()
+  const holder = { giveUp: reset }
+
+  async function* counted(): AsyncGenerator<string> {
+    let hasBegun = false
+    try {
+      for await (const chunk of chunks) {
+        memory.hold(holder, COPIES * chunk.length)
+        yield chunk
+        hasBegun = true
+      }
+    } catch (error) {
+      if (hasBegun) reset()
+      throw error
+    } finally {
+      memory.release(holder)
+    }
+  }
+
+  const readable = Readable.from(counted())
+  res.once('close', () => readable.destroy()) // also when the connection closed before the first chunk
+  await once(readable, 'readable')
+  return readable
+}
+
+/** A chunk is held as users, as text, in the socket, and the next one is fetched meanwhile. */
+const COPIES = 4
+
+function isAsyncIterable(body: unknown): body is AsyncIterable<unknown[]> {
+  return typeof body === 'object' && body !== null && Symbol.asyncIterator in body
+}

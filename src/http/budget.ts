@@ -1,0 +1,42 @@
+// A budget of memory that all clients share. When it is spent, the holder that has made no progress for
+// the longest time gives its share back: a slow client never takes memory from a quick one.
+
+export interface Holder {
+  /** Called when the share is needed by others. It is no longer counted. */
+  giveUp(): void
+}
+
+export class Budget {
+  /** The one without progress for the longest time comes first. */
+  readonly #shares = new Map<Holder, number>()
+  readonly #limit: number
+  readonly #small: number
+  #held = 0
+
+  /**
+   * @param limit what all holders may have together, in bytes
+   * @param small a share up to this size, in bytes, does not count
+   */
+  constructor(limit: number, small: number) {
+    this.#limit = limit
+    this.#small = small
+  }
+
+  /** Sets the share of `holder`, in bytes: it has made progress. */
+  hold(holder: Holder, bytes: number): void {
+    if (bytes <= this.#small && !this.#shares.has(holder)) return
+    this.release(holder)
+    this.#held += bytes
+    this.#shares.set(holder, bytes)
+    for (const slowest of this.#shares.keys()) {
+      if (this.#held <= this.#limit) return
+      this.release(slowest)
+      slowest.giveUp()
+    }
+  }
+
+  release(holder: Holder): void {
+    this.#held -= this.#shares.get(holder) ?? 0
+    this.#shares.delete(holder)
+  }
+}

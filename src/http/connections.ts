@@ -1,0 +1,174 @@
+// The connections of a server and their requests, served one at a time on each connection. When there are
+// too many connections, the one that has waited longest for its client is closed.
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { refuse, type Failure } from './failure.ts'
+import type { Limits } from './limits.ts'
+
+interface Exchange {
+  /** None for what is not a request. */
+  response?: ServerResponse
+  serve: () => void
+}
+
+/** One connection: the request that is being served, and those that wait for it. */
+export class Connection {
+  readonly socket: Socket
+  /** Whether no further request is taken. */
+  isLast = false
+  /** When the request that is being served began, in milliseconds. */
+  began = 0
+  readonly #exchanges: Exchange[] = []
+  #newest: Exchange | undefined
+  readonly #limit: number
+  readonly #onIdle: () => void
+  #arrived = 0
+
+  constructor(socket: Socket, limit: number, onIdle: () => void) {
+    this.socket = socket
+    this.#limit = limit
+    this.#onIdle = onIdle
+  }
+
+  /** Counts a request that has arrived. @returns whether it may be taken */
+  admits(): boolean {
+    this.#arrived += 1
+    if (this.#arrived > 1 + this.#limit) this.socket.destroy()
+    return !this.isLast && !this.socket.destroyed
+  }
+
+  /**
+   * Serves a request when those before it have been served.
+   *
+   * @param isLast whether the connection closes after the response
+   */
+  take(response: ServerResponse, isLast: boolean, serve: () => void): void {
+    if (isLast) this.#endAfter(response)
+    this.#add({ response, serve })
+  }
+
+  /** Closes the connection after the response to its newest request, if that has not begun. */
+  endAfterNewest(): void {
+    const response = this.#newest?.response
+    if (response && !response.headersSent) this.#endAfter(response)
+  }
+
+  /**
+   * Refuses what is not a request: the body of the newest request, if that has not arrived yet, else
+   * what comes after it.
+   *
+   * @param farewell writes the response where no request has one, and closes the connection
+   */
+  refuse(failure: Failure, farewell: () => void): void {
+    this.isLast = true
+    const newest = this.#newest
+    const response = newest?.response
+    if (!response || response.req.complete) return this.#add({ serve: farewell })
+    if (response.closed) this.socket.destroy()
+    else if (newest !== this.#exchanges[0]) newest.serve = () => refuse(response, failure)
+    else if (!response.headersSent) refuse(response, failure)
+    else response.once('close', () => this.socket.destroy())
+  }
+
+  get isIdle(): boolean {
+    return this.#exchanges.length === 0
+  }
+
+  /** Whether the next step is the client's: to send a request, the rest of one, or to read a response. */
+  get waitsForClient(): boolean {
+    const response = this.#exchanges[0]?.response
+    return !response?.req.complete || this.socket.writableLength > 0
+  }
+
+  #endAfter(response: ServerResponse): void {
+    response.setHeader('Connection', 'close')
+    this.isLast = true
+  }
+
+  #add(exchange: Exchange): void {
+    this.#newest = exchange
+    this.#exchanges.push(exchange)
+    if (this.#exchanges.length === 1) this.#begin(exchange)
+  }
+
+  #begin({ response, serve }: Exchange): void {
+    this.began = performance.now()
+    response?.once('close', () => this.#next())
+    serve()
+  }
+
+  #next(): void {
+    this.#exchanges.shift()
+    this.#arrived -= 1
+    const [next] = this.#exchanges
+    if (!next) this.#onIdle()
+    else if (this.socket.writable) this.#begin(next)
+  }
+}
+
+/** All connections of one server. */
+export class Connections {
+  /** Those that have waited longest for a new request come first. */
+  readonly #all = new Map<Socket, Connection>()
+  readonly #limits: Limits
+  #state: 'open' | 'draining' | 'closing' = 'open'
+
+  constructor(limits: Limits) {
+    this.#limits = limits
+  }
+
+  add(socket: Socket): void {
+    const connection = new Connection(socket, this.#limits.waitingRequests, () => {
+      if (this.#state === 'closing') socket.destroySoon()
+      if (this.#all.delete(socket)) this.#all.set(socket, connection)
+    })
+    this.#all.set(socket, connection)
+    socket.once('close', () => this.#all.delete(socket))
+    if (this.#all.size > this.#limits.maxConnections) this.#makeRoom()
+  }
+
+  of(socket: Socket): Connection | undefined {
+    return this.#all.get(socket)
+  }
+
+  get areDraining(): boolean {
+    return this.#state !== 'open'
+  }
+
+  /** Each connection closes after the response to its newest request. */
+  drain(): void {
+    this.#state = 'draining'
+    for (const connection of this.#all.values()) connection.endAfterNewest()
+  }
+
+  /** Closes the idle connections now, and each other one as soon as it is idle. */
+  close(): void {
+    this.drain()
+    this.#state = 'closing'
+    for (const { isIdle, socket } of this.#all.values()) if (isIdle) socket.destroySoon()
+  }
+
+  destroy(): void {
+    for (const socket of this.#all.keys()) socket.destroy()
+  }
+
+  /** Cuts the connections whose response has taken longer than it may. */
+  cutSlow(): void {
+    const time = performance.now() - this.#limits.responseTimeout
+    for (const { isIdle, began, socket } of this.#all.values()) {
+      if (!isIdle && began <= time) cut(socket)
+    }
+  }
+
+  #makeRoom(): void {
+    for (const { waitsForClient, socket } of this.#all.values()) {
+      if (waitsForClient) return cut(socket)
+    }
+  }
+}
+
+/** Ends a connection; with a reset if a response is left, which the kernel would keep for long. */
+export function cut(socket: Socket): void {
+  if (socket.writableLength > 0) socket.resetAndDestroy()
+  else socket.destroy()
+}

@@ -1,0 +1,43 @@
+// What is not a request that the service can serve, and the response to it.
+import { STATUS_CODES, type IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { headersOf, malformedRequest, type Failure } from './failure.ts'
+import { isRepeated } from './headers.ts'
+
+/** Why this request is refused before anything looks at its path. */
+export function refusalOf(request: IncomingMessage): Failure | undefined {
+  return hasKnownVersion(request) && hasValidHost(request) && hasKnownCoding(request)
+    ? undefined
+    : malformedRequest()
+}
+
+/** Node's parser takes other versions, too. */
+const hasKnownVersion = ({ httpVersion }: IncomingMessage) =>
+  httpVersion === '1.1' || httpVersion === '1.0'
+
+const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/ // the characters of uri-host and port, RFC 9110 §7.2
+
+/** Exactly one valid host (RFC 9112 §3.2); HTTP/1.0 may have none. */
+function hasValidHost({ httpVersion, headers: { host }, rawHeaders }: IncomingMessage): boolean {
+  if (host === undefined) return httpVersion === '1.0'
+  return HOST.test(host) && !isRepeated(rawHeaders, 'host')
+}
+
+/** Node decodes chunks only, and would hand on any other transfer coding as content. HTTP/1.0 has none. */
+function hasKnownCoding({ httpVersion, headers }: IncomingMessage): boolean {
+  const coding = headers['transfer-encoding']
+  return coding === undefined || (coding.toLowerCase() === 'chunked' && httpVersion === '1.1')
+}
+
+/** Writes a response where Node has none, because there is no request, and closes the connection. */
+export function farewell(socket: Socket, failure: Failure, id: string): void {
+  if (!socket.writable) return
+  const { status, body } = failure
+  const fields = { Date: new Date().toUTCString(), ...headersOf(failure), 'X-Request-Id': id }
+  const headers = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers.join('')}\r\n${body}`)
+  // A reset at once would take the response away from a client that is still sending.
+  setTimeout(() => socket.destroy(), LINGER).unref()
+}
+
+const LINGER = 1_000

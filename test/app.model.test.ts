@@ -1,0 +1,217 @@
+// The service over HTTP, compared with a model of the specification: any requests, with awkward values,
+// one after another and simultaneously. MODEL_SEED=… repeats a run.
+import { beforeEach, describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { isDeepStrictEqual } from 'node:util'
+import { etagOf } from '../src/http/preconditions.ts'
+import { Model, type Request, type Response } from './support/model.ts'
+import { rounds } from './support/rounds.ts'
+import { send, tokens, useTwoServices } from './support/service.ts'
+import { describeStores } from './support/stores.ts'
+import { newUser } from './support/users.ts'
+
+const seed = Number(process.env['MODEL_SEED'] ?? Date.now() % 2 ** 31)
+const runs = { seed, numRuns: rounds(10, 150) }
+process.stderr.write(`test/app.model.test.ts: MODEL_SEED=${seed}\n`)
+
+/** A request whose id may be that of a user created before: the nth, altered. */
+interface Template extends Omit<Request, 'id'> {
+  nth: number
+  alter: (id: string) => string
+}
+
+const text = fc.oneof(
+  fc.constantFrom('', ' ', '\0', 'a\0b', '__proto__', 'constructor', 'toString', '$where', '$ne'),
+  fc.constantFrom('{"$ne":null}', "' OR 1=1 --", '%', '_', 'null', '7', 'é', 'e\u0301', '\uFEFF'),
+  fc.constantFrom('\u2028', '\u202E', '\u{1F4A9}', '\u{10FFFF}', '\uFFFF', 'x'.repeat(100_000)),
+  fc.string({ unit: 'binary' }), // any code points
+)
+const awkward = fc.oneof(
+  { weight: 6, arbitrary: text },
+  { weight: 1, arbitrary: fc.double({ noNaN: true, noDefaultInfinity: true }) },
+  fc.constantFrom(undefined, null, true, false, 0, -0, 7, [], {}, { $ne: 1 }, ['x'], '\uD800'),
+)
+const email = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom('a@example.com', 'A@example.com', 'b@example.com', 'b') },
+  awkward,
+)
+const name = fc.oneof({ weight: 3, arbitrary: fc.constantFrom('Ada', 'Grace') }, awkward)
+const ignored = fc.constantFrom(
+  {},
+  { id: '665f1c2e8b3f4a0012d4c001' },
+  { admin: true },
+  JSON.parse('{"__proto__":{"name":"x"}}') as object,
+)
+const body = fc
+  .tuple(ignored, name, email)
+  .map(([more, name, email]): Record<string, unknown> => ({ ...newUser(), ...more, name, email }))
+
+const template = fc.record<Template>({
+  operation: fc.oneof(
+    fc.constantFrom('createUser', 'renameUser'),
+    fc.constantFrom('listUsers', 'readUser', 'deleteUser', 'login'),
+  ),
+  nth: fc.nat(),
+  alter: fc.oneof(
+    { weight: 9, arbitrary: fc.constant((id: string) => id) },
+    fc.constantFrom(
+      (id: string) => id.toUpperCase().replace(/^\d+$/, 'X'),
+      (id: string) => `${id}0`,
+      (id: string) => id.slice(1),
+      (id: string) => `${id}\0`,
+    ),
+    text.filter((id) => !['', '.', '..'].includes(id) && id.length < 100).map((id) => () => id),
+  ),
+  body,
+  limit: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined }),
+  ifName: fc.option(fc.constantFrom('Ada', 'Grace', ''), { nil: undefined }),
+})
+
+const request = (operation: Template['operation'], body: object = {}, nth = 0): Template => {
+  return { operation, body: { ...newUser(), ...body }, nth, alter: (id) => id }
+}
+
+/** Requests that once failed: what a run finds is added here. */
+const FOUND: [string, Template[]][] = [
+  [
+    'texts have a NUL, where the SQLite library ends them',
+    [request('createUser', { name: 'a\0b', email: '\0' }), request('login', { email: '\0' })],
+  ],
+  [
+    'a name is that of a property that all objects have',
+    [
+      request('createUser', { name: '__proto__', email: 'constructor' }),
+      request('renameUser', { name: 'toString' }, 1),
+      request('login', { email: '__proto__' }),
+    ],
+  ],
+]
+
+const LINES = {
+  listUsers: 'GET /users',
+  createUser: 'POST /users',
+  readUser: 'GET /users/',
+  renameUser: 'PUT /users/',
+  deleteUser: 'DELETE /users/',
+  login: 'POST /login',
+}
+
+describeStores((kind) => {
+  const services = useTwoServices(kind)
+
+  /** The users that were created, and first the id of none. */
+  let created: { id: string }[]
+  beforeEach(clear)
+  async function clear() {
+    created = [{ id: '665f1c2e8b3f4a0012d4c001' }]
+    const { port } = services[0]!
+    for (const { id } of (await send(port, 'GET /users')).json) {
+      await send(port, `DELETE /users/${id}`)
+    }
+  }
+
+  const fill = ({ nth, alter, ...others }: Template): Request => {
+    return { ...others, id: alter(created[nth % created.length]!.id) }
+  }
+
+  /** Sends a request to one of the two services. */
+  async function ask(request: Request, service: number): Promise<Response> {
+    const { operation, id, body, limit, ifName } = request
+    const line = LINES[operation]
+    const path = line.endsWith('/') ? encodeURIComponent(id) : ''
+    const query = operation === 'listUsers' && limit ? `?limit=${limit}&after=${id}` : ''
+    const user = { ...created.find((one) => one.id === id), name: ifName }
+    const isConditional = /^(PUT|DELETE)/.test(line) && ifName !== undefined
+    const { status, headers, json } = await send(services[service]!.port, line + path + query, {
+      ...(/^(POST|PUT)/.test(line) && { json: body }),
+      ...(isConditional && { headers: { 'if-match': etagOf(user) } }),
+    })
+    const next = /after=(\w+)>; rel="next"/.exec(headers['link'] as string)?.[1]
+    if (next) return [status, json, next]
+    if (operation === 'login' && status === 200) return [200, idIn(json.token)]
+    if (status === 201) created.push(json)
+    if (status < 300) return json === undefined ? [status] : [status, json]
+    const [, taken] = /^a user with email `([^]*)` already exists$/.exec(json.message) ?? []
+    return taken === undefined ? [status] : [status, taken]
+  }
+
+  function idIn(token: string): string {
+    expect(tokens.verify(`Bearer ${token}`)).toMatchObject({ valid: true })
+    return JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()).id
+  }
+
+  async function expectModel(templates: Template[]): Promise<void> {
+    await clear()
+    const model = new Model()
+    for (const template of [...templates, request('listUsers')]) {
+      const request = fill(template)
+      const actual = await ask(request, template.nth % 2)
+      expect({ request, actual }).toEqual({ request, actual: model.respond(request, actual) })
+    }
+  }
+
+  describe('requests one after another get the responses of the model', () => {
+    test.each(FOUND)('when %s', (_, templates) => expectModel(templates))
+
+    test('whatever they are', async () => {
+      const any = template.map((one) => (one.limit ? { ...one, alter: (id: string) => id } : one))
+      const requests = fc.array(any, { size: '+1', maxLength: rounds(40, 80) })
+      await fc.assert(fc.asyncProperty(requests, expectModel), runs)
+    })
+  })
+
+  test('simultaneous requests get responses that the model gives in some order', async () => {
+    const whole = template.map((one) => ({ ...one, limit: undefined })) // pages are of several moments
+    const client = fc.array(whole, { minLength: 1, maxLength: 6 })
+    const clients = fc.array(client, { minLength: 2, maxLength: 4 })
+    const property = fc.asyncProperty(clients, async (clients) => {
+      await clear()
+      const calls: Call[] = []
+      let now = 0
+      const call = async (template: Template, client: number) => {
+        const [request, began] = [fill(template), (now += 1)]
+        const response = await ask(request, client % 2)
+        calls.push({ request, response, began, ended: (now += 1) })
+      }
+      await call(request('createUser', { email: 'a@example.com' }), 0)
+      await call(request('createUser', { email: 'b@example.com' }), 0)
+      await Promise.all(
+        clients.map(async (templates, client) => {
+          for (const template of templates) await call(template, client)
+        }),
+      )
+      await call(request('listUsers'), 0)
+      expect(isLinearizable(calls, new Model()) || `no order explains\n${show(calls)}`).toBe(true)
+    })
+    await fc.assert(property, runs)
+  })
+})
+
+/** A request, its response, and when it was sent and answered. */
+interface Call {
+  request: Request
+  response: Response
+  began: number
+  ended: number
+}
+
+/** Whether `model` gives these responses in some order of the calls (Herlihy and Wing 1990). */
+function isLinearizable(calls: Call[], model: Model): boolean {
+  const soonest = Math.min(...calls.map(({ ended }) => ended))
+  const canBeNext = (call: Call, i: number) => {
+    if (call.began > soonest) return false
+    const next = model.copy()
+    const expected = next.respond(call.request, call.response)
+    return (
+      isDeepStrictEqual(sorted(expected), sorted(call.response)) &&
+      isLinearizable(calls.toSpliced(i, 1), next)
+    )
+  }
+  return calls.length === 0 || calls.some(canBeNext)
+}
+
+/** Users who were created simultaneously can be listed in either order. */
+const sorted = ([status, body]: Response): Response =>
+  Array.isArray(body) ? [status, body.toSorted((a, b) => (a.id < b.id ? -1 : 1))] : [status, body]
+
+const show = (calls: Call[]) => calls.map((call) => JSON.stringify(call).slice(0, 500)).join('\n')

@@ -1,0 +1,129 @@
+// Simultaneous requests to two services with the same data: only outcomes that some order explains.
+import { expect, test } from '@jest/globals'
+import type { User } from '../src/store/user-store.ts'
+import { rounds } from './support/rounds.ts'
+import { tokens, useTwoServices } from './support/service.ts'
+import { describeStores } from './support/stores.ts'
+import { newUser } from './support/users.ts'
+
+const ROUNDS = rounds(3, 20)
+const CREATORS = rounds(50, 200)
+const WRITERS = 20
+
+describeStores((kind) => {
+  const services = useTwoServices(kind)
+  const headers = {
+    authorization: `Bearer ${tokens.issue('x')}`,
+    'content-type': 'application/json',
+  }
+  let sent = 0
+
+  /** Sends a request to the services in turn. */
+  async function send(line: string, json?: object, more = {}) {
+    const [method, path] = line.split(' ')
+    const { port } = services[(sent += 1) % 2]!
+    const body = json ? JSON.stringify(json) : null
+    const init = { method: method!, headers: { ...headers, ...more }, body }
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, init)
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+  const statusOf = async (...request: Parameters<typeof send>) => (await send(...request)).status
+  const jsonOf = async (...request: Parameters<typeof send>) =>
+    JSON.parse((await send(...request)).text)
+  const create = async (): Promise<User> => jsonOf('POST /users', newUser())
+  const ifMatch = async (id: string) => {
+    const { headers } = await send(`GET /users/${id}`)
+    return { 'if-match': headers.get('etag')! }
+  }
+  const count = (statuses: number[], status: number) =>
+    statuses.filter((one) => one === status).length
+
+  test(`of ${CREATORS} POSTs with the same email one creates a user`, async () => {
+    const emails: string[] = []
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const user = newUser()
+      const requests = Array.from({ length: CREATORS }, () => send('POST /users', user))
+      const refused = (await Promise.all(requests)).filter(({ status }) => status !== 201)
+      const text = JSON.stringify({ message: `a user with email \`${user.email}\` already exists` })
+      expect(refused).toHaveLength(CREATORS - 1)
+      for (const response of refused) expect(response).toMatchObject({ status: 400, text })
+      emails.push(user.email)
+    }
+    const users: User[] = await jsonOf('GET /users')
+    expect(users.map(({ email }) => email).filter((email) => emails.includes(email))).toEqual(
+      emails,
+    )
+  })
+
+  test('of two DELETEs one deletes the user, also during a PUT', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { id } = await create()
+      const [renamed, ...deleted] = await Promise.all([
+        statusOf(`PUT /users/${id}`, { name: 'Grace' }),
+        statusOf(`DELETE /users/${id}`),
+        statusOf(`DELETE /users/${id}`),
+      ])
+      expect([204, 404]).toContain(renamed)
+      expect(deleted.sort()).toEqual([204, 404])
+      expect(await statusOf(`GET /users/${id}`)).toBe(404)
+    }
+  })
+
+  test(`of ${WRITERS} PUTs with the same If-Match one changes the user`, async () => {
+    const { id } = await create()
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const condition = await ifMatch(id)
+      const names = Array.from({ length: WRITERS }, (_, i) => `${round} ${i}`)
+      const statuses = await Promise.all(
+        names.map((name) => statusOf(`PUT /users/${id}`, { name }, condition)),
+      )
+      expect([count(statuses, 204), count(statuses, 412)]).toEqual([1, WRITERS - 1])
+      const { name } = await jsonOf(`GET /users/${id}`)
+      expect(statuses[names.indexOf(name)]).toBe(204)
+    }
+  })
+
+  test('clients that read, change and try again after a 412 lose no update', async () => {
+    const { id } = await create()
+    await send(`PUT /users/${id}`, { name: '0' })
+    const increment = async (): Promise<void> => {
+      const { headers, text } = await send(`GET /users/${id}`)
+      const name = `${Number(JSON.parse(text).name) + 1}`
+      const condition = { 'if-match': headers.get('etag')! }
+      if ((await statusOf(`PUT /users/${id}`, { name }, condition)) !== 204) return increment()
+    }
+    const clients = rounds(10, 20)
+    await Promise.all(Array.from({ length: clients }, increment))
+    expect((await jsonOf(`GET /users/${id}`)).name).toBe(`${clients}`)
+  })
+
+  test('of PUTs and DELETEs with the same If-Match one succeeds', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { id } = await create()
+      const condition = await ifMatch(id)
+      const statuses = await Promise.all([
+        statusOf(`PUT /users/${id}`, { name: 'Grace' }, condition),
+        statusOf(`DELETE /users/${id}`, undefined, condition),
+        statusOf(`PUT /users/${id}`, { name: 'Augusta' }, condition),
+        statusOf(`DELETE /users/${id}`, undefined, condition),
+      ])
+      expect(count(statuses, 204)).toBe(1)
+      expect(count(statuses, 404) + count(statuses, 412)).toBe(3)
+      const isDeleted = statuses[1] === 204 || statuses[3] === 204
+      expect(await statusOf(`GET /users/${id}`)).toBe(isDeleted ? 404 : 200)
+    }
+  })
+
+  test('a POST during the DELETE of the user with that email creates a user or is refused', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { id, email } = await create()
+      const [created, deleted] = await Promise.all([
+        statusOf('POST /users', newUser({ email })),
+        statusOf(`DELETE /users/${id}`),
+      ])
+      expect(deleted).toBe(204)
+      expect([201, 400]).toContain(created)
+      expect(await statusOf('POST /login', { email })).toBe(created === 201 ? 200 : 401)
+    }
+  })
+})

@@ -1,0 +1,2 @@
+// The generated requests of guard.test.ts, a hundred thousand of them.
+await import('./guard.test.ts')

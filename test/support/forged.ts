@@ -1,0 +1,57 @@
+// Tokens that look valid and are not, by what is wrong with them.
+import jwt from 'jsonwebtoken'
+import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto'
+import { SECRET } from './stores.ts'
+
+const RSA = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
+const EC = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+const PUBLIC_KEY = createPublicKey(RSA).export({ format: 'pem', type: 'spki' }).toString()
+const OTHER = `${SECRET}.`
+
+const encoded = (text: string) => Buffer.from(text).toString('base64url')
+
+/** A token with any header and any payload, signed with HMAC-SHA-256. */
+export function signRaw(payload: string, header: object = {}, secret = SECRET): string {
+  const parts = `${encoded(JSON.stringify({ alg: 'HS256', typ: 'JWT', ...header }))}.${encoded(payload)}`
+  return `${parts}.${createHmac('sha256', secret).update(parts).digest('base64url')}`
+}
+
+const CLAIMS = '{"id":"x"}'
+const VALID = signRaw(CLAIMS)
+const sign = (key: jwt.Secret, algorithm: jwt.Algorithm) =>
+  jwt.sign({ id: 'x' }, key, { algorithm })
+const jwk = { kty: 'oct', k: encoded(OTHER) }
+
+export const forged: Record<string, string> = {
+  'another secret': sign(OTHER, 'HS256'),
+  'no signature': VALID.replace(/[^.]*$/, ''),
+  'the signature of other claims': VALID.replace(/\..*\./, `.${encoded('{"id":"y"}')}.`),
+  HS384: sign(SECRET, 'HS384'),
+  HS512: sign(SECRET, 'HS512'),
+  RS256: sign(RSA, 'RS256'),
+  PS256: sign(RSA, 'PS256'),
+  ES256: sign(EC, 'ES256'),
+  none: sign('', 'none'),
+  ...Object.fromEntries(
+    ['none', 'None', 'hs256', 'HS256 ', 'HS1', '', null, 0, ['HS256']].map((alg) => [
+      `the algorithm ${JSON.stringify(alg)}`,
+      signRaw(CLAIMS, { alg }),
+    ]),
+  ),
+  'a public key as the secret': signRaw(CLAIMS, {}, PUBLIC_KEY),
+  'a key in its header': signRaw(CLAIMS, { jwk }, OTHER),
+  'the address of a key': signRaw(CLAIMS, { jku: 'http://127.0.0.1/keys', kid: '1' }, OTHER),
+  'the path of an empty key': signRaw(CLAIMS, { kid: '../../../dev/null' }, ''),
+  'an extension that must be understood': signRaw(CLAIMS, { crit: ['b64'], b64: false }),
+  'an extension that is a claim': signRaw(CLAIMS, { crit: ['exp'] }),
+  'no extensions that must be understood': signRaw(CLAIMS, { crit: [] }),
+  'an exp that is a string': signRaw('{"id":"x","exp":"1"}'),
+  'no payload': signRaw(''),
+  'a payload that is a string': signRaw('"x"'),
+  'a payload that is a number': signRaw('5'),
+  'a payload that is an array': signRaw('[]'),
+  'a payload that is null': signRaw('null'),
+  'a payload after a byte order mark': signRaw('\uFEFF{"exp":1}'),
+  'three dots': '...',
+  'no dots': 'x',
+}

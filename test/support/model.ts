@@ -1,0 +1,101 @@
+// The specification, section 4, with pages and conditional writes, as a model in memory: the response
+// that each request must get.
+import type { User } from '../../src/store/user-store.ts'
+import { newUser } from './users.ts'
+
+export interface Request {
+  operation: 'listUsers' | 'createUser' | 'readUser' | 'renameUser' | 'deleteUser' | 'login'
+  /** The id in the path, or the one after which a page begins. */
+  id: string
+  body: Record<string, unknown>
+  /** The size of a page. */
+  limit?: number | undefined
+  /** The name that the user must still have, sent as `If-Match`. */
+  ifName?: string | undefined
+}
+
+/**
+ * The status and what matters of the body: users, the id in a token, or the email that is taken; and the
+ * id after which the next page begins.
+ */
+export type Response = [status: number, body?: unknown, next?: string]
+
+export class Model {
+  #users = new Map<string, User>()
+  #formerIds = new Set<string>()
+
+  copy(): Model {
+    const copy = new Model()
+    copy.#users = new Map(this.#users)
+    copy.#formerIds = new Set(this.#formerIds)
+    return copy
+  }
+
+  /**
+   * Performs a request.
+   *
+   * @param actual the response of the service, which alone chooses a new id
+   * @returns what `actual` should be
+   */
+  respond({ operation, id, body, limit, ifName }: Request, actual: Response): Response {
+    const user = this.#users.get(id)
+    const hasChanged = user && ifName !== undefined && user.name !== ifName
+    switch (operation) {
+      case 'listUsers':
+        return limit === undefined ? [200, [...this.#users.values()]] : this.#page(id, limit)
+      case 'createUser':
+        return this.#create(body, actual[1] as User)
+      case 'readUser':
+        return user ? [200, user] : [404]
+      case 'renameUser':
+        if (!isFilled(body['name'])) return [400]
+        if (hasChanged) return [412]
+        if (user) this.#users.set(id, { ...user, name: body['name'] })
+        return [user ? 204 : 404]
+      case 'deleteUser':
+        if (hasChanged) return [412]
+        return [this.#users.delete(id) ? 204 : 404]
+      case 'login': {
+        const { email } = body
+        if (!isFilled(email)) return [400]
+        const owner = this.#ownerOf(email)
+        return owner ? [200, owner.id] : [401]
+      }
+    }
+  }
+
+  #page(after: string, limit: number): Response {
+    const users = [...this.#users.values()].filter(({ id }) => id > after)
+    const page = users.slice(0, limit)
+    return users.length > limit ? [200, page, page.at(-1)!.id] : [200, page]
+  }
+
+  #create(body: Request['body'], actual?: User): Response {
+    const [name, email] = [storedText(body['name']), storedText(body['email'])]
+    if (name === undefined || email === undefined) return [400]
+    if (email !== '' && this.#ownerOf(email)) return [400, email]
+    const isNewId = /^[0-9a-f]{24}$/.test(actual?.id ?? '') && !this.#formerIds.has(actual!.id)
+    const id = isNewId ? actual!.id : 'a new id'
+    const given = FIELDS.map((field) => [field, body[field]])
+    const user = { id, ...Object.fromEntries(given), name, email } as User
+    this.#users.set(id, user)
+    this.#formerIds.add(id)
+    return [201, user]
+  }
+
+  #ownerOf(email: string): User | undefined {
+    return [...this.#users.values()].find((user) => user.email === email)
+  }
+}
+
+const FIELDS = Object.keys(newUser())
+
+/** The text that is stored for a value of a request; undefined if the value is refused. */
+function storedText(value: unknown): string | undefined {
+  if (value === undefined || value === null) return ''
+  if (typeof value === 'number' || typeof value === 'boolean') return JSON.stringify(value)
+  return typeof value === 'string' && value.isWellFormed() ? value : undefined
+}
+
+const isFilled = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && value.isWellFormed()

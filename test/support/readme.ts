@@ -1,0 +1,71 @@
+// The fenced blocks of README.md, and a service to run them against.
+import { expect } from '@jest/globals'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { runToEnd, serve } from './program.ts'
+import { sqlitePlace } from './stores.ts'
+
+export const root = fileURLToPath(new URL('../../', import.meta.url))
+
+/** A fenced block and its output, which is the next block if that is `text`. */
+export interface Block {
+  title: string
+  language: string
+  code: string
+  output: string
+}
+
+const fences = [
+  ...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/^```(\w+)\n(.*?)^```$/gms),
+]
+
+export const blocks = fences.map(([, language = '', code = ''], i): Block => {
+  const [, next = '', output = ''] = fences[i + 1] ?? []
+  return { title: code.split('\n')[0]!, language, code, output: next === 'text' ? output : '' }
+})
+
+/** The blocks that create the first user and make the first calls. */
+export const firstCalls = blocks.filter(({ code }) => /\bcurl\b|npm run .*create-user/.test(code))
+
+export const clientExample = blocks.find(({ language }) => language === 'ts')!
+
+/** Starts a service of its own on SQLite, to which `run` and `here` refer. */
+export async function startReadme() {
+  const place = sqlitePlace()
+  const url = await serve(place).listening()
+
+  /** Runs a program to its end. @returns what it printed */
+  function run(program: string, args: string[], cwd = root): string {
+    const others = { MONGODB_URI: '', SIGNING_SECRET: '', npm_config_local_prefix: undefined }
+    const env = { ...process.env, ...others, ...place.environment }
+    return runToEnd(program, args, { cwd, env })
+  }
+
+  return {
+    url,
+    run,
+    /** Runs a script in bash. @returns what it printed */
+    bash: (script: string) => run('bash', ['-euo', 'pipefail', '-c', script]),
+    /** The code with the address of this service. */
+    here: (code: string) => code.replaceAll('http://localhost:3000', url),
+    remove: () => place.remove(),
+  }
+}
+
+export type Readme = Awaited<ReturnType<typeof startReadme>>
+
+/** Expects that `actual` is the output that README.md shows, with other ids and tokens. */
+export function expectOutput(actual: string, { output }: Block): void {
+  expect(comparable(actual)).toBe(comparable(output))
+}
+
+/** The text with its ids numbered in order, and without tokens, which differ each time. */
+function comparable(text: string): string {
+  const ids: string[] = []
+  const numbered = text.replaceAll(/\b[0-9a-f]{24}\b/g, (id) => {
+    if (!ids.includes(id)) ids.push(id)
+    return `id-${ids.indexOf(id)}`
+  })
+  return numbered.replaceAll(/\beyJ[\w.-]+/g, 'token').trim()
+}

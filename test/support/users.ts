@@ -1,0 +1,14 @@
+// The users that tests create. A new field of `User` is given here, and in no other test.
+import type { User } from '../../src/store/user-store.ts'
+
+let count = 0
+
+/** The fields of a new user; its email is unique in the test file. */
+export function newUser(overrides: Partial<Omit<User, 'id'>> = {}): Omit<User, 'id'> {
+  count += 1
+  const fields: Required<Omit<User, 'id'>> = {
+    name: `User ${count}`,
+    email: `user-${count}@example.com`,
+  }
+  return { ...fields, ...overrides }
+}
