@@ -9,34 +9,42 @@ type Values<O extends Options> = ReturnType<
 /** Wrong arguments: exit code 2, with the usage. */
 export class UsageError extends Error {}
 
+/** Runs a program and exits. */
+export async function program<O extends Options>(
+  ...rest: Parameters<typeof run<O>>
+): Promise<never> {
+  process.exit(await run(...rest))
+}
+
 /**
- * Runs a program and exits: with the code that `main` returns, with 1 and a message if it fails, or
- * with 2 and the usage if its arguments are wrong.
+ * Runs a program.
  *
  * @param usage what --help prints
+ * @returns the exit code: that of `main`, 1 if it fails, or 2 if the arguments are wrong
  */
-export async function program<O extends Options>(
+export async function run<O extends Options>(
   usage: string,
   options: O,
   main: (values: Values<O>, words: string[]) => Promise<number>,
-): Promise<never> {
+  args = process.argv.slice(2),
+): Promise<number> {
   try {
-    const { values, positionals } = read(options)
-    if (!('help' in values)) process.exit(await main(values as Values<O>, positionals))
+    const { values, positionals } = read(options, args)
+    if (!('help' in values)) return await main(values as Values<O>, positionals)
     await print(usage)
-    process.exit(0)
+    return 0
   } catch (error) {
     warn((error as Error).message)
-    if (!(error instanceof UsageError)) process.exit(1)
-    console.error(usage)
-    process.exit(2)
+    if (!(error instanceof UsageError)) return 1
+    warn(usage)
+    return 2
   }
 }
 
-function read(options: Options) {
+function read(options: Options, args: string[]) {
   try {
     const help = { type: 'boolean', short: 'h' } as const
-    return parseArgs({ options: { ...options, help }, allowPositionals: true })
+    return parseArgs({ args, options: { ...options, help }, allowPositionals: true })
   } catch (error) {
     throw new UsageError((error as Error).message, { cause: error })
   }

@@ -57,7 +57,7 @@ export function separatorOf(line: string, columns: Columns): string {
     const titles = line.split(separator).map(titleOf)
     return titles.filter(isKnown).length * 1_000 + titles.length
   }
-  return [...',;\t|'].toSorted((a, b) => score(b) - score(a))[0]!
+  return [',', ';', '\t', '|'].toSorted((a, b) => score(b) - score(a))[0]!
 }
 
 function isTitleOf(field: Field, title: string, columns: Columns): boolean {

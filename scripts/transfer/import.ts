@@ -23,7 +23,7 @@ export interface Import {
   /** Whether the ids in the file are ignored. */
   newIds: boolean
   /** Called for each line that is refused. */
-  refuse(line: number, reason: string): void
+  refuse: (line: number, reason: string) => void
   /** Ends the import after a batch, with an `AbortError`. */
   stop: AbortSignal
 }

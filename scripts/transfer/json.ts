@@ -5,7 +5,7 @@ import { NOT_JSON, parseObject } from './ndjson.ts'
 
 /** @throws Error the file is not one JSON array */
 export async function* readJson(text: AsyncIterable<string>): AsyncGenerator<Iterable<Line>> {
-  let isOpen = false // or was: at depth 0 the array has ended
+  let isOpen = false as boolean // or was: at depth 0 the array has ended
   let depth = 0 // of brackets; the elements are at 1
   let element = ''
   let begin = 0 // the line of the element

@@ -19,7 +19,7 @@ export function openReport(asked: string | undefined, usual: string, input: Stat
     warn(`${(error as Error).message}; refused lines are printed here`)
   }
   return {
-    refuse(line: number, reason: string): void {
+    refuse: (line: number, reason: string): void => {
       isEmpty = false
       if (fd === undefined) warn(`line ${line}: ${reason}`)
       else writeSync(fd, printable(`line ${line}: ${reason}\n`))

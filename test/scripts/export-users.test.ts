@@ -46,13 +46,6 @@ test('a file is overwritten only if that is asked for, and then through a link',
   expect(lstatSync(link).isSymbolicLink()).toBe(true)
 })
 
-test('a device is written directly', async () => {
-  const device = join(folder(), 'null.csv')
-  symlinkSync('/dev/null', device)
-  expect((await exportUsers(place, device)).code).toBe(0)
-  expect(lstatSync(device).isSymbolicLink()).toBe(true)
-})
-
 test('an export of no store fails and makes no file', async () => {
   const target = join(folder(), 'users.csv')
   const { code, stderr } = await exportUsers(at(sqlitePlace), target)

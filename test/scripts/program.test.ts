@@ -1,77 +1,68 @@
-// What all programs share.
-import { expect, test } from '@jest/globals'
+// What all programs share, and the small programs.
+import { expect, jest, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { printable } from '../../scripts/program.ts'
+import { printable, run, UsageError } from '../../scripts/program.ts'
 import { openStore } from '../../src/store/open.ts'
 import { sqlitePlace } from '../support/stores.ts'
 import { useTransfers } from '../support/transfers.ts'
 
 const { folder, at, file, done } = useTransfers()
 
-const PROGRAMS = ['import-users', 'export-users', 'create-user', 'backup']
-
-test('every program prints its usage when it is asked to', async () => {
-  const place = at(sqlitePlace)
-  for (const { code, stdout } of await Promise.all(
-    PROGRAMS.map((program) => done(program, place, ['--help'])),
-  )) {
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^usage: /)])
-  }
-})
-
-test('every program refuses an unknown option with its usage', async () => {
-  const place = at(sqlitePlace)
-  for (const { code, stdout, stderr } of await Promise.all(
-    PROGRAMS.map((program) => done(program, place, ['--nonsense', 'x.csv'])),
-  )) {
-    expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(/^.+\nusage: /)])
-  }
-})
-
-test('a mistake is answered with a message and an exit code', async () => {
-  const place = at(sqlitePlace)
-  await (await openStore(place)).close()
-  const title = file('title.csv', 'name,\x1b]0;title\x07\n')
-  const cases: [string, string[], number, RegExp][] = [
-    ['import-users', ['missing.csv'], 1, /^ENOENT/],
-    ['import-users', ['people'], 2, /^--format is needed for people/],
-    ['import-users', ['--encoding', 'x', 'people.csv'], 2, /^the encoding x is not known/],
-    ['import-users', [], 2, /^give one FILE/],
-    ['import-users', ['--report', '-', title], 1, /the titles are: name, \\u001b\]0;title\\u0007/],
-    ['export-users', ['one.csv', 'two.csv'], 2, /^give one FILE/],
-    ['export-users', ['/dev/null/people.csv'], 1, /^ENOTDIR/],
+test('a program exits with its own code, 1 if it fails, and 2 if its arguments are wrong', async () => {
+  const said: string[] = []
+  const spies = [
+    jest.spyOn(console, 'error').mockImplementation((text) => void said.push(text)),
+    jest.spyOn(process.stdout, 'write').mockImplementation((text, ...[done]: unknown[]) => {
+      said.push(text as string)
+      ;(done as () => void)()
+      return true
+    }),
   ]
-  for (const [program, args, code, message] of cases) {
-    const ended = await done(program, place, args)
-    expect([ended.code, ended.stderr]).toEqual([code, expect.stringMatching(message)])
+  const codes = []
+  for (const word of ['well', 'fail', 'misuse', '--help', '--nonsense']) {
+    const main = async (_: object, [first]: string[]) => {
+      if (first === 'fail') throw new Error('it \x1b failed')
+      if (first === 'misuse') throw new UsageError('not so')
+      return 130
+    }
+    codes.push(await run('usage: x', {}, main, [word]))
   }
+  spies.forEach((spy) => spy.mockRestore())
+  expect(codes).toEqual([130, 1, 2, 0, 2])
+  expect(said).toEqual([
+    'it \\u001b failed',
+    'not so',
+    'usage: x',
+    'usage: x\n',
+    expect.stringContaining('--nonsense'),
+    'usage: x',
+  ])
 })
 
-test('control characters cannot reach a terminal', () => {
+test('control characters cannot reach a terminal', async () => {
   expect(printable('a\x1b[31m\x9b\x7f\u202e\r\nb')).toBe(
     'a\\u001b[31m\\u009b\\u007f\\u202e\\u000d\nb',
   )
+  const title = file('title.csv', 'name,\x1b]0;title\x07\n')
+  const { code, stderr } = await done('import-users', at(sqlitePlace), ['--report', '-', title])
+  expect([code, stderr]).toEqual([1, expect.stringContaining('are: name, \\u001b]0;title\\u0007')])
 })
 
 test('output that cannot be written is a failure', () => {
   const place = at(sqlitePlace)
   const people = file('people.csv', 'name,email\nAda,a@x\n')
-  for (const args of [
-    ['import-users.js', people],
-    ['export-users.js', '-'],
+  for (const [script, ...args] of [
+    ['import-users', people],
+    ['export-users', '-'],
   ]) {
-    const program = fileURLToPath(new URL(`../../dist/scripts/${args[0]}`, import.meta.url))
-    const script = '"$0" "$@" > /dev/full'
+    const program = fileURLToPath(new URL(`../../dist/scripts/${script}.js`, import.meta.url))
     const { status, stderr } = spawnSync(
       'bash',
-      ['-c', script, process.execPath, program, args[1]!],
-      {
-        encoding: 'utf8',
-        env: { ...process.env, ...place.environment },
-      },
+      ['-c', '"$0" "$@" > /dev/full', process.execPath, program, ...args],
+      { encoding: 'utf8', env: { ...process.env, MONGODB_URI: '', ...place.environment } },
     )
     expect([status, stderr]).toEqual([1, 'ENOSPC: no space left on device, write\n'])
   }

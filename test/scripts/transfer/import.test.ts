@@ -15,7 +15,13 @@ import {
   type UserStore,
 } from '../../../src/store/user-store.ts'
 import { failing } from '../../support/failing-store.ts'
-import { describeStores, sqlitePlace, usersAt, type Place } from '../../support/stores.ts'
+import {
+  describeStores,
+  mongodbPlace,
+  sqlitePlace,
+  usersAt,
+  type Place,
+} from '../../support/stores.ts'
 import { inChunks, useTransfers } from '../../support/transfers.ts'
 
 const { at } = useTransfers()
@@ -115,6 +121,18 @@ describeStores((kind) => {
       expect(await usersAt(other)).toEqual(await usersAt(place))
     },
   )
+})
+
+const testMongodb = process.env['MONGODB_URI'] ? test : test.skip
+
+testMongodb('users move from SQLite to MongoDB and back unchanged', async () => {
+  const places = [at(sqlitePlace), at(mongodbPlace), at(sqlitePlace)]
+  let file = Array.from({ length: 300 }, (_, i) => `{"name":"Ada 💩","email":"${i}@x"}\n`).join('')
+  for (const place of places) {
+    expect((await importText(place, 'ndjson', file)).counts).toEqual([300, 0, 0, 0])
+    file = (await usersAt(place)).map((user) => `${JSON.stringify(user)}\n`).join('')
+  }
+  expect(await usersAt(places[2]!)).toEqual(await usersAt(places[0]!))
 })
 
 describe('an import', () => {

@@ -1,5 +1,5 @@
 // The report of an import.
-import { expect, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
 import { existsSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { openReport } from '../../../scripts/transfer/report.ts'
@@ -34,4 +34,18 @@ test('a report is never written over the input, through a link or to a device', 
     )
   }
   expect([readFileSync(people, 'utf8'), existsSync(nowhere)]).toEqual(['users', false])
+})
+
+test('refused lines are printed where no report can be written', () => {
+  const said: string[] = []
+  const spy = jest.spyOn(console, 'error').mockImplementation((text) => void said.push(text))
+  const report = openReport(undefined, folder(), statSync(file('people.csv', 'x')))
+  report.refuse(3, 'it is broken')
+  expect(report.close()).toBe('')
+  spy.mockRestore()
+  const reason = 'it is the input, a link or not a file; refused lines are printed here'
+  expect(said).toEqual([
+    `the report cannot be written to ${folder()}: ${reason}`,
+    'line 3: it is broken',
+  ])
 })

@@ -1,0 +1,79 @@
+// import-users beside a service, stopped and killed.
+import { describe, expect, test } from '@jest/globals'
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openStore } from '../../src/store/open.ts'
+import { run, serve } from '../support/program.ts'
+import { tokens } from '../support/service.ts'
+import { describeStores, SECRET, sqlitePlace, usersAt, type Place } from '../support/stores.ts'
+import { useTransfers } from '../support/transfers.ts'
+
+const { at, file, importUsers } = useTransfers()
+
+/** FerretDB, which may stand in for MongoDB, reads all users for each look-up. */
+const many = ({ mongodbUri }: Place, most: number) => (mongodbUri ? 3_000 : most)
+
+const people = (count: number) =>
+  file(
+    'people.csv',
+    `name,email\n${Array.from({ length: count }, (_, i) => `Ada,ada-${i}@x\n`).join('')}`,
+  )
+
+describeStores((kind) => {
+  test('an import is safe beside a running service', async () => {
+    const place = at(kind)
+    const service = serve(place, { SIGNING_SECRET: SECRET })
+    const url = await service.listening()
+    const count = many(place, 50_000)
+    const importing = run('scripts/import-users', place, {}, [people(count)])
+    const headers = {
+      authorization: `Bearer ${tokens.issue('x')}`,
+      'content-type': 'application/json',
+    }
+    const statuses = new Set<number>()
+    let created = 0
+    for (let over = false; !over;) {
+      const body = JSON.stringify({ name: 'Bob', email: `bob-${(created += 1)}@example.com` })
+      statuses.add((await fetch(`${url}/users`, { method: 'POST', headers, body })).status)
+      over = importing.process.exitCode !== null
+    }
+    expect([...statuses]).toEqual([201])
+    expect(await importing.ended).toBe(0)
+    expect(await usersAt(place)).toHaveLength(count + created)
+  })
+
+  describe.each(['SIGINT', 'SIGKILL'] as const)('an import that is ended by %s', (signal) => {
+    test('goes on when it is run again', async () => {
+      const place = at(kind)
+      const count = many(place, 200_000)
+      const importing = run('scripts/import-users', place, {}, [people(count)])
+      const store = await openStore(place)
+      while (await store.isEmpty()) await sleep(10)
+      await store.close()
+      importing.process.kill(signal)
+      expect(await importing.ended).toBe(signal === 'SIGINT' ? 130 : signal)
+      const stored = (await usersAt(place)).length
+      expect(stored).toBeLessThan(count)
+      if (signal === 'SIGINT') {
+        expect(importing.output.stdout).toContain(`created ${stored.toLocaleString('en')},`)
+        expect(importing.output.stderr).toContain(`stopped after line ${stored + 1}: run it again`)
+      }
+      const { code, stdout } = await importUsers(place, people(count))
+      const [created, duplicate] = [count - stored, stored].map((n) => n.toLocaleString('en'))
+      expect([code, stdout]).toEqual([
+        0,
+        expect.stringContaining(
+          `created ${created}, updated 0, duplicate ${duplicate}, refused 0;`,
+        ),
+      ])
+      expect(await usersAt(place)).toHaveLength(count)
+    })
+  })
+})
+
+test('a report of a former run stays when an import cannot begin', async () => {
+  const report = file('people.csv.report.txt', 'of before')
+  const place = { ...at(sqlitePlace), environment: { TOKEN_TTL: 'x' } }
+  expect((await importUsers(place, people(1))).code).toBe(1)
+  expect(readFileSync(report, 'utf8')).toBe('of before')
+})

@@ -1,0 +1,37 @@
+// The usage and the mistakes of every program.
+import { describe, expect, test } from '@jest/globals'
+import { openStore } from '../../src/store/open.ts'
+import { sqlitePlace } from '../support/stores.ts'
+import { useTransfers } from '../support/transfers.ts'
+
+const { at, done } = useTransfers()
+
+describe.each(['import-users', 'export-users', 'create-user', 'backup'])('%s', (script) => {
+  test('prints its usage when it is asked to', async () => {
+    const { code, stdout, stderr } = await done(script, at(sqlitePlace), ['--help'])
+    expect([code, stdout, stderr]).toEqual([0, expect.stringMatching(/^usage: /), ''])
+  })
+
+  test.each([['--nonsense'], ['one', 'two', 'three']])(
+    'refuses %s with its usage',
+    async (...args) => {
+      const { code, stdout, stderr } = await done(script, at(sqlitePlace), args)
+      expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(/^.+\nusage: /)])
+    },
+  )
+})
+
+test.each<[string, string[], number, RegExp]>([
+  ['import-users', ['missing.csv'], 1, /^ENOENT/],
+  ['import-users', ['people'], 2, /^--format is needed for people/],
+  ['import-users', ['--encoding', 'x', 'people.csv'], 2, /^the encoding x is not known/],
+  ['import-users', [], 2, /^give one FILE/],
+  ['export-users', ['people.xlsx'], 2, /^--format is needed/],
+  ['export-users', ['/dev/null/people.csv'], 1, /^ENOTDIR/],
+])('%s %j exits with %d: %s', async (script, args, code, message) => {
+  const place = at(sqlitePlace)
+  await (await openStore(place)).close()
+  const ended = await done(script, place, args)
+  expect([ended.code, ended.stdout]).toEqual([code, ''])
+  expect(ended.stderr).toMatch(message)
+})
