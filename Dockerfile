@@ -1,4 +1,4 @@
-# The service on Node 24: production dependencies, compiled code, nothing that builds.
+# The service on Node 24: compiled code and production dependencies, without the tools that build them.
 # docker build --build-arg VERSION=$(node -p "require('./package.json').version") -t users-service .
 FROM node:24-bookworm-slim AS base
 WORKDIR /app
@@ -11,7 +11,7 @@ RUN npm run build
 
 FROM base AS dependencies
 RUN npm ci --omit=dev --ignore-scripts
-# What is for other machines, browsers and debuggers: nine tenths of it.
+# Removes the binaries for other platforms, the code for browsers, the types and the source maps.
 RUN cd node_modules/@photostructure/sqlite \
  && find prebuilds -mindepth 1 -maxdepth 1 ! -name "$(node -p 'process.platform + "-" + process.arch')" -exec rm -r {} + \
  && find . -mindepth 1 -maxdepth 1 ! -name dist ! -name prebuilds ! -name package.json ! -name LICENSE -exec rm -r {} + \
@@ -27,12 +27,12 @@ LABEL org.opencontainers.image.title="Users Service" \
       org.opencontainers.image.version="$VERSION"
 WORKDIR /app
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
-# For the embedded store; writable by whatever user the container is given.
+# The embedded store's folder. Any user that the container runs as can write to it.
 RUN install -d -m 1777 /data
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json openapi.yaml ./
-# docker run … import-users --help
+# For example: docker run … import-users --help
 RUN for program in create-user import-users export-users backup; do \
       chmod +x dist/scripts/$program.js && ln -s /app/dist/scripts/$program.js /usr/local/bin/$program; \
     done

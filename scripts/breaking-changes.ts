@@ -49,9 +49,9 @@ const byName = (parameters: Node[]): Node =>
 function operation(at: string, before: Node, now: Node): Changes {
   const isPublicNow = now.security?.length === 0
   return [
-    ...same(at, 'the operationId', before.operationId, now.operationId),
-    ...same(at, 'the server', before.servers, now.servers),
-    ...(isPublicNow ? [] : same(at, 'the security', before.security, now.security)),
+    ...same(at, 'operationId', before.operationId, now.operationId),
+    ...same(at, 'servers', before.servers, now.servers),
+    ...(isPublicNow ? [] : same(at, 'security', before.security, now.security)),
     ...parameters(at, before.parameters, now.parameters),
     ...kept(at, { body: before.requestBody }, { body: now.requestBody }, input),
     ...kept(at, before.responses, now.responses, response),
@@ -80,7 +80,7 @@ function input(at: string, before: Node, now: Node): Changes {
 const response = (at: string, before: Node, now: Node): Changes => [
   ...kept(at, before.headers, now.headers, (header, one, other) => [
     ...(one.required && !other.required ? [`${header}: may be absent`] : []),
-    ...same(header, 'its schema', one.schema, other.schema),
+    ...same(header, 'schema', one.schema, other.schema),
   ]),
   ...kept(at, before.content, now.content, (media, one, other) =>
     schema('response', media, one.schema, other.schema),
@@ -99,7 +99,7 @@ function schema(side: Side, at: string, before: Node = {}, now: Node = {}): Chan
     ...(items ? schema(side, `${at} items`, items, now.items) : []),
     ...[...changed]
       .filter((keyword) => !allows(keyword, wide[keyword], narrow[keyword]))
-      .flatMap((keyword) => same(at, `\`${keyword}\``, before[keyword], now[keyword])),
+      .flatMap((keyword) => same(at, keyword, before[keyword], now[keyword])),
   ]
 }
 
