@@ -1,8 +1,4 @@
-// Before all tests: finds a MongoDB server, which is MONGODB_URI or a container, and starts to record the
-// responses that the tests see.
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+// Before all tests: finds a MongoDB server, which is MONGODB_URI or a container.
 import { startMongodb, type MongodbContainer } from '../mongodb/container.mjs'
 
 declare global {
@@ -10,7 +6,6 @@ declare global {
 }
 
 export default async function beforeAllTests(): Promise<void> {
-  process.env['RESPONSES_SEEN'] = join(mkdtempSync(join(tmpdir(), 'users-service-')), 'seen')
   if (process.env['MONGODB_URI']) return
   try {
     globalThis.mongodbContainer = await startMongodb()
