@@ -1,16 +1,23 @@
 #!/usr/bin/env node
-// Copies the embedded store's database to a file, while the service runs. (Of MongoDB, export-users.)
+// Copies the embedded store's database to a new file while the service runs.
+import { closeSync, openSync, rmSync } from 'node:fs'
 import { readConfig } from '../src/config.ts'
 import { databaseIn } from '../src/store/open.ts'
-import { backUpSqlite } from '../src/store/sqlite.ts'
-import { program, UsageError } from './program.ts'
+import { backUpSqlite } from '../src/store/sqlite/store.ts'
+import { print, program, UsageError } from './program.ts'
 
-await program('usage: node dist/scripts/backup.js FILE', {}, async (_, [target, ...more]) => {
-  if (!target || more.length > 0) throw new UsageError('one FILE is needed')
+await program('usage: backup FILE', {}, async (_, [target, ...more]) => {
+  if (!target || more.length > 0) throw new UsageError('give one FILE')
   const { dataDir, mongodbUri } = readConfig(process.env, false)
-  if (mongodbUri) throw new Error('the users are in MongoDB: use mongodump, or export-users')
-  const file = databaseIn(dataDir)
-  backUpSqlite(file, target)
-  console.log(`${file} was copied to ${target}`)
+  if (mongodbUri) throw new Error('the users are in MongoDB: use mongodump or export-users')
+  const database = databaseIn(dataDir)
+  closeSync(openSync(target, 'wx', 0o600)) // only its owner may read it, and it was nobody's link
+  try {
+    backUpSqlite(database, target)
+  } catch (error) {
+    rmSync(target)
+    throw error
+  }
+  await print(`${database} was copied to ${target}`)
   return 0
 })

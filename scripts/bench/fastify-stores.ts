@@ -2,11 +2,7 @@
 import { DatabaseSync } from '@photostructure/sqlite'
 import { MongoClient, ObjectId, type WithId } from 'mongodb'
 
-export interface User {
-  id: string
-  name: string
-  email: string
-}
+export type User = Record<'id' | 'name' | 'email', string>
 type NewUser = Omit<User, 'id'>
 
 export async function openMongo(uri: string) {

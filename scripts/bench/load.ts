@@ -2,31 +2,24 @@
 // checked. Uses sockets directly, which leaves most of the machine to the server.
 import net from 'node:net'
 
+/** A request, and the response that is right. */
 export interface Exchange {
-  /** The whole request, as it is sent. */
-  request: string
+  /** Method and path. */
+  line: string
+  token?: string
+  body?: object
   status: number
-  /** A text in the body of the right response. */
+  /** A text in the body of the response. */
   holds: string
-}
-
-/** The HTTP/1.1 text of a request. */
-export function requestOf(line: string, token?: string, body?: object): string {
-  const authorization = token === undefined ? '' : `Authorization: Bearer ${token}\r\n`
-  const head = `${line} HTTP/1.1\r\nHost: 127.0.0.1\r\n${authorization}`
-  if (!body) return `${head}\r\n`
-  const text = JSON.stringify(body)
-  return `${head}Content-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`
 }
 
 export type Connection = ReturnType<typeof connect>
 
-/** Opens a connection. */
+/** Opens a connection. Its errors are not caught: they end the benchmark. */
 export function connect(port: number) {
   const socket = net.connect(port, '127.0.0.1').setNoDelay().setEncoding('latin1')
   let received = ''
   let resolve: (response: string) => void
-  let reject: (error: Error) => void
   socket.on('data', (chunk: string) => {
     received += chunk
     if (!isWhole(received)) return
@@ -34,14 +27,14 @@ export function connect(port: number) {
     received = ''
   })
   socket.on('end', () => socket.destroy(new Error('the server closed the connection')))
-  socket.on('error', (error) => reject(error))
   return {
     /** @returns the body of the response @throws if it is not the right one */
-    send: async ({ request, status, holds }: Exchange): Promise<string> => {
-      socket.write(request)
-      const response = await new Promise<string>((...settle) => ([resolve, reject] = settle))
-      const right = response.startsWith(`HTTP/1.1 ${status} `) && response.includes(holds)
-      if (!right) throw new Error(`WRONG RESPONSE, not ${status} with ${holds}:\n${response}`)
+    send: async (exchange: Exchange): Promise<string> => {
+      socket.write(requestOf(exchange))
+      const response = await new Promise<string>((settle) => (resolve = settle))
+      const right =
+        response.startsWith(`HTTP/1.1 ${exchange.status} `) && response.includes(exchange.holds)
+      if (!right) throw new Error(`WRONG RESPONSE to ${exchange.line}:\n${response}`)
       return response.slice(response.indexOf('\r\n\r\n') + 4)
     },
     close: () => void socket.destroy(),
@@ -49,11 +42,7 @@ export function connect(port: number) {
 }
 
 /** Sends what `next` returns over all `connections`, for `seconds`. @returns the number of requests */
-export async function load(
-  connections: Connection[],
-  seconds: number,
-  next: () => Exchange,
-): Promise<number> {
+export async function load(connections: Connection[], seconds: number, next: () => Exchange) {
   const end = performance.now() + seconds * 1000
   let count = 0
   const use = async ({ send }: Connection) => {
@@ -64,6 +53,15 @@ export async function load(
   }
   await Promise.all(connections.map(use))
   return count
+}
+
+/** The text of the request (RFC 9112 §2.1). */
+function requestOf({ line, token, body }: Exchange): string {
+  const authorization = token === undefined ? '' : `Authorization: Bearer ${token}\r\n`
+  const head = `${line} HTTP/1.1\r\nHost: 127.0.0.1\r\n${authorization}`
+  if (!body) return `${head}\r\n`
+  const text = JSON.stringify(body)
+  return `${head}Content-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`
 }
 
 /** Whether a response with a length, or in chunks, has arrived completely. */

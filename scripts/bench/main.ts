@@ -9,9 +9,9 @@ import { parseArgs } from 'node:util'
 import { connect, load, type Exchange } from './load.ts'
 import { fill, SCENARIOS, SECRET, type World } from './scenarios.ts'
 import { start, type Program, type Server } from './server.ts'
-import { inTurns, showHead, showRow, TURNS } from './table.ts'
+import { showHead, showRows, TURNS } from './table.ts'
 
-const HELP = `npm run bench -- [--seconds 0.5] [--only TEXT] [--against FOLDER]
+const HELP = `npm run bench -- [--seconds 0.25] [--only TEXT] [--against FOLDER]
   --seconds  how long each turn takes
   --only     measure only the rows that have TEXT in their title, such as "MongoDB" or "log-in"
   --against  compare with the service that is built in another checkout, not with the peers
@@ -19,7 +19,7 @@ MongoDB is measured if MONGODB_URI is set. Both stores take about 12 minutes.`
 
 const { values } = parseArgs({
   options: {
-    seconds: { type: 'string', default: '0.5' },
+    seconds: { type: 'string', default: '0.25' },
     only: { type: 'string', default: '' },
     against: { type: 'string' },
     help: { type: 'boolean', default: false },
@@ -33,15 +33,13 @@ if (values.help || !(seconds > 0)) {
 
 const here = import.meta.dirname
 const service = (checkout: string) => resolve(here, '../../..', checkout, 'dist/src/main.js')
-const fastify = join(here, 'fastify.js')
+const file = join(here, 'fastify.js')
 const PEERS: Program[] = [
-  { name: 'Fastify', file: fastify, env: {} },
-  { name: 'observed', file: fastify, env: { OBSERVED: '1' } },
+  { name: 'Fastify', file },
+  { name: 'observed', file, env: { OBSERVED: '1' } },
 ]
-const other = values.against
-  ? [{ name: 'other', file: service(values.against), env: {} }]
-  : undefined
-const programs: Program[] = [{ name: 'service', file: service('.'), env: {} }, ...(other ?? PEERS)]
+const other = values.against && { name: 'other', file: service(values.against) }
+const programs: Program[] = [{ name: 'service', file: service('.') }, ...(other ? [other] : PEERS)]
 
 const folder = mkdtempSync(join(os.tmpdir(), 'users-service-bench-'))
 process.on('exit', () => rmSync(folder, { recursive: true }))
@@ -65,24 +63,17 @@ async function measure(store: string, uri?: string): Promise<void> {
   if (rows.length + starts.length === 0) return
 
   const placed = programs.map((program) => place(program, uri))
-  const servers = await Promise.all(placed.map(start))
-  const worlds = new Map<Server, World>()
-  for (const server of servers) worlds.set(server, await fill(server.port))
+  const servers: (Server & { world: World })[] = []
+  for (const program of placed) {
+    const server = await start(program)
+    servers.push({ ...server, world: await fill(server.port) })
+  }
   for (const { title, next, count } of rows) {
-    const cpu = (server: Server) => cpuPerRequest(server, count, () => next(worlds.get(server)!))
-    showRow(title, await inTurns(servers, cpu))
+    await showRows([title], servers, (server) => cpuOf(server, count, () => next(server.world)))
   }
   for (const { stop } of servers) await stop()
   for (const { title } of starts) {
-    const measured = await inTurns(placed, startAndIdle)
-    showRow(
-      title,
-      measured.map((turns) => turns.map(({ ms }) => ms)),
-    )
-    showRow(
-      `${store}: idle memory, MB`,
-      measured.map((turns) => turns.map(({ MB }) => MB)),
-    )
+    await showRows([title, `${store}: idle memory, MB`], placed, startAndIdle)
   }
   if (uri) await Promise.all(placed.map(drop))
 }
@@ -94,26 +85,26 @@ function place({ env, ...program }: Program, uri = ''): Program {
   return { ...program, env: { ...env, DATA_DIR, MONGODB_URI, SIGNING_SECRET: SECRET } }
 }
 
-async function cpuPerRequest(server: Server, count: number, next: () => Exchange): Promise<number> {
+async function cpuOf(server: Server, count: number, next: () => Exchange): Promise<number[]> {
   const connections = Array.from({ length: count }, () => connect(server.port))
   await load(connections, 0, next) // so that what follows does not include the connecting
   const before = await server.usage()
   const requests = await load(connections, seconds, next)
   const after = await server.usage()
   for (const { close } of connections) close()
-  return (after.cpu - before.cpu) / requests
+  return [(after.cpu - before.cpu) / requests]
 }
 
-async function startAndIdle(program: Program): Promise<{ ms: number; MB: number }> {
+async function startAndIdle(program: Program): Promise<number[]> {
   const server = await start(program)
   await sleep(500)
   const { memory } = await server.usage()
   await server.stop()
-  return { ms: server.startup, MB: memory / 1_000_000 }
+  return [server.startup, memory / 1_000_000]
 }
 
 async function drop({ env }: Program): Promise<void> {
-  const client = new MongoClient(env['MONGODB_URI']!)
+  const client = new MongoClient(env?.['MONGODB_URI'] ?? '')
   await client.db().dropDatabase()
   await client.close()
 }

@@ -1,6 +1,7 @@
 // What the servers are asked for, and what the right responses hold.
-import { createHmac, randomUUID } from 'node:crypto'
-import { connect, requestOf, type Exchange } from './load.ts'
+import { randomUUID } from 'node:crypto'
+import jwt from 'jsonwebtoken'
+import { connect, type Exchange } from './load.ts'
 
 export const SECRET = 'a-secret-of-the-benchmark-with-32-bytes'
 
@@ -15,25 +16,23 @@ type Next = (world: World) => Exchange
 
 const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)]!
 
+const list: Next = ({ users, tokens }) => {
+  return { line: 'GET /users', token: pick(tokens), status: 200, holds: pick(users).id }
+}
 const read: Next = ({ users, tokens }) => {
   const { id } = pick(users)
-  return { request: requestOf(`GET /users/${id}`, pick(tokens)), status: 200, holds: id }
+  return { line: `GET /users/${id}`, token: pick(tokens), status: 200, holds: id }
+}
+const refused: Next = (world) => {
+  return { ...read(world), token: pick(world.forged), status: 401, holds: 'message' }
 }
 const login: Next = ({ users }) => {
   const { email } = pick(users)
-  return { request: requestOf('POST /login', undefined, { email }), status: 200, holds: 'token' }
+  return { line: 'POST /login', body: { email }, status: 200, holds: 'token' }
 }
 const create: Next = ({ tokens }) => {
-  const email = `${randomUUID()}@example.com`
-  const request = requestOf('POST /users', pick(tokens), { name: 'Grace Hopper', email })
-  return { request, status: 201, holds: email }
-}
-const refused: Next = ({ users, forged }) => {
-  const request = requestOf(`GET /users/${pick(users).id}`, pick(forged))
-  return { request, status: 401, holds: 'message' }
-}
-const list: Next = ({ users, tokens }) => {
-  return { request: requestOf('GET /users', pick(tokens)), status: 200, holds: pick(users).id }
+  const body = { name: 'Grace Hopper', email: `${randomUUID()}@example.com` }
+  return { line: 'POST /users', token: pick(tokens), body, status: 201, holds: body.email }
 }
 const mixture = [...Array<Next>(7).fill(read), login, create, refused]
 const mixed: Next = (world) => pick(mixture)(world)
@@ -50,7 +49,7 @@ export const SCENARIOS = [
 
 /** Creates 10,000 users on an empty server. */
 export async function fill(port: number): Promise<World> {
-  const world: World = { users: [], tokens: [tokenOf('1', SECRET)], forged: [] }
+  const world: World = { users: [], tokens: [tokenOf('1')], forged: [] }
   const numbers = Array(10_000).keys()
   const use = async () => {
     const { send, close } = connect(port)
@@ -59,20 +58,9 @@ export async function fill(port: number): Promise<World> {
   }
   await Promise.all(Array.from({ length: 64 }, use))
   const ids = world.users.slice(0, 64).map(({ id }) => id)
-  world.tokens = ids.map((id) => tokenOf(id, SECRET))
+  world.tokens = ids.map((id) => tokenOf(id))
   world.forged = ids.map((id) => tokenOf(id, `not ${SECRET}`))
   return world
 }
 
-/** A token as the servers issue them. */
-function tokenOf(id: string, secret: string): string {
-  const now = Math.floor(Date.now() / 1000)
-  const parts = [
-    { alg: 'HS256', typ: 'JWT' },
-    { id, iat: now, exp: now + 86_400 },
-  ]
-  const text = parts
-    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
-    .join('.')
-  return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
-}
+const tokenOf = (id: string, secret = SECRET) => jwt.sign({ id }, secret, { expiresIn: '1d' })

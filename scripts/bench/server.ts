@@ -1,5 +1,5 @@
 // Starts the servers, each as a process of its own.
-import { fork, type ChildProcess } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { openSync } from 'node:fs'
 import net, { type AddressInfo } from 'node:net'
@@ -11,25 +11,21 @@ export interface Program {
   /** In the table. */
   name: string
   file: string
-  env: Record<string, string>
+  env?: Record<string, string>
 }
 
 export type Server = Awaited<ReturnType<typeof start>>
 
-const running = new Set<ChildProcess>()
-process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')))
-
-/** Starts a program, and waits until it responds. Its log is a file, as in production. */
+/** Starts a program, and waits until it responds. Its log goes to a file. */
 export async function start({ name, file, env }: Program) {
   const port = freePort()
   const begun = performance.now()
   const child = fork(file, {
     env: { ...env, PORT: String(port), OPS_PORT: '0' },
     execArgv: ['--import', new URL('usage.js', import.meta.url).href],
-    stdio: ['ignore', openSync(join(env['DATA_DIR']!, 'log'), 'a'), 'inherit', 'ipc'],
+    stdio: ['ignore', openSync(join(env?.['DATA_DIR'] ?? '.', 'log'), 'a'), 'inherit', 'ipc'],
   })
-  running.add(child)
-  while (!(await responds(port))) {
+  while (!(await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined))) {
     if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}`)
     await sleep(1)
   }
@@ -44,14 +40,8 @@ export async function start({ name, file, env }: Program) {
     stop: async (): Promise<void> => {
       child.kill('SIGKILL')
       await once(child, 'exit')
-      running.delete(child)
     },
   }
-}
-
-const responds = async (port: number): Promise<boolean> => {
-  const response = await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined)
-  return response !== undefined
 }
 
 function freePort(): number {

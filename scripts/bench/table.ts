@@ -1,32 +1,33 @@
 // Turns of several servers, and the table of what was measured.
 
 /** How many turns each server has in each row. */
-export const TURNS = 10
+export const TURNS = 20
 
-/** Measures each server `TURNS` times, in one order and then in the other. */
-export async function inTurns<Server, Measured>(
+/** Prints the head of the table. The service comes first; its peers follow. */
+export const showHead = ([service = '', ...peers]: string[]): void =>
+  show('', [service, ...peers, ...peers.map((peer) => `÷ ${peer}`)])
+
+/**
+ * Measures each server in turn, in one order and then in the other. Prints a row for each title, and so
+ * for each number that `measure` returns: the medians, and those of the service's share of each peer.
+ */
+export async function showRows<Server>(
+  titles: string[],
   servers: readonly Server[],
-  measure: (server: Server) => Promise<Measured>,
-): Promise<Measured[][]> {
-  const measured = servers.map((): Measured[] => [])
+  measure: (server: Server) => Promise<number[]>,
+): Promise<void> {
+  const measured = servers.map((): number[][] => [])
   const order = [...servers.entries()]
   for (let turn = 0; turn < TURNS; turn += 1) {
     for (const [i, server] of order) measured[i]!.push(await measure(server))
     order.reverse()
   }
-  return measured
-}
-
-/** Prints the head of the table. The service comes first; its peers follow. */
-export const showHead = (names: string[]): void =>
-  show('', [...names, ...names.slice(1).map((peer) => `÷ ${peer}`)])
-
-/** Prints the medians, and those of the service's share of each peer in the same turn. */
-export function showRow(title: string, measured: number[][]): void {
-  const [service = [], ...peers] = measured
-  const ratios = peers.map((peer) => median(service.map((value, turn) => value / peer[turn]!)))
-  const medians = measured.map((turns) => median(turns).toFixed(0))
-  show(title, [...medians, ...ratios.map((ratio) => ratio.toFixed(2))])
+  for (const [row, title] of titles.entries()) {
+    const [service = [], ...peers] = measured.map((turns) => turns.map((numbers) => numbers[row]!))
+    const ratios = peers.map((peer) => median(service.map((value, turn) => value / peer[turn]!)))
+    const medians = [service, ...peers].map((turns) => median(turns).toFixed(0))
+    show(title, [...medians, ...ratios.map((ratio) => ratio.toFixed(2))])
+  }
 }
 
 const show = (title: string, cells: string[]) =>

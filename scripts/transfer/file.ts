@@ -1,97 +1,64 @@
-// Files by their names: their format, whether they are gzip, `-` for a standard stream.
-import {
-  createReadStream,
-  createWriteStream,
-  fstatSync,
-  openSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  type Stats,
-} from 'node:fs'
+// Files to read and to write; `-` is standard input or output.
+import fs, { type Stats } from 'node:fs'
 import { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
-import { UsageError } from '../program.ts'
-
-const FORMATS = ['csv', 'ndjson', 'json'] as const
-export type Format = (typeof FORMATS)[number]
-
-/** @param asked the format that was asked for, if any @throws UsageError it is not known */
-export function formatOf(file: string, asked: string | undefined): Format {
-  const extension = /\.(\w+?)(?:\.gz)?$/.exec(file.toLowerCase())?.[1]
-  const name = asked ?? (extension === 'jsonl' ? 'ndjson' : extension)
-  const format = FORMATS.find((format) => format === name)
-  if (format) return format
-  throw new UsageError(`--format is needed for ${file}: ${FORMATS.join(', ')}`)
-}
 
 export interface Input {
-  /** Where its report goes, if nobody says otherwise: beside a file, else to standard error. */
+  /** Where the report goes unless another place is asked for. */
   report: string
-  /** A stream, which ends at once when it is destroyed, even while it waits. */
+  /** Ends at once when it is destroyed, even while it waits. */
   bytes: Readable
   stat: Stats
-  /** How much of it was read, 0 to 1, if that is known. */
+  /** How much was read, from 0 to 1, if that is known. */
   part(): number | undefined
 }
 
-/** Opens a file, or standard input for `-`. @throws Error there is none */
+/** @throws Error the file cannot be read */
 export function openInput(file: string): Input {
-  const fd = isStandard(file) ? 0 : openSync(file, 'r')
-  const stat = fstatSync(fd)
+  const fd = file === '-' ? 0 : fs.openSync(file, 'r')
+  const stat = fs.fstatSync(fd)
   const bytes = streamOf(fd, stat, file)
-  const isKnown = stat.isFile() && stat.size > 0
-  const part = () => (isKnown ? Math.min(bytes.bytesRead / stat.size, 1) : undefined)
+  const part = () => (stat.size > 0 ? Math.min(bytes.bytesRead / stat.size, 1) : undefined)
   return { report: fd > 0 && stat.isFile() ? `${file}.report.txt` : '-', bytes, stat, part }
 }
 
 function streamOf(fd: number, stat: Stats, file: string) {
   if (fd === 0) return process.stdin
   if (stat.isFIFO()) return new Socket({ fd, readable: true, writable: false })
-  return createReadStream(file, { fd, highWaterMark: 256 * 1024 })
+  return fs.createReadStream(file, { fd, highWaterMark: 256 * 1024 })
 }
+
+type Write = (text: AsyncIterable<string>, signal: AbortSignal) => Promise<void>
 
 /**
- * A file that is there once it is whole, or standard output for `-`.
+ * Opens a file that appears once it is complete. What is not a file, such as a pipe, is written directly.
  *
- * @throws Error there is one already, unless `force`
+ * @returns writes the text, as gzip if the name of the file says so
+ * @throws Error the file exists and `force` is false
  */
-export function openOutput(file: string, force: boolean): Output {
-  if (isStandard(file)) {
-    return { write: (text, signal) => pipeline(text, process.stdout, { end: false, signal }) }
-  }
-  const there = statSync(file, { throwIfNoEntry: false })
-  if (!force && there?.isFile()) throw new Error(`${file} is there: --force writes over it`)
-  if (there && !there.isFile()) return writeTo(createWriteStream(file), file)
-  const target = there ? realpathSync(file) : file
+export function openOutput(file: string, force: boolean): Write {
+  if (file === '-') return (text, signal) => pipeline(text, process.stdout, { end: false, signal })
+  const there = fs.statSync(file, { throwIfNoEntry: false })
+  if (there && !there.isFile()) return writeTo(fs.createWriteStream(file), file)
+  if (there && !force) throw new Error(`${file} exists: --force overwrites it`)
+  const target = there ? fs.realpathSync(file) : file
   const draft = `${target}.${process.pid}.part`
-  const fd = openSync(draft, 'wx', 0o600)
-  return {
-    async write(text, signal) {
-      try {
-        await writeTo(createWriteStream(draft, { fd, flush: true }), file).write(text, signal)
-        renameSync(draft, target)
-      } finally {
-        rmSync(draft, { force: true })
-      }
-    },
+  const output = fs.createWriteStream(draft, { fd: fs.openSync(draft, 'wx', 0o600), flush: true })
+  return async (text, signal) => {
+    try {
+      await writeTo(output, file)(text, signal)
+      fs.renameSync(draft, target)
+    } finally {
+      fs.rmSync(draft, { force: true })
+    }
   }
 }
 
-/** Writes there, as gzip if `file` has its name. */
-const writeTo = (output: Writable, file: string): Output => ({
-  write: (text, signal) =>
-    isGzip(file)
+const writeTo =
+  (output: Writable, file: string): Write =>
+  (text, signal) =>
+    /\.gz$/i.test(file)
       ? pipeline(text, createGzip(), output, { signal })
-      : pipeline(text, output, { signal }),
-})
-
-export interface Output {
-  write: (text: AsyncIterable<string>, signal: AbortSignal) => Promise<void>
-}
-
-const isStandard = (file: string): boolean => file === '-'
-const isGzip = (file: string): boolean => /\.gz$/i.test(file)
+      : pipeline(text, output, { signal })

@@ -1,154 +1,105 @@
-// Lines of a file into a store, batch by batch. Knows no file, no format and no terminal.
+// Lines of a file into a store, batch by batch. Knows no file, format or terminal.
 import { validator } from '../../src/contract/validate.ts'
 import { operationOf } from '../../src/contract/document.ts'
 import type { components } from '../../src/contract/openapi.ts'
 import { isUserId } from '../../src/store/user-id.ts'
-import type { Newcomer, Outcome, UserStore } from '../../src/store/user-store.ts'
+import type { Newcomer, UserStore } from '../../src/store/user-store.ts'
 import { newUser } from '../../src/users.ts'
-import type { Line } from './line.ts'
-import { nameless } from './nameless.ts'
+import type { Line } from './lines.ts'
 
-/** How many users are stored at once at first, and the most UTF-16 code units of their text. */
+/** How many users the first batches have, and the most characters of any batch. */
 const BATCH = { least: 100, length: 4_000_000 }
 
-/** How long, in milliseconds, storing a batch is to take: services that write to the store wait for it. */
+/** How long, in milliseconds, a batch should take: services that write to the store wait for it. */
 const BATCH_TIME = 500
 
-/** The most bytes of a user's text: what the greatest BODY_LIMIT lets POST take. */
-const LONGEST = 8 * 1024 * 1024
+/** The most bytes of a user's text: as many as the greatest `BODY_LIMIT` lets POST take. */
+const MOST_BYTES = 8 * 1024 * 1024
 
 export interface Import {
-  store: Pick<UserStore, 'createMany' | 'most' | 'list'>
-  /** Whether a user whose email is there already gets the name in the file. */
+  store: Pick<UserStore, 'createMany' | 'most'>
+  /** Whether a user whose email is already there gets the name in the file. */
   update: boolean
-  /** Whether the ids in the file are not kept. */
+  /** Whether the ids in the file are ignored. */
   newIds: boolean
-  /** Is told of each line that is not stored, and why. */
-  report(line: number, reason: string): void
-  /** Ends it behind a batch, with an `AbortError`. */
+  /** Called for each line that is refused. */
+  refuse(line: number, reason: string): void
+  /** Ends the import after a batch, with an `AbortError`. */
   stop: AbortSignal
 }
 
-export type Tally = { [What in 'created' | 'updated' | 'duplicate' | 'refused']: number } & {
-  /** The last line that was dealt with. */
-  line: number
-}
+/** How many users there were of each kind, and the last line before which nothing is left to do. */
+export type Tally = Record<'created' | 'updated' | 'duplicate' | 'refused' | 'line', number>
 
-/** Stores what `lines` say, up to where they break off; counts in `tally` as it goes. */
+/** Stores the users of `lines`, or of those before `lines` fails; counts in `tally` as it goes. */
 export async function importUsers(
-  lines: AsyncIterable<Line[]>,
-  given: Import,
+  lines: AsyncIterable<Iterable<Line>>,
+  { store, update, newIds, refuse, stop }: Import,
   tally: Tally,
 ): Promise<void> {
-  const there = nameless(given.store)
-  let batch: Row[] = []
+  let batch: Newcomer[] = []
   let length = 0
   let size = BATCH.least
-  let hasIds = false // of users without an email, in this batch
+  let last = 0
 
-  async function store(): Promise<void> {
-    const rows = batch
+  async function storeBatch(): Promise<void> {
+    const [users, line] = [batch, last]
     batch = []
     length = 0
-    hasIds = false
-    const users = rows.flatMap((row) => ('user' in row ? row.user : []))
+    last = tally.line // unless this batch is stored
     const began = performance.now()
-    const outcomes = users.length > 0 ? await given.store.createMany(users, given.update) : []
-    size = nextSize(users.length, performance.now() - began)
-    const next = outcomes.values()
-    for (const row of rows) count(row, next)
+    const outcomes = users.length > 0 ? await store.createMany(users, update) : []
+    for (const outcome of outcomes) {
+      tally[outcome === 'created' || outcome === 'updated' ? outcome : 'duplicate'] += 1
+    }
+    last = tally.line = line
+    const inTime = Math.floor((users.length * BATCH_TIME) / Math.max(performance.now() - began, 1))
+    size = Math.max(BATCH.least, Math.min(inTime, 2 * users.length, store.most))
   }
 
-  function nextSize(users: number, time: number): number {
-    const inTime = Math.floor((users * BATCH_TIME) / Math.max(time, 1))
-    return Math.max(BATCH.least, Math.min(inTime, 2 * users, given.store.most))
-  }
-
-  function count(row: Row, outcomes: Iterator<Outcome>): void {
-    tally.line = row.line
-    if ('is' in row) return refuse(row)
-    const { line, user } = row
-    const outcome = outcomes.next().value as Outcome
-    if (outcome === 'created' || outcome === 'updated') return void (tally[outcome] += 1)
-    if (outcome === 'id taken' && user.email === '') there.take(user.name)
-    refuse({ line, is: 'duplicate', reason: taken(user, outcome) })
-  }
-
-  function refuse({ line, is, reason }: Refusal): void {
-    tally[is] += 1
-    given.report(line, `${is}: ${reason}`)
-  }
-
-  /** Whether a user without an email is there already; one with an id is told by that. */
-  async function isThere({ id, name }: Newcomer): Promise<boolean> {
-    await there.ready()
-    hasIds ||= id !== undefined
-    if (id !== undefined) return false
-    if (hasIds) await store() // some of which may be taken
-    return there.take(name)
-  }
-
-  async function add(line: Line): Promise<void> {
-    const row = toRow(line, given.newIds)
-    const user = 'user' in row ? row.user : undefined
-    const isDouble = user?.email === '' && (await isThere(user))
-    length += user ? user.name.length + user.email.length : 0
-    batch.push(isDouble ? { line: row.line, is: 'duplicate', reason: takenName(user.name) } : row)
+  function add(line: Line): void {
+    last = line.line
+    try {
+      const user = toUser(line, newIds)
+      batch.push(user)
+      length += textOf(user).length
+    } catch (error) {
+      tally.refused += 1
+      refuse(last, (error as Error).message)
+    }
   }
 
   try {
     for await (const some of lines) {
       for (const line of some) {
-        await add(line)
+        add(line)
         if (batch.length < size && length < BATCH.length) continue
-        await store()
-        given.stop.throwIfAborted()
+        await storeBatch()
+        stop.throwIfAborted()
       }
     }
   } finally {
-    await store() // of a file that breaks off, too
+    await storeBatch()
   }
 }
-
-/** A line with its user, or with what becomes of it and why. */
-type Row = { line: number; user: Newcomer } | Refusal
-
-interface Refusal {
-  line: number
-  is: 'refused' | 'duplicate'
-  reason: string
-}
-
-const taken = ({ id, email }: Newcomer, outcome: Outcome): string =>
-  outcome === 'id taken' && id !== undefined
-    ? `a user with id ${id} already exists`
-    : `a user with email ${JSON.stringify(email)} already exists`
-
-const takenName = (name: string): string =>
-  `a user with name ${JSON.stringify(name)} and no email already exists`
 
 const validate = validator(operationOf('createUser'))
 
-function toRow(content: Line, newIds: boolean): Row {
-  const { line } = content
-  if ('reason' in content) return { line, is: 'refused', reason: content.reason }
-  try {
-    return { line, user: toUser(content.fields, newIds) }
-  } catch (error) {
-    return { line, is: 'refused', reason: (error as Error).message }
-  }
-}
-
-/** A user as a line says it. @throws Error it cannot be one */
-function toUser(fields: Record<string, unknown>, newIds: boolean): Newcomer {
-  const user = newUser(validate(fields) as components['schemas']['NewUser'])
-  if (Buffer.byteLength(user.name) + Buffer.byteLength(user.email) > LONGEST) throw new Error(LONG)
-  const id = newIds ? '' : (fields['id'] ?? '')
+/** @throws Error the line does not hold a user */
+function toUser(line: Line, newIds: boolean): Newcomer {
+  if ('reason' in line) throw new Error(line.reason)
+  const user = newUser(validate(line.fields) as components['schemas']['NewUser'])
+  const text = textOf(user)
+  if (Buffer.byteLength(text) > MOST_BYTES) throw new Error(TOO_MANY_BYTES)
+  const id = newIds ? '' : (line.fields['id'] ?? '')
   if (typeof id === 'string' && isUserId(id)) return { ...user, id }
   if (id !== '') throw new Error(NO_ID)
-  if (user.email === '' && user.name === '') throw new Error('it has neither a name nor an email')
+  if (text === '') throw new Error('it has neither a name nor an email')
   return user
 }
 
-const LONG = `it is longer than ${LONGEST.toLocaleString('en')} bytes`
-const NO_ID = 'field `id` must be 24 lower-case hexadecimal digits (--new-ids gives new ones)'
+const textOf = (user: Newcomer): string => Object.values(user).join('')
+
+const TOO_MANY_BYTES = `it is longer than ${MOST_BYTES.toLocaleString('en')} bytes`
+const NO_ID =
+  'field `id` must be 24 lower-case hexadecimal digits (--new-ids ignores the ids in the file)'

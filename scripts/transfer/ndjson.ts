@@ -1,30 +1,24 @@
-// Users as newline-delimited JSON: an object a line.
-import type { User } from '../../src/store/user-store.ts'
-import { endOfLine, NOT_TEXT, readRecords, type Content, type Find, type Line } from './line.ts'
+// Users as newline-delimited JSON: one object on each line.
+import { linesOf, LONGEST, TOO_LONG, type Content, type Line } from './lines.ts'
 
-export const readNdjson = (text: AsyncIterable<string>): AsyncGenerator<Line[]> =>
-  readRecords(text, find, /\n/)
-
-const find: Find = (text, at, isLast) => {
-  const end = endOfLine(text, at)
-  if (end === text.length && !isLast && !text.endsWith('\n')) return undefined
-  const line = text.slice(at, end)
-  return line.trim() === '' ? { end } : { end, content: parseObject(line) }
+export async function* readNdjson(text: AsyncIterable<string>): AsyncGenerator<Line[]> {
+  for await (const { first, lines } of linesOf(text)) {
+    yield lines.flatMap((line, i) =>
+      line.trim() === '' ? [] : { line: first + i, ...parseObject(line) },
+    )
+  }
 }
 
 export function parseObject(text: string): Content {
-  if (!text.isWellFormed()) return NOT_TEXT
+  if (text.length > LONGEST) return TOO_LONG
   try {
     const fields: unknown = JSON.parse(text)
-    if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) return NO_OBJECT
-    return { fields: fields as Record<string, unknown> }
+    const isObject = typeof fields === 'object' && fields !== null && !Array.isArray(fields)
+    return isObject ? { fields: fields as Record<string, unknown> } : NO_OBJECT
   } catch {
     return NOT_JSON
   }
 }
 
 export const NOT_JSON = { reason: 'it is not valid JSON' }
-const NO_OBJECT = { reason: 'it is no JSON object' }
-
-export const ndjson = (users: User[]): string =>
-  users.map((user) => `${JSON.stringify(user)}\n`).join('')
+const NO_OBJECT = { reason: 'it is not a JSON object' }

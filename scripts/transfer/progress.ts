@@ -1,40 +1,37 @@
-// How far a transfer is: a bar in a terminal, elsewhere a plain line every few seconds.
+// The progress of a transfer: a bar in a terminal, elsewhere a line every few seconds.
 import type { WriteStream } from 'node:tty'
 
-/** How often, in milliseconds, in a terminal and elsewhere. */
-const INTERVAL = { terminal: 100, elsewhere: 5_000 }
+export interface State {
+  users: number
+  /** How much of the whole that is, from 0 to 1, if it is known. */
+  part?: number | undefined
+}
 
-/**
- * Tells how far it is until it is stopped.
- *
- * @param state users so far, and the part of all that is done, 0 to 1, where it is known
- */
+/** Shows the progress until it is stopped. */
 export function startProgress(
-  state: () => { users: number; part?: number | undefined },
+  state: () => State,
   output: WriteStream = process.stderr,
 ): { stop(): void } {
   const began = performance.now()
   const show = () => {
     const line = progressLine(state(), (performance.now() - began) / 1000)
-    output.write(
-      output.isTTY ? `\r\x1b[K${line.slice(0, (output.columns || 80) - 1)}` : `${line}\n`,
-    )
+    const width = (output.columns || 80) - 1
+    output.write(output.isTTY ? `${CLEAR}${line.slice(0, width)}` : `${line}\n`)
   }
-  const timer = setInterval(show, output.isTTY ? INTERVAL.terminal : INTERVAL.elsewhere)
+  const timer = setInterval(show, output.isTTY ? 100 : 5_000)
   timer.unref()
   return {
     stop() {
       clearInterval(timer)
-      if (output.isTTY) output.write('\r\x1b[K')
+      if (output.isTTY) output.write(CLEAR)
     },
   }
 }
 
+const CLEAR = '\r\x1b[K'
+
 /** @param seconds since it began */
-export function progressLine(
-  { users, part }: { users: number; part?: number | undefined },
-  seconds: number,
-): string {
+export function progressLine({ users, part }: State, seconds: number): string {
   const done = `${users.toLocaleString('en')} users  ${perSecond(users, seconds)}`
   if (part === undefined) return done
   const bar = '#'.repeat(Math.round(part * 20)).padEnd(20)

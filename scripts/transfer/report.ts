@@ -1,59 +1,47 @@
-// A file that tells of lines what became of them; there is none if there is nothing to tell. Where it
-// cannot be written, standard error tells.
-import { closeSync, openSync, rmSync, statSync, writeFileSync, type Stats } from 'node:fs'
-
-/** How many UTF-16 code units are kept before they are written. */
-const KEPT = 64_000
-
-export interface Report {
-  tell: (line: number, reason: string) => void
-  /** @returns where it is, as the end of a sentence */
-  close(): string
-}
+// The report of an import: a file with a line for each line that was refused.
+import { closeSync, lstatSync, openSync, rmSync, writeSync, type Stats } from 'node:fs'
+import { printable, warn } from '../program.ts'
 
 /**
- * @param asked the file that was asked for, if one was: it is written over, and kept though it be empty
- * @param own the file otherwise, which is nobody else's; - for standard error
- * @param input what is read, which must be another file
- * @throws Error `asked` cannot be written, or is what is read
+ * @param asked the file that was asked for; it is kept even if it is empty
+ * @param usual the file otherwise, or standard error if it cannot be written; `-` is standard error, too
+ * @param input the file that is imported
+ * @throws Error the report cannot be written to `asked`
  */
-export function openReport(asked: string | undefined, own: string, input: Stats): Report {
-  const file = asked ?? own
-  let fd: number | undefined
-  let kept = ''
+export function openReport(asked: string | undefined, usual: string, input: Stats) {
+  const file = asked ?? usual
   let isEmpty = true
-  let isLost = file === '-'
-
-  const open = () => openSync(file, 'w')
-
-  function write(): void {
-    try {
-      fd ??= open()
-      writeFileSync(fd, kept)
-    } catch (error) {
-      isLost = true
-      process.stderr.write(`the report goes on here: ${(error as Error).message}\n${kept}`)
-    }
-    kept = ''
+  let fd: number | undefined
+  try {
+    if (file !== '-') fd = openNew(file, input)
+  } catch (error) {
+    if (asked !== undefined) throw error
+    warn(`${(error as Error).message}; refused lines are printed here`)
   }
-
-  const there = file === '-' ? undefined : statSync(file, { throwIfNoEntry: false })
-  if (there?.ino === input.ino && there.dev === input.dev) {
-    throw new Error(`the report must not be ${file}, which is read`)
-  }
-  if (asked !== undefined && asked !== '-') fd = open()
   return {
-    tell(line, reason) {
-      if (isLost) return console.error(`line ${line}: ${reason}`)
+    refuse(line: number, reason: string): void {
       isEmpty = false
-      kept += `line ${line}: ${reason}\n`
-      if (kept.length > KEPT) write()
+      if (fd === undefined) warn(`line ${line}: ${reason}`)
+      else writeSync(fd, printable(`line ${line}: ${reason}\n`))
     },
-    close() {
-      if (kept !== '') write()
-      if (fd !== undefined) closeSync(fd)
-      if (asked === undefined && isEmpty && there?.isFile()) rmSync(file) // of a former run
-      return isEmpty || fd === undefined ? '' : `; see ${file}`
+    /** @returns where the report is, as the end of a sentence */
+    close(): string {
+      if (fd === undefined) return ''
+      closeSync(fd)
+      if (isEmpty && asked === undefined) rmSync(file)
+      return isEmpty ? '' : `; see ${file}`
     },
   }
+}
+
+/** Opens a file that only its owner may read, in place of a former report, never through a link. */
+function openNew(file: string, input: Stats): number {
+  const there = lstatSync(file, { throwIfNoEntry: false })
+  if (there && (!there.isFile() || (there.ino === input.ino && there.dev === input.dev))) {
+    throw new Error(
+      `the report cannot be written to ${file}: it is the input, a link or not a file`,
+    )
+  }
+  rmSync(file, { force: true })
+  return openSync(file, 'wx', 0o600)
 }

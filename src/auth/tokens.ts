@@ -71,8 +71,10 @@ const LONGEST = 1_000
 function claimsOf(token: string, key: KeyObject): jwt.JwtPayload {
   const { header, payload } = jwt.verify(token, key, { algorithms: ['HS256'], complete: true })
   if ('crit' in header) throw new Error('no extension is understood') // RFC 7515 §4.1.11
-  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) {
-    throw new Error('the payload is not a claims set') // RFC 7519 §7.2, step 10
-  }
+  if (!isClaimsSet(payload)) throw new Error('the payload is not a claims set')
   return payload
 }
+
+/** RFC 7519 §7.2, step 10. */
+const isClaimsSet = (payload: unknown): payload is jwt.JwtPayload =>
+  typeof payload === 'object' && payload !== null && !Array.isArray(payload)

@@ -1,6 +1,6 @@
 // Gathers the calls of one turn of the event loop, so that a store can do them together.
 
-/** Is told of each batch: what it does, and the number of calls in it. */
+/** Called for each batch: what the batch does, and the number of calls in it. */
 export type BatchObserver = (operation: string, size: number) => void
 
 interface Call<In, Out> {
@@ -9,28 +9,36 @@ interface Call<In, Out> {
   reject: (error: unknown) => void
 }
 
+interface Options<In> {
+  /** The most items in one run. */
+  most: number
+  /** Whether an item is so long that it needs a run of its own; such a run starts at once. */
+  isLong?: (item: In) => boolean
+  /** Called with the number of items in each run. */
+  onBatch: (size: number) => void
+}
+
 /**
- * A function of one item that is done for many at once. Calls of one turn are passed to `run`
- * together, at the end of that turn: nobody waits for others, and what a call sees is at least as
- * new as the call.
+ * A function of one item that runs many together. Calls of one turn of the event loop go to `run`
+ * at the end of that turn: no call waits for an earlier run, and each run sees what was written before it.
  *
- * @param limit the most items for one run
- * @param run its outcomes in the order of the items; an `Error` fails the one call that it belongs
- * to, a rejection fails all
- * @param onRun is told the number of items of each run
+ * @param run returns the outcomes in the order of the items. An `Error` among them fails only its own
+ * call; a rejection fails all calls of the run.
  */
 export function batched<In, Out>(
-  limit: number,
   run: (items: In[]) => Promise<(Out | Error)[]>,
-  onRun: (size: number) => void = () => {},
+  { most, isLong = () => false, onBatch }: Options<In>,
 ): (item: In) => Promise<Out> {
   let waiting: Call<In, Out>[] = []
 
-  async function flush(): Promise<void> {
-    const calls = waiting
+  function flush(): void {
+    if (waiting.length > 0) void settle(waiting)
     waiting = []
+  }
+
+  async function settle(calls: Call<In, Out>[]): Promise<void> {
     try {
-      onRun(calls.length)
+      onBatch(calls.length)
       const outcomes = await run(calls.map(({ item }) => item))
       for (const [i, { resolve, reject }] of calls.entries()) {
         const outcome = outcomes[i] as Out | Error
@@ -44,8 +52,10 @@ export function batched<In, Out>(
 
   return (item) =>
     new Promise((resolve, reject) => {
-      if (waiting.length === 0) setImmediate(() => waiting.length > 0 && void flush())
-      waiting.push({ item, resolve, reject })
-      if (waiting.length === limit) void flush()
+      const call = { item, resolve, reject }
+      if (isLong(item)) return void settle([call])
+      if (waiting.length === 0) setImmediate(flush)
+      waiting.push(call)
+      if (waiting.length === most) flush()
     })
 }

@@ -1,31 +1,37 @@
-// Picks the store. The only file that knows both; loads only the one that is used.
+// Picks the store. The only file that knows every store; loads only the one in use.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BatchObserver } from './batch.ts'
 import type { UserStore } from './user-store.ts'
 
-/** Opens the MongoDB store if there is a URI, else the embedded one in `dataDir`. @throws StoreFailure */
+interface Config {
+  mongodbUri: string | undefined
+  dataDir: string
+}
+
+/** Opens the MongoDB store if there is a URI, else the SQLite one in `dataDir`. @throws StoreFailure */
 export async function openStore(
-  config: { mongodbUri: string | undefined; dataDir: string },
+  { mongodbUri, dataDir }: Config,
   onBatch?: BatchObserver,
 ): Promise<UserStore> {
-  if (config.mongodbUri) {
+  if (mongodbUri) {
     const { openMongoStore } = await import('./mongo/store.ts')
-    return openMongoStore(config.mongodbUri, onBatch)
+    return openMongoStore(mongodbUri, onBatch)
   }
-  const { openSqliteStore } = await import('./sqlite.ts')
-  return openSqliteStore(databaseIn(config.dataDir), onBatch)
+  const { openSqliteStore } = await import('./sqlite/store.ts')
+  return openSqliteStore(databaseIn(dataDir), onBatch)
 }
 
-/** Opens the store, but makes none. @returns undefined if there is none @throws StoreFailure */
-export async function openExisting(
-  config: Parameters<typeof openStore>[0],
-): Promise<UserStore | undefined> {
-  if (!config.mongodbUri)
-    return existsSync(databaseIn(config.dataDir)) ? openStore(config) : undefined
+/** Opens the store only if it exists. @throws StoreFailure */
+export async function openExisting(config: Config): Promise<UserStore | undefined> {
+  return (await exists(config)) ? openStore(config) : undefined
+}
+
+async function exists({ mongodbUri, dataDir }: Config): Promise<boolean> {
+  if (!mongodbUri) return existsSync(databaseIn(dataDir))
   const { isMongoStore } = await import('./mongo/store.ts')
-  return (await isMongoStore(config.mongodbUri)) ? openStore(config) : undefined
+  return isMongoStore(mongodbUri)
 }
 
-/** The file that the embedded store keeps the users in. */
+/** The file that the SQLite store keeps the users in. */
 export const databaseIn = (dataDir: string): string => join(dataDir, 'users.db')

@@ -1,14 +1,13 @@
-// The port between the operations and whatever keeps the users. Speaks the domain only: no driver's
-// error, id type or query leaves a store.
+// The port: what the operations can ask of a store. No driver's error, id type or query leaves a store.
 import type { components } from '../contract/openapi.ts'
 
-/** The contract's. */
-export type User = components['schemas']['User']
+/** The contract's user. A field that is optional there is here always: the empty text, if nothing else. */
+export type User = Required<components['schemas']['User']>
 
 /**
- * Keeps users. Ids are 24 lower-case hexadecimal digits and sort by creation; any other text is an
- * id that no user has. Text is well-formed Unicode and comes back exactly as it went in. Emails are
- * unique and compared exactly; the empty one is no email. Once a promise of a write has resolved,
+ * Keeps users. Ids are 24 lower-case hexadecimal digits and sort by creation; no user has any other
+ * text as its id. Text is well-formed Unicode and comes back exactly as it went in. Emails are
+ * unique and compared exactly; the empty text is no email. Once the promise of a write has resolved,
  * the write is durable and every later read sees it.
  *
  * Every method rejects with `StoreFailure` when the store fails.
@@ -18,38 +17,39 @@ export interface UserStore {
   description: string
 
   /** Stores a new user under a new id. @throws EmailTaken */
-  create(user: Omit<User, 'id'>): Promise<User>
+  create(fields: Omit<User, 'id'>): Promise<User>
 
   /** The most users that `createMany` takes. */
   most: number
 
   /**
-   * Stores many users at once, and leaves those alone that are there already.
+   * Stores many users at once. Changes no user that exists, except as `update` says.
    *
-   * @param users `most` at most; those without an id get a new one
-   * @param update whether a user that has the email of one of them gets its name
-   * @returns what became of each
+   * @param users at most `most`; those without an id get a new one
+   * @param update whether an existing user with the email of one of them gets its name
+   * @returns the outcome of each
    */
   createMany(users: Newcomer[], update: boolean): Promise<Outcome[]>
 
   find(id: string): Promise<User | undefined>
 
-  /** The user with exactly this email; none for the empty one. */
+  /** The user with exactly this email; none for the empty text. */
   findByEmail(email: string): Promise<User | undefined>
 
   /**
-   * Users in order of creation, in pages that are fetched as they are consumed: all of them, or those
-   * behind the id `after`, or those with the given `ids`, which come in that order, too.
+   * Users in order of creation: all, or those after the id `after`, or those with the given `ids`, which
+   * must be in that order. They come in pages of about a megabyte at most, but at least one user; a
+   * page is read when it is asked for.
    */
   list(which?: { after?: string | undefined; ids?: string[] }): AsyncIterable<User[]>
 
-  /** The ids of the first users, `limit` at most, or of the first behind the id `after`, in order of creation. */
+  /** The ids of the first `limit` users, or of the first `limit` after the id `after`, in order of creation. */
   ids(after: string | undefined, limit: number): Promise<string[]>
 
-  /** Replaces the name. False when no user has this id, or, if `ifName` is given, this id and that name. */
+  /** Replaces the name. False if no user has this id or, when `ifName` is given, this id and that name. */
   rename(id: string, name: string, ifName?: string): Promise<boolean>
 
-  /** Deletes the user. False when no user has this id, or, if `ifName` is given, this id and that name. */
+  /** Deletes the user. False if no user has this id or, when `ifName` is given, this id and that name. */
   remove(id: string, ifName?: string): Promise<boolean>
 
   isEmpty(): Promise<boolean>
@@ -57,7 +57,7 @@ export interface UserStore {
   close(): Promise<void>
 }
 
-/** A user that is to be stored, with the id that it had elsewhere, if any. */
+/** A user to be stored, with the id that it had elsewhere, if any. */
 export type Newcomer = Omit<User, 'id'> & { id?: string | undefined }
 
 /** What became of a newcomer. */
@@ -70,7 +70,7 @@ export class EmailTaken extends Error {
   }
 }
 
-/** The store could not do what it was asked; `cause` is the driver's error. */
+/** The store could not do its task; `cause` is the driver's error. */
 export class StoreFailure extends Error {
   constructor(cause: unknown, task = 'use the data store') {
     super(`cannot ${task}: ${(cause as Error).message}`, { cause })

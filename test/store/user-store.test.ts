@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { EmailTaken, StoreFailure, type User } from '../../src/store/user-store.ts'
 import { databaseIn, openStore } from '../../src/store/open.ts'
-import { backUpSqlite } from '../../src/store/sqlite.ts'
+import { backUpSqlite } from '../../src/store/sqlite/store.ts'
 import { describeStores, mongodbPlace, sqlitePlace, useStore, usersIn } from '../support/stores.ts'
 
 let made = 0

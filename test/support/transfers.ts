@@ -1,13 +1,14 @@
-// import-users and export-users, as programs, and the files and the stores of one test.
-import { afterEach, beforeEach } from '@jest/globals'
-import { MongoClient } from 'mongodb'
+// import-users and export-users, as programs and as functions.
+import { afterEach, beforeEach, expect } from '@jest/globals'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { needsTurns } from '../../src/store/turns.ts'
+import type { Line } from '../../scripts/transfer/lines.ts'
+import { readText } from '../../scripts/transfer/text.ts'
 import { killPrograms, run } from './program.ts'
 import type { Place } from './stores.ts'
 
+/** The files and the stores of one test. */
 export function useTransfers() {
   let folder: string
   const places = new Set<Place>()
@@ -45,11 +46,34 @@ export function useTransfers() {
   }
 }
 
-/** Whether each look-up in the store reads all its users, as FerretDB's do: thousands are many there. */
-export async function scans({ mongodbUri }: Place): Promise<boolean> {
-  if (mongodbUri === undefined) return false
-  const client = new MongoClient(mongodbUri)
-  const isFerretDb = await needsTurns(client.db())
-  await client.close()
-  return isFerretDb
+export type Reader = (text: AsyncIterable<string>) => AsyncIterable<Iterable<Line>>
+
+/** What `reader` finds in a file that comes in chunks of `size` bytes; `found` has what precedes an error. */
+export async function read(
+  reader: Reader,
+  file: string | Buffer,
+  size = Infinity,
+  encoding?: string,
+  found: Line[] = [],
+): Promise<Line[]> {
+  const bytes = inChunks(Buffer.from(file as string), size)
+  for await (const some of reader(readText(bytes, encoding))) {
+    for (const line of some) found.push(line)
+  }
+  return found
+}
+
+export async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+
+/** What `reader` finds in a file, which must be the same however the file is cut into chunks. */
+export async function readAnyhow(
+  reader: Reader,
+  file: string | Buffer,
+  encoding?: string,
+): Promise<Line[]> {
+  const lines = await read(reader, file, Infinity, encoding)
+  for (const size of [1, 2, 3, 7]) expect(await read(reader, file, size, encoding)).toEqual(lines)
+  return lines
 }

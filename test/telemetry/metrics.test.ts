@@ -1,7 +1,7 @@
 // What the metrics say of a store that fails. (The rest is in ops.test.ts, over HTTP.)
 import { expect, test } from '@jest/globals'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
-import { measured } from '../../src/store/measured.ts'
+import { measured } from '../../src/telemetry/measured-store.ts'
 import { EmailTaken, StoreFailure, type User } from '../../src/store/user-store.ts'
 import { failing } from '../support/failing-store.ts'
 

@@ -1,19 +1,20 @@
-// Users as documents of MongoDB, of which many are looked up or inserted at once; each has an outcome
-// of its own.
-import { MongoBulkWriteError, MongoServerError, ObjectId, type Collection } from 'mongodb'
-import { readUser } from './bson.ts'
+// Users as documents of MongoDB: many are looked up or inserted with one command, and each has its own
+// outcome.
+import { BSON, MongoBulkWriteError, ObjectId, type Collection } from 'mongodb'
 import { newUserId } from '../user-id.ts'
 import { EmailTaken, StoreFailure, type Newcomer, type Outcome, type User } from '../user-store.ts'
 
-/** A user as MongoDB keeps it. No email is no field, which a sparse index leaves out. */
-export interface UserDocument {
-  _id: ObjectId
-  name: string
-  email?: string
+/** A user as MongoDB keeps it. An empty email is an absent field, which the sparse index leaves out. */
+export type UserDocument = Omit<User, 'id' | 'email'> & { _id: ObjectId; email?: string }
+
+export function toDocument({ id, email, ...fields }: User): UserDocument {
+  return { _id: toObjectId(id), ...fields, ...(email !== '' && { email }) }
 }
 
-export const toDocument = ({ id, name, email }: User): UserDocument => {
-  return { _id: toObjectId(id), name, ...(email !== '' && { email }) }
+/** The user in a document that was read with `raw: true`. Ignores fields that other programs have added. */
+export function toUser(document: Buffer): User {
+  const { _id, name = '', email = '' } = BSON.deserialize(document, { validation: { utf8: false } })
+  return { id: String(_id), name, email }
 }
 
 export const toObjectId = (id: string): ObjectId => ObjectId.createFromHexString(id)
@@ -27,50 +28,49 @@ export async function findEach(
   const options = { raw: true, batchSize: values.length + 1 }
   const documents = await users.find<Buffer>({ [field]: { $in: values } }, options).toArray()
   const key = field === '_id' ? 'id' : 'email'
-  const found = new Map(documents.map(readUser).map((user) => [user[key], user]))
+  const found = new Map(documents.map(toUser).map((user) => [user[key], user]))
   return values.map((value) => found.get(String(value)))
 }
 
 /**
  * @returns for each of `documents`, why it could not be inserted
- * @throws what the driver throws when it is not known which of them were
+ * @throws the driver's error when it is not known which of them were inserted
  */
 export async function insertEach(
   users: Collection<UserDocument>,
   documents: UserDocument[],
 ): Promise<(Error | undefined)[]> {
   const { codes, error } = await insert(users, documents)
-  if (codes.size === 0) return []
   return documents.map(({ email }, i) => {
     const code = codes.get(i)
     if (code === undefined) return undefined
-    const taken = code === DUPLICATE_KEY && email !== undefined
-    return taken ? new EmailTaken(email, { cause: error }) : new StoreFailure(error)
+    const isTaken = code === DUPLICATE_KEY && email !== undefined
+    return isTaken ? new EmailTaken(email, { cause: error }) : new StoreFailure(error)
   })
 }
 
-/** What `UserStore.createMany` says. @throws what the driver throws when it is not known */
+/** As `UserStore.createMany`. @throws the driver's error */
 export async function createMany(
   users: Collection<UserDocument>,
   newcomers: Newcomer[],
   update: boolean,
 ): Promise<Outcome[]> {
-  if (newcomers.length === 0) return [] // the driver would refuse
+  if (newcomers.length === 0) return [] // the driver would throw
   const documents = newcomers.map((user) => toDocument({ ...user, id: user.id ?? newUserId() }))
   const { codes, error } = await insert(users, documents)
-  if (codes.size === 0) return documents.map(() => 'created')
   if ([...codes.values()].some((code) => code !== DUPLICATE_KEY)) throw error
   const refused = documents.filter((_, i) => codes.has(i))
-  const emails = refused.flatMap(({ email }) => email ?? [])
-  const found = await findEach(users, 'email', emails)
-  const owners = new Map(found.flatMap((owner) => (owner ? [[owner.email, owner]] : [])))
-  const renamed = refused.filter(({ name, email }) => {
-    const owner = owners.get(email ?? '')
+  const owners = await ownersOf(users, refused)
+  const renamed = refused.filter(({ name, email = '' }) => {
+    const owner = owners.get(email)
     if (!update || !owner || owner.name === name) return false
     owner.name = name
     return true
   })
-  await rename(users, renamed)
+  const updates = renamed.map(({ name, email }) => {
+    return { updateOne: { filter: { email: email! }, update: { $set: { name } } } }
+  })
+  if (updates.length > 0) await users.bulkWrite(updates)
   return documents.map((document, i) => {
     if (!codes.has(i)) return 'created'
     if (!owners.has(document.email ?? '')) return 'id taken'
@@ -78,51 +78,40 @@ export async function createMany(
   })
 }
 
-/** Gives the users with the emails of `documents` their names. */
-async function rename(users: Collection<UserDocument>, documents: UserDocument[]): Promise<void> {
-  const updates = documents.map(({ name, email }) => {
-    return { updateOne: { filter: { email: email! }, update: { $set: { name } } } }
-  })
-  if (updates.length > 0) await users.bulkWrite(updates)
+/** The users who have the emails of `documents`, by email. */
+async function ownersOf(
+  users: Collection<UserDocument>,
+  documents: UserDocument[],
+): Promise<Map<string, User>> {
+  const emails = documents.flatMap(({ email }) => email ?? [])
+  if (emails.length === 0) return new Map()
+  const owners = await findEach(users, 'email', emails)
+  return new Map(owners.flatMap((owner) => (owner ? [[owner.email, owner]] : [])))
 }
 
+const DUPLICATE_KEY = 11000 // https://www.mongodb.com/docs/manual/reference/error-codes/
+
 /**
- * Inserts those of `documents` that the server does not refuse.
+ * Inserts `documents`, except those that the server refuses.
  *
- * @returns the codes of the others, by index, and the driver's error
- * @throws what the driver throws when it is not known which were inserted
+ * @returns the error codes of the refused ones by index, and the driver's error
+ * @throws the driver's error when it is not known which were inserted
  */
 async function insert(
   users: Collection<UserDocument>,
   documents: UserDocument[],
 ): Promise<{ codes: Map<number, number>; error?: unknown }> {
   try {
-    const [first] = documents
-    if (documents.length === 1 && first) await users.insertOne(first)
-    else await users.insertMany(documents, { ordered: false })
+    await users.insertMany(documents, { ordered: false })
     return { codes: new Map() }
   } catch (error) {
-    const codes = new Map(refusals(error, documents.length).map(({ index, code }) => [index, code]))
-    if (codes.size === 0) throw origin(error)
-    return { codes, error }
+    if (!(error instanceof MongoBulkWriteError)) throw error
+    const refused = [error.writeErrors].flat()
+    const isKnown = refused.length > 0 && error.insertedCount + refused.length === documents.length
+    if (isKnown && !error.result.getWriteConcernError()) {
+      return { codes: new Map(refused.map(({ index, code }) => [index, code])), error }
+    }
+    const { errorResponse } = error // the driver has wrapped an error of the connection
+    throw errorResponse instanceof Error ? errorResponse : error
   }
-}
-
-const DUPLICATE_KEY = 11000 // https://www.mongodb.com/docs/manual/reference/error-codes/
-
-/** Which of `count` documents the server refused, when it has made all others durable; else none. */
-function refusals(error: unknown, count: number): { index: number; code: number }[] {
-  if (!(error instanceof MongoBulkWriteError)) {
-    const taken = error instanceof MongoServerError && error.code === DUPLICATE_KEY
-    return taken ? [{ index: 0, code: DUPLICATE_KEY }] : []
-  }
-  const refused = [error.writeErrors].flat()
-  const known = error.insertedCount + refused.length === count
-  return known && !error.result.getWriteConcernError() ? refused : []
-}
-
-/** The error that the driver has wrapped into that of a bulk write. */
-const origin = (error: unknown): unknown => {
-  const cause = error instanceof MongoBulkWriteError ? error.errorResponse : undefined
-  return cause instanceof Error ? cause : error
 }

@@ -1,17 +1,180 @@
-// Lines into a store, as it is, slow or failing.
-import { expect, test } from '@jest/globals'
+// Users of a file into a store.
+import { describe, expect, test } from '@jest/globals'
+import { readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { formatOf, write } from '../../../scripts/transfer/formats.ts'
 import { importUsers, type Tally } from '../../../scripts/transfer/import.ts'
-import type { Line } from '../../../scripts/transfer/line.ts'
-import { StoreFailure, type Newcomer, type Outcome } from '../../../src/store/user-store.ts'
+import type { Line } from '../../../scripts/transfer/lines.ts'
+import { readText } from '../../../scripts/transfer/text.ts'
+import { openTrial } from '../../../scripts/transfer/trial.ts'
+import { openExisting, openStore } from '../../../src/store/open.ts'
+import {
+  StoreFailure,
+  type Newcomer,
+  type Outcome,
+  type UserStore,
+} from '../../../src/store/user-store.ts'
 import { failing } from '../../support/failing-store.ts'
+import { describeStores, sqlitePlace, usersAt, type Place } from '../../support/stores.ts'
+import { inChunks, useTransfers } from '../../support/transfers.ts'
 
-async function* users(count: number): AsyncGenerator<Line[]> {
-  const line = (i: number): Line => ({ line: i, fields: { name: 'Ada', email: `ada-${i}@x` } })
-  yield Array.from({ length: count }, (_, i) => line(i + 1))
+const { at } = useTransfers()
+
+interface Options {
+  update?: boolean
+  newIds?: boolean
+  isTrial?: boolean
 }
 
-/** Imports `count` users into a store of which only `createMany` works; how many came in each batch. */
+/** Imports a file of this content; what became of its users, and the lines that were refused. */
+async function importText(
+  place: Place,
+  format: string,
+  text: string,
+  { update = false, newIds = false, isTrial = false }: Options = {},
+) {
+  const store = await (isTrial ? openTrial : openStore)(place)
+  const lines = formatOf('-', format).read(readText(inChunks(Buffer.from(text), 65_536)))
+  const refused: string[] = []
+  const { tally } = await importLines(lines, store, { update, newIds }, (line, reason) =>
+    refused.push(`${line}: ${reason}`),
+  )
+  await store.close()
+  const { created, updated, duplicate } = tally
+  return { counts: [created, updated, duplicate, tally.refused], refused }
+}
+
+async function importLines(
+  lines: AsyncIterable<Iterable<Line>>,
+  store: Pick<UserStore, 'createMany' | 'most'>,
+  options = { update: false, newIds: false },
+  refuse: (line: number, reason: string) => void = () => {},
+) {
+  const tally: Tally = { created: 0, updated: 0, duplicate: 0, refused: 0, line: 0 }
+  const { signal: stop } = new AbortController()
+  const importing = importUsers(lines, { store, ...options, refuse, stop }, tally)
+  const failure: unknown = await importing.catch((error) => error)
+  return { tally, failure }
+}
+
+const namesAt = async (place: Place) => (await usersAt(place)).map(({ name }) => name)
+
+const ID = 'a'.repeat(24)
+
+describeStores((kind) => {
+  test('importing a file again changes nothing, and counts its users as duplicates', async () => {
+    const place = at(kind)
+    const file = `id,name,email\n,Ada,ada@x\n,Bob\n${ID},Nobody,\n,Ada again,ada@x\n"broken,x@x\n`
+    const refused = ['3: it has 2 fields, but there are 3 titles', '6: its quotes are broken']
+    expect(await importText(place, 'csv', file)).toEqual({ counts: [2, 0, 1, 2], refused })
+    const users = await usersAt(place)
+    expect(users.map(({ name }) => name).toSorted()).toEqual(['Ada', 'Nobody'])
+    expect(await importText(place, 'csv', file)).toEqual({ counts: [0, 0, 3, 2], refused })
+    expect(await usersAt(place)).toEqual(users)
+  })
+
+  test('with --update a user whose email is in the store gets the name in the file', async () => {
+    const place = at(kind)
+    await importText(place, 'csv', 'name,email\nAda,a@x\nBob,b@x\n')
+    const [ada, bob] = await usersAt(place)
+    const changes = '{"name":"Eve","email":"a@x"}\n{"name":"Bob","email":"b@x"}\n'
+    const { counts } = await importText(place, 'ndjson', changes, { update: true })
+    expect(counts).toEqual([0, 1, 1, 0])
+    expect(await usersAt(place)).toEqual([{ ...ada, name: 'Eve' }, bob])
+  })
+
+  test('a dry run counts what an import would do, and does nothing', async () => {
+    const place = at(kind)
+    const file = `id,name,email\n${ID},Ada,a@x\n`
+    expect((await importText(place, 'csv', file, { isTrial: true })).counts).toEqual([1, 0, 0, 0])
+    expect(await openExisting(place)).toBeUndefined()
+    await importText(place, 'csv', file)
+    const users = await usersAt(place)
+    const more = `id,name,email\n,Eve,a@x\n,Bob,b@x\n,Bob,b@x\n${ID},Cy,c@x\n,Bob\n`
+    for (const isTrial of [true, false]) {
+      const { counts } = await importText(place, 'csv', more, { isTrial, update: true })
+      expect(counts).toEqual([1, 1, 2, 1])
+      if (isTrial) expect(await usersAt(place)).toEqual(users)
+    }
+  })
+
+  test.each(['csv', 'ndjson', 'json'])(
+    'a file that was exported as %s makes the same users with the same ids in the same order',
+    async (format) => {
+      const [place, other] = [at(kind), at(kind)]
+      const texts = ['', 'a\0b', '"', ',', '\r\n', ' x ', '\uFEFF', '\u{10FFFF}', '=1+1']
+      const store = await openStore(place)
+      for (const name of texts) {
+        await store.create({ name, email: `${name}-@example.com` })
+        await store.create({ name, email: '' })
+      }
+      let file = ''
+      for await (const part of write(formatOf('-', format), store.list())) file += part
+      await store.close()
+      expect((await importText(other, format, file)).counts).toEqual([18, 0, 0, 0])
+      expect(await usersAt(other)).toEqual(await usersAt(place))
+    },
+  )
+})
+
+describe('an import', () => {
+  test('takes what POST takes, and refuses what POST refuses', async () => {
+    const place = at(sqlitePlace)
+    const lines = [
+      { name: 7, email: true },
+      { name: null, email: 'b@x' },
+      { email: 'c@x', admin: 1 },
+      { name: {}, email: 'd@x' },
+      { name: 'x', email: '\uD800' },
+      {},
+    ]
+    const file = lines.map((line) => JSON.stringify(line)).join('\n')
+    expect((await importText(place, 'ndjson', file)).refused).toEqual([
+      '4: field `name` must be a string',
+      '5: field `email` must not hold a lone surrogate',
+      '6: it has neither a name nor an email',
+    ])
+    const users = (await usersAt(place)).map(({ name, email }) => [name, email])
+    expect(users).toEqual([
+      ['7', 'true'],
+      ['', 'b@x'],
+      ['', 'c@x'],
+    ])
+  })
+
+  test('refuses an id of another form, unless ids are ignored', async () => {
+    const place = at(sqlitePlace)
+    const file = 'id,name,email\n1,Ada,a@x\n'
+    expect((await importText(place, 'csv', file)).refused).toEqual([
+      '2: field `id` must be 24 lower-case hexadecimal digits (--new-ids ignores the ids in the file)',
+    ])
+    expect((await importText(place, 'csv', file, { newIds: true })).counts).toEqual([1, 0, 0, 0])
+  })
+
+  test('counts a user whose id is taken as a duplicate', async () => {
+    const place = at(sqlitePlace)
+    const file = `id,name,email\n${ID},Ada,a@x\n${ID},Bob,b@x\n${ID},Cy,\n`
+    expect((await importText(place, 'csv', file)).counts).toEqual([1, 0, 2, 0])
+    expect(await namesAt(place)).toEqual(['Ada'])
+  })
+
+  test('refuses a user of more than 8 MB', async () => {
+    const place = at(sqlitePlace)
+    const names = ['€'.repeat(2_900_000), '€'.repeat(2_700_000), 'Cy']
+    const file = `name,email\n${names.map((name, i) => `${name},${i}@x\n`).join('')}`
+    const { counts, refused } = await importText(place, 'csv', file)
+    expect(counts).toEqual([2, 0, 0, 1])
+    expect(refused).toEqual(['2: it is longer than 8,388,608 bytes'])
+  })
+})
+
+test('a dry run leaves no files', async () => {
+  const place = at(sqlitePlace)
+  await importText(place, 'csv', 'name,email\nAda,a@x\n', { isTrial: true })
+  expect(readdirSync(place.dataDir)).toEqual([])
+})
+
+/** Imports `count` users into a store of which only `createMany` works; the size of each batch. */
 async function sizesOf(
   count: number,
   most: number,
@@ -26,11 +189,13 @@ async function sizesOf(
       return users.map((): Outcome => 'created')
     },
   })
-  const tally: Tally = { created: 0, updated: 0, duplicate: 0, refused: 0, line: 0 }
-  const { signal: stop } = new AbortController()
-  const given = { store, update: false, newIds: false, report: () => {}, stop }
-  const failure: unknown = await importUsers(users(count), given, tally).catch((error) => error)
-  return { sizes, tally, failure }
+  async function* lines(): AsyncGenerator<Line[]> {
+    yield Array.from({ length: count }, (_, i) => ({
+      line: i + 1,
+      fields: { name: 'Ada', email: `ada-${i}@x` },
+    }))
+  }
+  return { sizes, ...(await importLines(lines(), store)) }
 }
 
 test('batches grow to what the store takes at once', async () => {
@@ -40,12 +205,12 @@ test('batches grow to what the store takes at once', async () => {
   expect([tally.created, tally.line]).toEqual([10_000, 10_000])
 })
 
-test('batches stay small in a slow store', async () => {
-  const { sizes } = await sizesOf(300, 1_000, ({ length }) => sleep(length * 6))
-  expect(sizes).toEqual([100, 100, 100])
+test('batches stay small when the store is slow', async () => {
+  const { sizes } = await sizesOf(200, 1_000, ({ length }) => sleep(length * 6))
+  expect(sizes).toEqual([100, 100])
 })
 
-test('of a store that fails, what was stored before is told, and nothing more is tried', async () => {
+test('when the store fails, what was stored before is counted, and nothing more is tried', async () => {
   let calls = 0
   const { sizes, tally, failure } = await sizesOf(10_000, 1_000, async () => {
     calls += 1

@@ -1,0 +1,45 @@
+// The formats of files of users.
+import type { User } from '../../src/store/user-store.ts'
+import { UsageError } from '../program.ts'
+import { CSV_TITLES, csvLine, readCsv } from './csv.ts'
+import { readJson } from './json.ts'
+import { readNdjson } from './ndjson.ts'
+
+const json = (user: User) => JSON.stringify(user)
+const jsonLine = (user: User) => `${JSON.stringify(user)}\n`
+
+/** How a file is read, and what is written: at its start, for each user, between users, at its end. */
+const FORMATS = {
+  csv: { read: readCsv, start: CSV_TITLES, user: csvLine, between: '', end: '' },
+  ndjson: { read: readNdjson, start: '', user: jsonLine, between: '', end: '' },
+  json: { read: readJson, start: '[\n', user: json, between: ',\n', end: '\n]\n' },
+}
+export type Format = (typeof FORMATS)[keyof typeof FORMATS]
+
+/**
+ * The format of `file`, by its name.
+ *
+ * @param asked the format that was asked for, if any
+ * @throws UsageError the format is not known
+ */
+export function formatOf(file: string, asked?: string): Format {
+  const extension = /\.(\w+?)(?:\.gz)?$/.exec(file.toLowerCase())?.[1]
+  const name = asked ?? (extension === 'jsonl' ? 'ndjson' : extension)
+  if (name && Object.hasOwn(FORMATS, name)) return FORMATS[name as keyof typeof FORMATS]
+  throw new UsageError(`--format is needed for ${file}: ${Object.keys(FORMATS).join(', ')}`)
+}
+
+/** The text of a file of users. */
+export async function* write(
+  { start, user, between, end }: Format,
+  pages: AsyncIterable<User[]>,
+): AsyncGenerator<string> {
+  yield start
+  let before = ''
+  for await (const users of pages) {
+    if (users.length === 0) continue
+    yield before + users.map(user).join(between)
+    before = between
+  }
+  yield end
+}

@@ -1,0 +1,36 @@
+// Text, line by line, in bounded memory; and what a line of a file of users becomes.
+
+/** What a file says of a user, or why it cannot be read. */
+export type Content = { fields: Record<string, unknown> } | { reason: string }
+
+/** A user in a file, with the number of the line where it begins, from 1. */
+export type Line = { line: number } & Content
+
+/** The most characters of one user: more than `BODY_LIMIT` can let POST take. */
+export const LONGEST = 8_500_000
+
+export const TOO_LONG = { reason: `it is longer than ${LONGEST.toLocaleString('en')} characters` }
+
+/**
+ * Lines with their ends (`\n`, `\r\n` or `\r`), and the number of the first. A line that is too long is cut
+ * after `LONGEST + 1` characters.
+ *
+ * @param text whose chunks never end between `\r` and `\n`, and whose last chunk ends a line
+ */
+export async function* linesOf(
+  text: AsyncIterable<string>,
+): AsyncGenerator<{ first: number; lines: string[] }> {
+  let first = 1
+  let begun = ''
+  for await (const chunk of text) {
+    const lines = chunk.match(LINE) ?? []
+    if (lines.length === 0) continue
+    if (begun.length <= LONGEST) begun += lines[0]!.slice(0, LONGEST + 1)
+    lines[0] = begun.slice(0, LONGEST + 1)
+    begun = /[\r\n]$/.test(chunk) ? '' : lines.pop()!
+    yield { first, lines }
+    first += lines.length
+  }
+}
+
+const LINE = /[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+/g

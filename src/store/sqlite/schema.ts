@@ -1,0 +1,66 @@
+// The table of users in SQLite, and how a database of an earlier version gets it.
+import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import type { User } from '../user-store.ts'
+
+/** A column for each field of a user. An empty email is NULL, because a unique column allows many NULLs. */
+export const COLUMNS = {
+  id: 'TEXT NOT NULL PRIMARY KEY',
+  name: 'TEXT NOT NULL',
+  email: 'TEXT UNIQUE',
+} satisfies Record<keyof User, string>
+
+/**
+ * The SQL that upgrades a database from each version to the next. Add to the end; never change what was
+ * released. A column that is added reads as the empty text where it is NULL.
+ */
+export const MIGRATIONS = [
+  '', // version 0: version 1.0.0 of the service made the same table, and set no version
+]
+
+const columns = Object.entries(COLUMNS).map(([name, type]) => `${name} ${type}`)
+const TABLE = `CREATE TABLE users (${columns.join(', ')}) STRICT`
+
+/**
+ * Makes the table in a new database, and upgrades that of an older one.
+ *
+ * @throws Error the database was made by a newer version, or its columns are not `COLUMNS`
+ */
+export function migrate(
+  db: DatabaseSyncInstance,
+  transaction: (work: () => void) => void,
+  migrations = MIGRATIONS,
+): void {
+  const newest = migrations.length
+  if (versionOf(db) !== newest) {
+    transaction(() => {
+      const version = versionOf(db) // read again: another process may have been faster
+      if (version > newest) {
+        throw new Error(
+          `its schema has version ${version}, and this service knows versions up to ${newest}: use a newer service`,
+        )
+      }
+      db.exec(columnsOf(db).length === 0 ? TABLE : migrations.slice(version).join(';'))
+      db.exec(`PRAGMA user_version = ${newest}`)
+      checkColumns(db)
+    })
+  }
+  checkColumns(db)
+}
+
+function checkColumns(db: DatabaseSyncInstance): void {
+  const [found, wanted] = [columnsOf(db), Object.keys(COLUMNS)]
+  const missing = wanted.filter((name) => !found.includes(name))
+  const unknown = found.filter((name) => !wanted.includes(name))
+  if (missing.length > 0) throw new Error(`its table users has no column ${missing.join(', ')}`)
+  if (unknown.length > 0)
+    throw new Error(`its table users has an unknown column ${unknown.join(', ')}`)
+}
+
+/** The names of the columns; none if there is no table. */
+function columnsOf(db: DatabaseSyncInstance): string[] {
+  const rows = db.prepare("SELECT name FROM pragma_table_info('users')").all()
+  return (rows as { name: string }[]).map(({ name }) => name)
+}
+
+const versionOf = (db: DatabaseSyncInstance): number =>
+  (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version

@@ -1,0 +1,255 @@
+// Users in a SQLite file, durable at every write. Only this folder knows the SQLite library, which has
+// the interface of node:sqlite (https://nodejs.org/api/sqlite.html).
+import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { batched, type BatchObserver } from '../batch.ts'
+import { COLUMNS, migrate } from './schema.ts'
+import { newUserId } from '../user-id.ts'
+import {
+  EmailTaken,
+  StoreFailure,
+  type Newcomer,
+  type Outcome,
+  type User,
+  type UserStore,
+} from '../user-store.ts'
+
+/** How long a write waits for a write of another process, and how often it tries, in milliseconds. */
+const PATIENCE = 2_000
+const PAUSE = 5
+
+/** The most users in a page of a list, and the most bytes of text; a longer user is a page alone. */
+const PAGE = 500
+const PAGE_BYTES = 1_000_000
+
+/** The most users of `createMany`. */
+const MANY = 50_000
+
+/** The most writes in one transaction. With 64 connections it makes POST several times as fast. */
+const GROUP = 1_000
+
+const FIELDS = Object.keys(COLUMNS) as (keyof User)[]
+
+// The library cuts a text at its first NUL, on the way in and on the way out. So texts go in as
+// bytes, and users come out as JSON, where NUL is escaped.
+const TEXT = 'CAST(? AS TEXT)'
+const USER = `json_object(${FIELDS.map((field) => `'${field}', ifnull(${field}, '')`).join(', ')})`
+const LENGTH = FIELDS.map((field) => `ifnull(octet_length(${field}), 0)`).join(' + ')
+
+/**
+ * Opens the SQLite database `file`; makes it and its folder if they do not exist.
+ *
+ * @throws StoreFailure the file cannot be opened, or is not a database of users
+ */
+export function openSqliteStore(file: string, onBatch: BatchObserver = () => {}): UserStore {
+  makeFile(file)
+  return orFail(`open SQLite in ${file}`, () => {
+    const db = open(file)
+    return storeIn(db, `SQLite in ${file}`, onBatch)
+  })
+}
+
+/**
+ * Copies the database `file` to `target`, as it is at one moment, while services use it.
+ *
+ * @throws StoreFailure there is no such database, or `target` exists
+ */
+export function backUpSqlite(file: string, target: string): void {
+  orFail(`back up SQLite in ${file} to ${target}`, () => {
+    const db = new DatabaseSync(file, { readOnly: true, timeout: PATIENCE })
+    db.prepare('VACUUM INTO ?').run(target)
+    db.close()
+  })
+}
+
+function orFail<T>(task: string, call: () => T): T {
+  try {
+    return call()
+  } catch (error) {
+    throw new StoreFailure(error, task)
+  }
+}
+
+/** Only its owner can read the file, from the first byte on. */
+function makeFile(file: string): void {
+  const folder = dirname(file)
+  orFail(`keep users in the folder ${folder} (DATA_DIR)`, () => {
+    makeFolder(folder)
+    closeSync(openSync(file, 'a', 0o600))
+  })
+}
+
+/** `mkdirSync` with `recursive` would never return from /proc/x: Node 20 and 24 try it again for ever. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return
+  makeFolder(dirname(folder))
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    if (!existsSync(folder)) throw error // else another process has just made it
+  }
+}
+
+function open(file: string): DatabaseSyncInstance {
+  const db = new DatabaseSync(file, { timeout: PATIENCE })
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+  migrate(db, transactionIn(db))
+  db.exec('PRAGMA busy_timeout = 0') // SQLite would block the process while it waits; attempt() does not
+  return db
+}
+
+function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchObserver): UserStore {
+  const texts = FIELDS.map(() => TEXT).join(', ')
+  const insert = db.prepare(
+    `INSERT INTO users (${FIELDS.join(', ')}) VALUES (${texts}) ON CONFLICT DO NOTHING`,
+  )
+  const renameByEmail = db.prepare(
+    `UPDATE users SET name = ${TEXT} WHERE email = ${TEXT} AND name <> ${TEXT}`,
+  )
+  const byId = db.prepare(`SELECT ${USER} AS user FROM users WHERE id = ${TEXT}`)
+  const byEmail = db.prepare(`SELECT ${USER} AS user FROM users WHERE email = ${TEXT}`)
+  const idsAfter = db.prepare('SELECT id FROM users WHERE id > ? ORDER BY id LIMIT ?')
+  const rename = db.prepare(
+    `UPDATE users SET name = ${TEXT} WHERE id = ${TEXT} AND name = ifnull(${TEXT}, name)`,
+  )
+  const remove = db.prepare(`DELETE FROM users WHERE id = ${TEXT} AND name = ifnull(${TEXT}, name)`)
+  const any = db.prepare('SELECT 1 FROM users LIMIT 1')
+  const pageAfter = pager(db, 'id > ?')
+  const pageAmong = pager(db, 'id IN (SELECT value FROM json_each(?))')
+  const transaction = transactionIn(db)
+
+  /**
+   * A write within a transaction. If it fails, it undoes only itself, unless SQLite had to undo the whole
+   * transaction (https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction).
+   *
+   * @returns whether it changed a user, or why it failed
+   */
+  function write(run: Write): boolean | Error {
+    try {
+      return Number(run().changes) > 0
+    } catch (error) {
+      if (!db.isTransaction) throw error
+      return new StoreFailure(error)
+    }
+  }
+  const commit = batched<Write, boolean>(
+    (writes) => attempt(() => transaction(() => writes.map(write))),
+    { most: GROUP, onBatch: (size) => onBatch('write', size) },
+  )
+
+  let lastPage: Promise<unknown> = Promise.resolve()
+  /** One page in each turn of the event loop, of all lists together, so that other requests go on. */
+  function readPage(read: () => User[]): Promise<User[]> {
+    const page = lastPage.then(() => turn()).then(() => attempt(read))
+    lastPage = page.then(noop, noop)
+    return page
+  }
+
+  function createNew({ id = newUserId(), ...fields }: Newcomer, update: boolean): Outcome {
+    const { name, email } = fields
+    if (insert.run(...valuesOf({ id, ...fields })).changes > 0) return 'created'
+    if (email === '' || !byEmail.get(bytes(email))) return 'id taken'
+    return update && renameByEmail.run(bytes(name), bytes(email), bytes(name)).changes > 0
+      ? 'updated'
+      : 'email taken'
+  }
+
+  return {
+    description,
+    async create(fields) {
+      const user = { id: newUserId(), ...fields }
+      const isCreated = await commit(() => insert.run(...valuesOf(user)))
+      if (!isCreated) throw new EmailTaken(user.email)
+      return user
+    },
+    most: MANY,
+    createMany: (users, update) =>
+      attempt(() => transaction(() => users.map((user) => createNew(user, update)))),
+    find: (id) => attempt(() => userIn(byId.get(bytes(id)))),
+    findByEmail: (email) => attempt(() => userIn(byEmail.get(bytes(email)))),
+    async *list({ after = '', ids } = {}) {
+      const next = ids
+        ? () => pageAmong(JSON.stringify(ids.filter((id) => id > after)))
+        : () => pageAfter(after)
+      for (;;) {
+        const users = await readPage(next)
+        const last = users.at(-1)
+        if (!last) return
+        yield users
+        after = last.id
+      }
+    },
+    ids: async (after = '', limit) => {
+      const rows = await attempt(() => idsAfter.all(after, limit))
+      return (rows as { id: string }[]).map(({ id }) => id)
+    },
+    rename: (id, name, ifName) => commit(() => rename.run(bytes(name), bytes(id), bytesIf(ifName))),
+    remove: (id, ifName) => commit(() => remove.run(bytes(id), bytesIf(ifName))),
+    isEmpty: () => attempt(() => any.get() === undefined),
+    async close() {
+      // The library's close() leaves everything in the log, which is as durable. If this fails, the
+      // next process that opens the database reads the log.
+      await attempt(() => db.exec('PRAGMA wal_checkpoint(TRUNCATE)')).catch(() => {})
+      await attempt(() => db.close())
+    },
+  }
+}
+
+type Write = () => { changes: number | bigint }
+
+/** A function that gets the first users that meet `condition`: at least one, and no more than a page holds. */
+function pager(db: DatabaseSyncInstance, condition: string): (value: string) => User[] {
+  const from = `FROM users WHERE ${condition} ORDER BY id LIMIT ?`
+  const page = db.prepare(`SELECT json_group_array(${USER}) AS users FROM (SELECT * ${from})`)
+  // octet_length() reads no text if it is asked for the column itself, as here.
+  const size = db.prepare(`SELECT sum(length) AS bytes FROM (SELECT ${LENGTH} AS length ${from})`)
+  return (value) => {
+    let limit = PAGE
+    const isTooLong = () => (size.get(value, limit) as { bytes: number }).bytes > PAGE_BYTES
+    while (limit > 1 && isTooLong()) limit = Math.ceil(limit / 4)
+    return JSON.parse((page.get(value, limit) as { users: string }).users) as User[]
+  }
+}
+
+/** A function that does its work in one transaction: one wait for the disk. */
+function transactionIn(db: DatabaseSyncInstance): <T>(work: () => T) => T {
+  return (work) => {
+    db.exec('BEGIN IMMEDIATE')
+    try {
+      const outcome = work()
+      db.exec('COMMIT')
+      return outcome
+    } catch (error) {
+      if (db.isTransaction) db.exec('ROLLBACK')
+      throw error
+    }
+  }
+}
+
+const noop = (): void => {}
+
+const bytes = (text: string): Buffer => Buffer.from(text)
+const bytesIf = (text?: string): Buffer | null => (text === undefined ? null : bytes(text))
+
+/** The values of a user's columns, in their order. */
+const valuesOf = (user: User): (Buffer | null)[] =>
+  FIELDS.map((field) => (field === 'email' && user.email === '' ? null : bytes(user[field])))
+
+const userIn = (row: unknown): User | undefined =>
+  row ? JSON.parse((row as { user: string }).user) : undefined
+
+const BUSY = 5 // https://www.sqlite.org/rescode.html; the low byte is the primary code
+
+/** Makes a call of the library; tries again while another process is writing. */
+async function attempt<T>(call: () => T): Promise<T> {
+  for (const deadline = performance.now() + PATIENCE; ; await sleep(PAUSE)) {
+    try {
+      return call()
+    } catch (error) {
+      const code = (error as { errcode?: number }).errcode ?? 0
+      if ((code & 0xff) !== BUSY || performance.now() >= deadline) throw new StoreFailure(error)
+    }
+  }
+}

@@ -1,0 +1,56 @@
+// A store whose calls are measured. Changes nothing else about it.
+import type { Metrics } from './metrics.ts'
+import { StoreFailure, type UserStore } from '../store/user-store.ts'
+
+export function measured(store: UserStore, metrics: Metrics): UserStore {
+  /** A function that starts to measure a call, and returns one that stops; only the first stop has a time. */
+  function clock(operation: string) {
+    const { ended, failed } = metrics.storeOperation(operation)
+    return () => {
+      const start = performance.now()
+      let isRunning = true
+      return (error?: unknown) => {
+        if (isRunning) ended((performance.now() - start) / 1000)
+        isRunning = false
+        if (error instanceof StoreFailure) failed()
+      }
+    }
+  }
+
+  function timed<A extends unknown[], R>(operation: string, call: (...given: A) => Promise<R>) {
+    const start = clock(operation)
+    return (...given: A): Promise<R> => {
+      const stop = start()
+      const answer = call(...given)
+      answer.then(() => stop(), stop)
+      return answer
+    }
+  }
+
+  const startList = clock('list')
+  /** Measured until its first page. */
+  async function* list(which: Parameters<UserStore['list']>[0]) {
+    const stop = startList()
+    try {
+      for await (const page of store.list(which)) {
+        stop()
+        yield page
+      }
+      stop()
+    } catch (error) {
+      stop(error)
+      throw error
+    }
+  }
+
+  return {
+    ...store,
+    create: timed('create', (fields) => store.create(fields)),
+    find: timed('find', (id) => store.find(id)),
+    findByEmail: timed('findByEmail', (email) => store.findByEmail(email)),
+    rename: timed('rename', (id, name, ifName) => store.rename(id, name, ifName)),
+    remove: timed('remove', (id, ifName) => store.remove(id, ifName)),
+    ids: timed('ids', (after, limit) => store.ids(after, limit)),
+    list,
+  }
+}

@@ -1,0 +1,61 @@
+// export-users, as a program.
+import { beforeEach, expect, test } from '@jest/globals'
+import { existsSync, lstatSync, readFileSync, statSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { openStore } from '../../src/store/open.ts'
+import type { User } from '../../src/store/user-store.ts'
+import { sqlitePlace, type Place } from '../support/stores.ts'
+import { useTransfers } from '../support/transfers.ts'
+
+const { folder, at, file, exportUsers } = useTransfers()
+
+let place: Place
+let ada: User
+beforeEach(async () => {
+  place = at(sqlitePlace)
+  const store = await openStore(place)
+  ada = await store.create({ name: 'Ada', email: 'a@x' })
+  await store.close()
+})
+
+const CSV = () => `id,name,email\r\n${ada.id},Ada,a@x\r\n`
+
+test('users are written to standard output as NDJSON', async () => {
+  const { code, stdout, stderr } = await exportUsers(place, '-')
+  expect([code, stdout]).toEqual([0, `${JSON.stringify(ada)}\n`])
+  expect(stderr).toMatch(/^exported 1; [\d.]+ s, [\d,]+ users\/s\n$/)
+})
+
+test('an export is compressed if the name of the file says so, and only its owner may read it', async () => {
+  const target = join(folder(), 'users.csv.gz')
+  expect((await exportUsers(place, target)).code).toBe(0)
+  expect(gunzipSync(readFileSync(target)).toString()).toBe(CSV())
+  expect(statSync(target).mode & 0o777).toBe(0o600)
+})
+
+test('a file is overwritten only if that is asked for, and then through a link', async () => {
+  const target = file('people.csv', 'mine')
+  const link = join(folder(), 'link.csv')
+  symlinkSync(target, link)
+  const { code, stderr } = await exportUsers(place, link)
+  expect([code, stderr]).toEqual([1, `${link} exists: --force overwrites it\n`])
+  expect(readFileSync(target, 'utf8')).toBe('mine')
+  expect((await exportUsers(place, '--force', link)).code).toBe(0)
+  expect(readFileSync(target, 'utf8')).toBe(CSV())
+  expect(lstatSync(link).isSymbolicLink()).toBe(true)
+})
+
+test('a device is written directly', async () => {
+  const device = join(folder(), 'null.csv')
+  symlinkSync('/dev/null', device)
+  expect((await exportUsers(place, device)).code).toBe(0)
+  expect(lstatSync(device).isSymbolicLink()).toBe(true)
+})
+
+test('an export of no store fails and makes no file', async () => {
+  const target = join(folder(), 'users.csv')
+  const { code, stderr } = await exportUsers(at(sqlitePlace), target)
+  expect([code, stderr]).toEqual([1, 'there are no users: check MONGODB_URI or DATA_DIR\n'])
+  expect(existsSync(target)).toBe(false)
+})

@@ -1,0 +1,108 @@
+// import-users, as a program.
+import { expect, test } from '@jest/globals'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { databaseIn } from '../../src/store/open.ts'
+import { run } from '../support/program.ts'
+import { describeStores, sqlitePlace, usersAt, type Place } from '../support/stores.ts'
+import { useTransfers } from '../support/transfers.ts'
+
+const { folder, at, file, done, importUsers } = useTransfers()
+
+const namesAt = async (place: Place) => (await usersAt(place)).map(({ name }) => name)
+
+const MIXED = 'name,email\nAda,a@x\nBob\nGrace,g@x\nAda,a@x\n'
+
+describeStores((kind) => {
+  test('import-users stores every good line, lists the others, and exits with 1', async () => {
+    const place = at(kind)
+    const people = file('people.csv', MIXED)
+    const { code, stdout, stderr } = await importUsers(place, people)
+    expect([code, stderr]).toEqual([1, ''])
+    expect(stdout).toMatch(
+      /^created 2, updated 0, duplicate 1, refused 1; [\d.]+ s, [\d,]+ users\/s; see .*people\.csv\.report\.txt\n$/,
+    )
+    expect(await namesAt(place)).toEqual(['Ada', 'Grace'])
+    expect(readFileSync(`${people}.report.txt`, 'utf8')).toBe(
+      'line 3: it has 1 fields, but there are 2 titles\n',
+    )
+  })
+})
+
+test('a dry run of a file without faults exits with 0 and leaves no report', async () => {
+  const people = file('people.csv', 'name,email\nAda,a@x\n')
+  const { code, stdout } = await importUsers(at(sqlitePlace), '--dry-run', people)
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^would be created 1, .*users\/s\n$/)])
+  expect(existsSync(`${people}.report.txt`)).toBe(false)
+})
+
+test('standard input is read, and its refused lines are printed to standard error', async () => {
+  const place = at(sqlitePlace)
+  const lines = '{"name":"Ada","email":"a@x"}\n7\n'
+  const { code, stdout, stderr } = await done(
+    'import-users',
+    place,
+    ['--format', 'ndjson', '-'],
+    lines,
+  )
+  expect([code, stderr]).toEqual([1, 'line 2: it is not a JSON object\n'])
+  expect(stdout).toMatch(/^created 1, .* refused 1;/)
+})
+
+test('what precedes a broken element is stored, and the message names its line', async () => {
+  const place = at(sqlitePlace)
+  const people = file('people.json', '[{"name":"Ada","email":"a@x"},\n{"name":"Bob]')
+  const { code, stdout, stderr } = await importUsers(place, people)
+  expect([code, stdout]).toEqual([1, expect.stringMatching(/^created 1,/)])
+  expect(stderr).toBe('the element in line 2 is not valid JSON (after line 1)\n')
+})
+
+test('refused lines are printed where no report can be written', async () => {
+  const people = file('people.csv', MIXED)
+  mkdirSync(`${people}.report.txt`)
+  const { stdout, stderr } = await importUsers(at(sqlitePlace), people)
+  expect(stdout).toMatch(/^created 2, .* refused 1; [^;]*\n$/)
+  expect(stderr).toMatch(/^the report cannot .*; refused lines are printed here\nline 3: .*\n$/)
+})
+
+test('a report of a former run stays when an import cannot begin', async () => {
+  const people = file('people.csv', MIXED)
+  const report = file('people.csv.report.txt', 'of before')
+  const place = { ...at(sqlitePlace), environment: { TOKEN_TTL: 'x' } }
+  expect((await importUsers(place, people)).code).toBe(1)
+  expect(readFileSync(report, 'utf8')).toBe('of before')
+})
+
+test('an import that waits for a named pipe is stopped by a signal, and stores what it has', async () => {
+  const pipe = join(folder(), 'pipe.csv')
+  execFileSync('mkfifo', [pipe])
+  const place = at(sqlitePlace)
+  const importing = run('scripts/import-users', place, {}, [pipe])
+  const writer = await open(pipe, 'r+')
+  await writer.write(`${MIXED}`)
+  while (!importing.output.stderr.includes('line 3')) await sleep(10)
+  importing.process.kill('SIGTERM')
+  expect(await importing.ended).toBe(130)
+  await writer.close()
+  expect(importing.output.stdout).toMatch(/^created 2, .* duplicate 1,/)
+  expect(importing.output.stderr).toMatch(/stopped after line 5: run it again to go on\n$/)
+})
+
+test('a long scan is stopped within a second', async () => {
+  const place = at(sqlitePlace)
+  const importing = run('scripts/import-users', place, {}, ['--format', 'json', '-'])
+  const { stdin } = importing.process
+  stdin!.on('error', () => {}) // nobody reads it any more
+  stdin!.write('["')
+  const filling = setInterval(() => stdin!.write('x'.repeat(1_000_000)), 1)
+  while (!existsSync(databaseIn(place.dataDir))) await sleep(10)
+  await sleep(300)
+  importing.process.kill('SIGINT')
+  const began = performance.now()
+  expect(await importing.ended).toBe(130)
+  clearInterval(filling)
+  expect(performance.now() - began).toBeLessThan(1_000)
+})

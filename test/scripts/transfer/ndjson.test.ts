@@ -1,0 +1,39 @@
+// Newline-delimited JSON.
+import { expect, test } from '@jest/globals'
+import type { Line } from '../../../scripts/transfer/lines.ts'
+import { readNdjson } from '../../../scripts/transfer/ndjson.ts'
+import { read, readAnyhow } from '../../support/transfers.ts'
+
+const user = (line: number, name: string): Line => ({ line, fields: { name } })
+
+test.each<[string, string, Line[]]>([
+  ['an object on each line', '{"name":"a"}\n{"name":"b"}\r\n', [user(1, 'a'), user(2, 'b')]],
+  ['a line without its end', '{"name":"a"}', [user(1, 'a')]],
+  ['empty lines', '\n{"name":"a"}\n\n', [user(2, 'a')]],
+  ['a byte order mark', '\uFEFF{"name":"a"}\n', [user(1, 'a')]],
+])('a file may have %s', async (_, file, lines) => {
+  expect(await readAnyhow(readNdjson, file)).toEqual(lines)
+})
+
+test.each([
+  ['{"name":"b"', 'it is not valid JSON'],
+  ['["b"]', 'it is not a JSON object'],
+  ['7', 'it is not a JSON object'],
+  ['null', 'it is not a JSON object'],
+])('the line %s is refused, and no other', async (line, reason) => {
+  expect(await readAnyhow(readNdjson, `{"name":"a"}\n${line}\n{"name":"c"}\n`)).toEqual([
+    user(1, 'a'),
+    { line: 2, reason },
+    user(3, 'c'),
+  ])
+})
+
+test('a line that is too long is refused, and the next is read', async () => {
+  const file = Buffer.from(`\n${'[,'.repeat(5_000_000)}\n{"name":"a"}\n`)
+  for (const size of [65_536, file.length - 5]) {
+    expect(await read(readNdjson, file, size)).toEqual([
+      { line: 2, reason: 'it is longer than 8,500,000 characters' },
+      user(3, 'a'),
+    ])
+  }
+})

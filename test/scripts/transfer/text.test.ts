@@ -1,0 +1,59 @@
+// Encodings and compression.
+import { expect, test } from '@jest/globals'
+import { gzipSync } from 'node:zlib'
+import { readCsv } from '../../../scripts/transfer/csv.ts'
+import type { Line } from '../../../scripts/transfer/lines.ts'
+import { read, readAnyhow } from '../../support/transfers.ts'
+
+const TEXT = 'name,email\r\nÄda 💩\u{10FFFF}\uFFFD\0,a@x\r\n'
+const user = { line: 2, fields: { id: '', name: 'Äda 💩\u{10FFFF}\uFFFD\0', email: 'a@x' } }
+
+test.each([
+  ['UTF-8', Buffer.from(TEXT)],
+  ['UTF-8 with a mark', Buffer.from(`\uFEFF${TEXT}`)],
+  ['UTF-16', Buffer.from(`\uFEFF${TEXT}`, 'utf16le')],
+  ['big-endian UTF-16', Buffer.from(`\uFEFF${TEXT}`, 'utf16le').swap16()],
+  ['gzip', gzipSync(TEXT)],
+  ['UTF-16 in gzip', gzipSync(Buffer.from(`\uFEFF${TEXT}`, 'utf16le'))],
+])('%s is read as it is', async (_, file) => {
+  expect(await readAnyhow(readCsv, file)).toEqual([user])
+})
+
+test.each([
+  ['windows-1252', 'Zo\xeb \x80', 'Zoë €'],
+  ['shift_jis', '\x83\x7b', 'ボ'],
+])('%s is read when it is named', async (encoding, bytes, name) => {
+  const file = Buffer.from(`name,email\n${bytes},z@x\n`, 'latin1')
+  expect(await readAnyhow(readCsv, file, encoding)).toMatchObject([{ fields: { name } }])
+})
+
+const utf16 = (text: string) => Buffer.from(`\uFEFF${text}`, 'utf16le')
+
+test.each<[string, Buffer, string | undefined]>([
+  ['utf-8', Buffer.from('name,email\nZo\xc3\xab,a\nB\xff,b\nC,c\n', 'latin1'), undefined],
+  ['utf-8', Buffer.from('name,email\nZoe,a\nB,b\xc3', 'latin1'), undefined],
+  ['utf-16le', utf16('name,email\nZoë,a\nA\uD800B,b\nC,c\n'), undefined],
+  ['utf-16le', utf16('name,email\nZoë,a\nB,b').subarray(0, -1), undefined],
+  ['shift_jis', Buffer.from('name,email\nZoe,a\nB\x81\xff,b\nC,c\n', 'latin1'), 'shift_jis'],
+])('what is not valid %s ends the file after the line before', async (name, file, encoding) => {
+  for (const size of [5, 1_000]) {
+    const found: Line[] = []
+    const reading = read(readCsv, file, size, encoding, found)
+    await expect(reading).rejects.toThrow(`this is not valid ${name} text (--encoding names`)
+    expect(found.map(({ line }) => line)).toEqual([2])
+  }
+})
+
+test('a file of many chunks ends at the line before the one that is not valid', async () => {
+  const lines = Array.from({ length: 20_000 }, (_, i) => `Zoë ${i} 💩,${i}@x\n`)
+  const good = Buffer.from(`name,email\n${lines.join('')}`)
+  const file = Buffer.concat([good, Buffer.from([0xff]), Buffer.from(lines.join(''))])
+  const found: Line[] = []
+  await expect(read(readCsv, file, 65_537, undefined, found)).rejects.toThrow('not valid utf-8')
+  expect(found.at(-1)!.line).toBe(20_001)
+})
+
+test('gzip that is cut short fails', async () => {
+  const file = gzipSync('name,email\nAda,a@x\n').subarray(0, 25)
+  await expect(read(readCsv, file)).rejects.toThrow('unexpected end of file')
+})
