@@ -14,6 +14,7 @@ import {
   type Request,
 } from '../support/service.ts'
 import { sqlitePlace } from '../support/stores.ts'
+import { newUser } from '../support/users.ts'
 
 type Any = any // eslint-disable-line -- parts of the contract, and responses
 type Examples = Record<string, { value: Any }>
@@ -191,7 +192,7 @@ async function inScene(
       },
       async create(user) {
         const { id: _, ...fields } = user
-        const { id } = await store.create(fields)
+        const { id } = await store.create(newUser(fields))
         path = one.path?.replace('{id}', id)
       },
     })
