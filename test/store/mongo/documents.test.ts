@@ -1,8 +1,9 @@
 // What insertEach makes of errors that no server here gives. (The rest: ../user-store.test.ts.)
 import { expect, test } from '@jest/globals'
-import { MongoBulkWriteError, MongoNetworkError, ObjectId, type Collection } from 'mongodb'
-import { insertEach, type UserDocument } from '../../../src/store/mongo/documents.ts'
+import { MongoBulkWriteError, MongoNetworkError, type Collection } from 'mongodb'
+import { insertEach, toDocument, type UserDocument } from '../../../src/store/mongo/documents.ts'
 import { EmailTaken, StoreFailure } from '../../../src/store/user-store.ts'
+import { user } from '../../support/users.ts'
 
 /** The outcomes of three inserts, of which the last has no email, for an error of the driver. */
 async function outcomes(error: Error): Promise<unknown[]> {
@@ -10,9 +11,7 @@ async function outcomes(error: Error): Promise<unknown[]> {
     throw error
   }
   const users = { insertMany } as unknown as Collection<UserDocument>
-  const documents = ['a@x', 'b@x', undefined].map((email) => {
-    return { _id: new ObjectId(), name: 'x', ...(email && { email }) }
-  })
+  const documents = ['a@x', 'b@x', ''].map((email) => toDocument(user({ email })))
   const errors = await insertEach(users, documents)
   return errors.map((one) => one?.constructor)
 }
