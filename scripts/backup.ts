@@ -11,7 +11,7 @@ await program('usage: backup FILE', {}, async (_, [target, ...more]) => {
   const { dataDir, mongodbUri } = readConfig(process.env, false)
   if (mongodbUri) throw new Error('the users are in MongoDB: use mongodump or export-users')
   const database = databaseIn(dataDir)
-  closeSync(openSync(target, 'wx', 0o600)) // only its owner may read it, and it was nobody's link
+  closeSync(openSync(target, 'wx', 0o600)) // only its owner may read it; fails for a link
   try {
     backUpSqlite(database, target)
   } catch (error) {

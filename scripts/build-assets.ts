@@ -1,5 +1,5 @@
-// Part of the build: what the service reads besides its code. In dist/docs, what the page at /docs is
-// made of; dist/openapi.json is openapi.yaml, which takes a tenth of a second to parse.
+// Part of the build: makes the files that the service reads. dist/docs is the page at /docs;
+// dist/openapi.json is openapi.yaml, which takes a tenth of a second to parse.
 import {
   copyFileSync,
   existsSync,
@@ -32,7 +32,7 @@ for (const file of [
   copy(swaggerUi, file)
 }
 
-/** Leaves alone what is there already: a service may be serving it. */
+/** Skips a file that has not changed: a service may be serving it. */
 function copy(folder: string, file: string): void {
   const [from, to] = [join(folder, file), join(root, 'dist/docs', file)]
   if (existsSync(to) && readFileSync(to).equals(readFileSync(from))) return

@@ -1,5 +1,5 @@
-// Fails when openapi.yaml would break a client of the last released contract, unless the version in
-// package.json says that it may: another major version than that contract's.
+// Fails when openapi.yaml would break clients of the last released contract, unless package.json has a
+// new major version.
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { breakingChanges, type OpenApi } from './breaking-changes.ts'
@@ -14,12 +14,12 @@ const allowed = major(version) > major(released.info.version)
 
 for (const change of changes) console.error(change)
 if (changes.length === 0) {
-  console.log(`openapi.yaml breaks no client of ${released.info.version}`)
+  console.log(`openapi.yaml breaks no clients of ${released.info.version}`)
 } else if (allowed) {
-  console.error(`\nopenapi.yaml breaks clients of ${released.info.version}, as ${version} may.`)
+  console.error(`\nopenapi.yaml breaks clients of ${released.info.version}; ${version} may do so.`)
 } else {
   console.error(
-    `\nopenapi.yaml breaks clients of ${released.info.version}, and ${version} says that it does not.`,
+    `\nopenapi.yaml breaks clients of ${released.info.version}; only a new major version may, not ${version}.`,
   )
   process.exitCode = 1
 }

@@ -1,5 +1,5 @@
-// Part of `npm version`: openapi.yaml and the manifests take the new version of package.json, and
-// openapi.yaml becomes the released contract that `npm run check` compares with, unless it is a prerelease.
+// Part of `npm version`: writes the version in package.json into openapi.yaml and the manifests. Unless it
+// is a prerelease, openapi.yaml then becomes the released contract that `npm run check` compares with.
 import { readFileSync, writeFileSync } from 'node:fs'
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }

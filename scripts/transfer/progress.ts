@@ -1,11 +1,8 @@
 // The progress of a transfer: a bar in a terminal, elsewhere a line every few seconds.
 import type { WriteStream } from 'node:tty'
 
-export interface State {
-  users: number
-  /** How much of the whole that is, from 0 to 1, if it is known. */
-  part?: number | undefined
-}
+/** How many users there are so far, and how much of the whole that is, from 0 to 1, if it is known. */
+type State = { users: number; part?: number | undefined }
 
 /** Shows the progress until it is stopped. */
 export function startProgress(
@@ -15,8 +12,8 @@ export function startProgress(
   const began = performance.now()
   const show = () => {
     const line = progressLine(state(), (performance.now() - began) / 1000)
-    const width = (output.columns || 80) - 1
-    output.write(output.isTTY ? `${CLEAR}${line.slice(0, width)}` : `${line}\n`)
+    const shown = line.slice(0, (output.columns || 80) - 1)
+    output.write(output.isTTY ? CLEAR + shown : `${line}\n`)
   }
   const timer = setInterval(show, output.isTTY ? 100 : 5_000)
   timer.unref()

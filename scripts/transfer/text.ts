@@ -58,8 +58,7 @@ async function* decoded(bytes: AsyncIterable<Buffer>, encoding: string): AsyncGe
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error
     yield validLines(last, chunk, encoding)
-    const message = `this is not valid ${encoding} text (--encoding names another encoding)`
-    throw new Error(message, { cause: error })
+    throw new Error(`this is not valid ${encoding} text (see --encoding)`, { cause: error })
   }
 }
 

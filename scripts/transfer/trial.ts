@@ -20,8 +20,7 @@ export async function openTrial(
   return {
     ...trial,
     async createMany(users, update) {
-      const found = await Promise.all(users.map(findConflict))
-      const conflicts = found.flatMap((user) => user ?? [])
+      const conflicts = (await Promise.all(users.map(findConflict))).flatMap((user) => user ?? [])
       await trial.createMany(conflicts, false)
       return trial.createMany(users, update)
     },

@@ -78,7 +78,7 @@ test('a long scan is stopped within a second', async () => {
   const place = at(sqlitePlace)
   const importing = run('scripts/import-users', place, {}, ['--format', 'json', '-'])
   const { stdin } = importing.process
-  stdin!.on('error', () => {}) // nobody reads it any more
+  stdin!.on('error', () => {}) // the program has ended
   stdin!.write('["')
   const filling = setInterval(() => stdin!.write('x'.repeat(100_000)), 5)
   while (!existsSync(databaseIn(place.dataDir))) await sleep(10)

@@ -39,7 +39,7 @@ test.each<[string, Buffer, string | undefined]>([
   for (const size of [5, 1_000]) {
     const found: Line[] = []
     const reading = read(readCsv, file, size, encoding, found)
-    await expect(reading).rejects.toThrow(`this is not valid ${name} text (--encoding names`)
+    await expect(reading).rejects.toThrow(`this is not valid ${name} text (see --encoding)`)
     expect(found.map(({ line }) => line)).toEqual([2])
   }
 })
