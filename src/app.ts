@@ -15,11 +15,11 @@ interface Parts {
   tokens: Tokens
   /** The largest request body, in bytes. */
   bodyLimit: number
-  /** Whether to serve the contract, and a page to read and try it. */
+  /** Whether to serve the contract and its page. */
   docs: boolean
 }
 
-/** A Koa application that emits `error` for every failure of its own (5xx), and answers all of them. */
+/** A Koa application. It responds to every error, and emits `error` for each 5xx. */
 export function createApp({ store, tokens, bodyLimit, docs }: Parts): Koa {
   const app = new Koa()
   answerErrors(app)
@@ -32,7 +32,7 @@ export function createApp({ store, tokens, bodyLimit, docs }: Parts): Koa {
   return app
 }
 
-/** Guard and router both read `ctx.path`: here it becomes what the client sent, for both. */
+/** Makes `ctx.path` the path as the client sent it, so that the guard and the router read the same path. */
 function readRawPaths(app: Koa): void {
   Object.defineProperty(app.request, 'path', {
     get(this: Koa.Request) {

@@ -1,31 +1,35 @@
-// The environment as one Config, or one error that names all that is wrong with it.
+// Reads the configuration from environment variables. All mistakes are reported together.
+import { readFileSync } from 'node:fs'
 import bytes from 'bytes'
 import { cleanEnv, makeValidator, str } from 'envalid'
 import ms, { type StringValue } from 'ms'
 import { isLongEnough, MIN_SECRET_BYTES } from './auth/tokens.ts'
 
-/** Everything that can be configured; README.md has the table. */
+/** Everything that can be configured. The table is in README.md. */
 export interface Config {
   host: string
   port: number
-  /** Of /livez, /readyz and /metrics. */
+  /** The host and the port of /livez, /readyz and /metrics. */
+  opsHost: string
   opsPort: number
+  /** Host names that the service answers to, besides those of loopback. */
+  allowedHosts: string[]
   mongodbUri: string | undefined
   dataDir: string
-  /** The first signs, all verify. None if none is set: the embedded store then keeps one in `dataDir`. */
+  /** The first signs, all verify. If there is none, the embedded store keeps one in `dataDir`. */
   signingSecrets: string[]
   /** In seconds. */
   tokenTtl: number
   /** In bytes. */
   bodyLimit: number
-  /** How long to go on after a signal, not ready, before stopping; in milliseconds. */
+  /** How long to keep serving after a signal, while not ready, in milliseconds. */
   stopDelay: number
-  /** In milliseconds. */
+  /** How long requests in flight may take after that, in milliseconds. */
   stopTimeout: number
-  /** Whether to serve the contract, and a page to read and try it. */
+  /** Whether to serve the contract and its page. */
   docs: boolean
   logLevel: string
-  /** Whether there is somewhere to send traces to. */
+  /** Whether traces are sent. */
   tracing: boolean
 }
 
@@ -33,11 +37,11 @@ export interface Config {
 export class InvalidConfig extends Error {}
 
 /**
- * @param signs whether tokens are to be signed, for which MongoDB keeps no secret
+ * @param signs whether tokens will be signed: with MongoDB the secret must then be set
  * @throws InvalidConfig
  */
 export function readConfig(environment: NodeJS.ProcessEnv, signs = true): Config {
-  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const set = withFiles(environment)
   const env = cleanEnv(set, VARIABLES, {
     reporter({ errors }) {
       const wrong = Object.entries(errors).map(([name, error]) => `${name} ${error.message}`)
@@ -50,7 +54,9 @@ export function readConfig(environment: NodeJS.ProcessEnv, signs = true): Config
   return {
     host: env.HOST,
     port: env.PORT,
+    opsHost: env.OPS_HOST ?? env.HOST,
     opsPort: env.OPS_PORT,
+    allowedHosts: env.ALLOWED_HOSTS,
     mongodbUri: env.MONGODB_URI,
     dataDir: env.DATA_DIR,
     signingSecrets: env.SIGNING_SECRETS ?? (env.SIGNING_SECRET ? [env.SIGNING_SECRET] : []),
@@ -62,6 +68,26 @@ export function readConfig(environment: NodeJS.ProcessEnv, signs = true): Config
     logLevel: env.LOG_LEVEL,
     tracing: env.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
   }
+}
+
+/** Variables that may also be given as a file, for secrets that are mounted: `SIGNING_SECRET_FILE`. */
+const MAY_BE_FILES = ['SIGNING_SECRET', 'SIGNING_SECRETS', 'MONGODB_URI']
+
+/** The variables that are set, an empty one being not set; those that a file holds have its text. */
+function withFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  for (const name of MAY_BE_FILES) {
+    const file = set[`${name}_FILE`]
+    if (file === undefined) continue
+    if (set[name] !== undefined)
+      throw new InvalidConfig(`${name}_FILE must not be set with ${name}`)
+    try {
+      set[name] = readFileSync(file, 'utf8').trim()
+    } catch (error) {
+      throw new InvalidConfig(`${name}_FILE cannot be read: ${(error as Error).message}`)
+    }
+  }
+  return set
 }
 
 const port = makeValidator((text) => {
@@ -94,6 +120,12 @@ const secrets = makeValidator((text) => {
   throw new Error(`must be a list with commas, of at least ${MIN_SECRET_BYTES} bytes each`)
 })
 
+const hosts = makeValidator((text) => {
+  const list = text.split(',').map((one) => one.trim())
+  if (list.every((name) => /^([\w.-]+|\[[\da-f:.]+\])$/i.test(name))) return list
+  throw new Error('must be a list of host names without ports, with commas')
+})
+
 const mongodbUri = makeValidator((text) => {
   if (/^mongodb(\+srv)?:\/\/./.test(text)) return text
   throw new Error('must start with mongodb:// or mongodb+srv://')
@@ -121,11 +153,13 @@ const SECRET_MISSING =
 const SECRET_TWICE =
   'SIGNING_SECRETS must not be set with SIGNING_SECRET; put that first in the list'
 
-/** The environment variables that there are. */
+/** All environment variables, with their defaults. */
 export const VARIABLES = {
   HOST: str({ default: '127.0.0.1' }),
   PORT: port({ default: 3000 }),
+  OPS_HOST: str({ default: undefined }),
   OPS_PORT: port({ default: 9090 }),
+  ALLOWED_HOSTS: hosts({ default: [] }),
   MONGODB_URI: mongodbUri({ default: undefined }),
   DATA_DIR: str({ default: './data' }),
   SIGNING_SECRET: secret({ default: undefined }),

@@ -7,11 +7,11 @@ export const emailTaken = ({ message }: EmailTaken) => new Failure(400, message)
 export const unknownEmail = () => new Failure(401, 'no user has this email', CHALLENGE)
 export const noSuchUser = () => new Failure(404, 'no user has this id')
 export const preconditionFailed = () =>
-  new Failure(412, 'the user is not as If-Match or If-None-Match asks')
+  new Failure(412, 'the precondition in If-Match or If-None-Match failed')
 export const storeFailed = (cause: StoreFailure) =>
   new Failure(500, 'the data store failed', { cause })
 
-/** Any error as the failure that the client is told of. A 5xx keeps it as its cause, for the log. */
+/** Turns any error into a failure. A 5xx keeps the error as its cause, for the log. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error
   if (error instanceof EmailTaken) return emailTaken(error)
@@ -19,13 +19,13 @@ export function toFailure(error: unknown): Failure {
   return internalError(error)
 }
 
-/** Has `app` answer whatever is thrown in it. It emits `error` for those that are the service's fault. */
+/** Makes `app` respond to everything that is thrown in it, and emit `error` for a 5xx. */
 export function answerErrors(app: Koa): void {
   app.context.onerror = function (this: Koa.Context, error: NodeJS.ErrnoException | null) {
     if (!error) return
     const late = this.headerSent || !this.writable
     if (late && CLIENT_GONE.has(error.code ?? '')) return
-    const again = this.state['error'] === error // what breaks a stream comes from the response, too
+    const again = this.state['error'] === error // a stream and its response both report it
     this.state['error'] = error
     const failure = toFailure(error)
     if (failure.status >= 500 && !again) app.emit('error', failure, this)
@@ -35,5 +35,5 @@ export function answerErrors(app: Koa): void {
   }
 }
 
-/** Codes of errors that only say that the client did not wait for its answer. */
+/** Codes of errors that mean that the client did not wait for its response. */
 const CLIENT_GONE = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'])

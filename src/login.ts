@@ -1,4 +1,4 @@
-// The operation under /login: a token for whoever names an existing user's email.
+// The operation under /login: issues a token for the user with an email.
 import type { Handlers } from './contract/handlers.ts'
 import { unknownEmail } from './errors.ts'
 import type { UserStore } from './store/user-store.ts'

@@ -1,10 +1,10 @@
-// The process: the environment, tracing if it asks for it, the service.
+// The process: reads the environment, starts tracing if it is configured, runs the service.
 import { readConfig } from './config.ts'
 
 try {
   const config = readConfig(process.env)
   const stopTracing = config.tracing && (await import('./telemetry/tracing.ts')).startTracing()
-  const { run } = await import('./service.ts') // behind tracing, which has to be there before Koa is
+  const { run } = await import('./service.ts') // after tracing has started, which must see Koa being loaded
   await run(config)
   if (stopTracing) await stopTracing()
   process.exit()

@@ -8,6 +8,7 @@ import { createApp } from './app.ts'
 import { openSecrets } from './auth/signing-secret.ts'
 import { createTokens } from './auth/tokens.ts'
 import type { Config } from './config.ts'
+import { hostCheck } from './http/hosts.ts'
 import { createServer, type HttpServer } from './http/server.ts'
 import { createReadiness } from './operator/readiness.ts'
 import { createOperatorServer } from './operator/server.ts'
@@ -21,11 +22,15 @@ import { createRequestLog } from './telemetry/request-log.ts'
 /** Runs the service until a signal stops it. */
 export async function run(config: Config): Promise<void> {
   const stop = stopSignal() // now: as process 1 of a container it would not hear a signal while it starts
-  const log = await createLogger(config.logLevel)
   const metrics = createMetrics()
+  const log = createLogger(config.logLevel, metrics.logLineDropped)
   const readiness = createReadiness()
-  const operator = createOperatorServer(readiness, metrics)
-  await listen(operator.server, config.host, config.opsPort)
+  const operator = createOperatorServer(
+    readiness,
+    metrics,
+    hostCheck(config.opsHost, config.allowedHosts),
+  )
+  await listen(operator.server, config.opsHost, config.opsPort)
 
   const store = await openStore(config, metrics.storeBatch)
   const service = createService(config, store, { log, metrics })
@@ -64,7 +69,10 @@ function createService(
   const requestLog = createRequestLog(telemetry)
   app.on('error', requestLog.failure)
   const handle = app.callback()
-  return createServer((request, response) => void handle(request, response), requestLog)
+  return createServer((request, response) => void handle(request, response), {
+    observer: requestLog,
+    isHere: hostCheck(config.host, config.allowedHosts),
+  })
 }
 
 async function listen(server: Server, host: string, port: number): Promise<void> {

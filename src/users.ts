@@ -13,14 +13,17 @@ type UserHandlers = Pick<
 
 export function users(store: UserStore): UserHandlers {
   /**
-   * Has `write` change the user, if that is as the conditions ask. It is told the name that the user must
-   * still have: what else an ETag stands for never changes.
+   * Changes a user if the conditions of the request hold.
+   *
+   * @param write changes the user; with `ifName` only while the user has that name. An ETag changes with the
+   * name alone: the other fields of a user never change.
    */
   async function change(
     id: string,
-    { 'If-Match': wanted = '*', 'If-None-Match': unwanted }: Conditions,
+    conditions: Conditions,
     write: (ifName?: string) => Promise<boolean>,
   ): Promise<void> {
+    const { 'If-Match': wanted = '*', 'If-None-Match': unwanted } = conditions
     if (wanted === '*' && unwanted === undefined) {
       if (await write()) return
       throw noSuchUser()
@@ -29,8 +32,7 @@ export function users(store: UserStore): UserHandlers {
       const user = await store.find(id)
       if (!user) throw noSuchUser()
       const etag = etagOf(user)
-      if (!ifMatch(wanted, etag)) throw preconditionFailed()
-      if (unwanted !== undefined && ifNoneMatch(unwanted, etag)) throw preconditionFailed()
+      if (!ifMatch(wanted, etag) || ifNoneMatch(unwanted, etag)) throw preconditionFailed()
       if (await write(user.name)) return
     }
     throw preconditionFailed()
@@ -55,12 +57,15 @@ export function users(store: UserStore): UserHandlers {
       return { status: 201, headers: { Location: pathOf('readUser', { id: user.id }) }, body: user }
     },
 
-    async readUser({ path: { id }, header: { 'If-None-Match': condition } }) {
+    async readUser({ path: { id }, header }) {
       const user = await store.find(id)
       if (!user) throw noSuchUser()
-      const headers = { ETag: etagOf(user) }
-      const known = condition !== undefined && ifNoneMatch(condition, headers.ETag)
-      return known ? { status: 304, headers } : { status: 200, headers, body: user }
+      const ETag = etagOf(user)
+      if (!ifMatch(header['If-Match'] ?? '*', ETag)) throw preconditionFailed()
+      const isKnown = ifNoneMatch(header['If-None-Match'], ETag)
+      return isKnown
+        ? { status: 304, headers: { ETag } }
+        : { status: 200, headers: { ETag }, body: user }
     },
 
     async renameUser({ path: { id }, header, body: { name } }) {
@@ -77,14 +82,14 @@ export function users(store: UserStore): UserHandlers {
 
 type Conditions = Parameters<UserHandlers['renameUser']>[0]['header']
 
-/** How often a conditional write is tried; between two tries somebody else has changed the user, and back. */
+/** How often a conditional write is tried: another client may change the user between the check and the write. */
 const TRIES = 10
 
-/** The user, if there is one, and it comes behind `after`. */
+/** A list of the user, if there is one whose id comes after `after`. */
 const among = (user: User | undefined, after = ''): User[] =>
   user && user.id > after ? [user] : []
 
-/** A new user's fields as text; what isn't there is the empty one. */
+/** The fields of a new user as text. A field that is missing is the empty text. */
 export const newUser = ({ name, email }: Fields): Omit<User, 'id'> => {
   return { name: text(name), email: text(email) }
 }

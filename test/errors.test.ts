@@ -4,17 +4,8 @@ import Koa from 'koa'
 import { once } from 'node:events'
 import http, { type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { answerErrors, noSuchUser, toFailure, unknownEmail } from '../src/errors.ts'
-import {
-  Failure,
-  internalError,
-  invalidBody,
-  methodNotAllowed,
-  noSuchPath,
-  parserFailure,
-  unauthorized,
-  unsupportedMediaType,
-} from '../src/http/failure.ts'
+import { answerErrors, noSuchUser, toFailure } from '../src/errors.ts'
+import { Failure, internalError, parserFailure } from '../src/http/failure.ts'
 import { EmailTaken, StoreFailure } from '../src/store/user-store.ts'
 import { failing } from './support/failing-store.ts'
 import { everyOperation } from './support/operations.ts'
@@ -43,20 +34,6 @@ test.each([
   expect(failure).toBeInstanceOf(Failure)
   expect(failure).toMatchObject({ status, message, headers: {} })
   expect(failure.cause).toBe(status === 500 ? error : undefined)
-})
-
-const CHALLENGE = { 'WWW-Authenticate': 'Bearer' }
-const NO_PATCH = 'this path does not have the method PATCH'
-
-test.each([
-  [unauthorized(), 401, 'a valid bearer token is required', CHALLENGE],
-  [unknownEmail(), 401, 'no user has this email', CHALLENGE],
-  [noSuchPath(), 404, 'there is nothing at this path', {}],
-  [methodNotAllowed('PATCH', 'GET'), 405, NO_PATCH, { Allow: 'GET' }],
-  [unsupportedMediaType('no form'), 415, 'no form', {}],
-  [invalidBody('no object'), 400, 'no object', {}],
-])('%s is a %d with this message and these headers', (failure, status, message, headers) => {
-  expect(failure).toMatchObject({ status, message, headers })
 })
 
 describe('in an app', () => {

@@ -136,10 +136,10 @@ describe('the service exits with 1 and one clear line', () => {
     expect(await refused({ HOST: '192.0.2.1' })).toMatch(line)
   })
 
-  test('when the store cannot be opened', async () => {
+  test('when the data folder cannot be used', async () => {
     const file = join(at(sqlitePlace).dataDir, 'file')
     writeFileSync(file, '')
-    const line = /^cannot open SQLite in .*: .+\n$/
+    const line = /^cannot keep users in the folder .* \(DATA_DIR\): .+\n$/
     expect(await refused({ DATA_DIR: join(file, 'data') })).toMatch(line)
   })
 })

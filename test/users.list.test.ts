@@ -77,25 +77,17 @@ describeStores((place) => {
       const [before, ...others] = await createMany(31)
       const leaving = others.filter((_, i) => i % 3 === 0)
       const staying = others.filter((_, i) => i % 3 > 0)
+      const creating = Array.from({ length: 3 }, () => createMany(5))
       const pages = await pagesFrom(`/users?limit=4&after=${before!.id}`, async () => {
         const gone = leaving.pop()
         if (gone) await store().remove(gone.id)
         if (gone) await create()
       })
+      await Promise.all(creating)
       const seen = idsOf(pages.flat())
       expect(seen).toEqual([...new Set(seen)].sort())
       expect(seen.filter((id) => idsOf(staying).includes(id))).toEqual(idsOf(staying))
-    })
-
-    test('are never larger than the limit while many users are created', async () => {
-      const [before, ...staying] = await createMany(11)
-      const creating = Array.from({ length: 3 }, () => createMany(5))
-      const path = `/users?limit=3&after=${before!.id}`
-      for (const pages of await Promise.all([pagesFrom(path), pagesFrom(path)])) {
-        expect(Math.max(...pages.map(({ length }) => length))).toBe(3)
-        expect(idsOf(pages.flat()).slice(0, 10)).toEqual(idsOf(staying))
-      }
-      await Promise.all(creating)
+      expect(Math.max(...pages.map(({ length }) => length))).toBe(4)
     })
 
     test('are streamed when the users have long names', async () => {
@@ -106,13 +98,6 @@ describeStores((place) => {
       expect(json).toEqual(users.slice(0, 3))
       expect(next(headers)).toContain(users[2]!.id)
       for (const user of users) await store().remove(user.id)
-    })
-
-    test('have the same link in the response to HEAD', async () => {
-      const [before] = await createMany(3)
-      const path = `/users?limit=1&after=${before!.id}`
-      const { status, headers, text } = await service().send(`HEAD ${path}`)
-      expect([status, text, headers.link]).toEqual([200, '', (await get(path)).headers.link])
     })
   })
 

@@ -1,5 +1,6 @@
 // npm run bench: the service beside its peers, in short turns, on both stores.
 import { MongoClient } from 'mongodb'
+import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
@@ -15,7 +16,8 @@ const HELP = `npm run bench -- [--seconds 0.25] [--only TEXT] [--against FOLDER]
   --seconds  how long each turn takes
   --only     measure only the rows that have TEXT in their title, such as "MongoDB" or "log-in"
   --against  compare with the service that is built in another checkout, not with the peers
-MongoDB is measured if MONGODB_URI is set. Both stores take about 12 minutes.`
+MongoDB is measured if MONGODB_URI is set, with a peer in Go if \`go\` can build it.
+Both stores take about 13 minutes.`
 
 const { values } = parseArgs({
   options: {
@@ -32,29 +34,34 @@ if (values.help || !(seconds > 0)) {
 }
 
 const here = import.meta.dirname
-const service = (checkout: string) => resolve(here, '../../..', checkout, 'dist/src/main.js')
-const file = join(here, 'fastify.js')
-const PEERS: Program[] = [
-  { name: 'Fastify', file },
-  { name: 'observed', file, env: { OBSERVED: '1' } },
-]
-const other = values.against && { name: 'other', file: service(values.against) }
-const programs: Program[] = [{ name: 'service', file: service('.') }, ...(other ? [other] : PEERS)]
-
 const folder = mkdtempSync(join(os.tmpdir(), 'users-service-bench-'))
 process.on('exit', () => rmSync(folder, { recursive: true }))
 
+const service = (checkout: string) => resolve(here, '../../..', checkout, 'dist/src/main.js')
+const fastify = join(here, 'fastify.js')
+const other = values.against && { name: 'other', file: service(values.against) }
+const PEERS: Program[] = [
+  { name: 'Fastify', file: fastify },
+  { name: 'observed', file: fastify, env: { OBSERVED: '1' } },
+]
+const programs = [{ name: 'service', file: service('.') }, ...(other ? [other] : PEERS)]
+
 console.log(`Node ${process.version}, ${os.cpus().length} × ${os.cpus()[0]?.model ?? 'CPU'}
 Medians of ${TURNS} turns of ${seconds} s: µs of CPU time per request, unless the row says ms or MB.
-÷ is the median of the ratios within a turn: below 1, the service takes less.\n`)
-showHead(programs.map(({ name }) => name))
-await measure('embedded')
-const { MONGODB_URI } = process.env
-if (MONGODB_URI) await measure('MongoDB', MONGODB_URI)
+÷ is the median of the ratios within a turn: below 1, the service takes less.`)
+await measure('embedded', programs)
+const uri = process.env['MONGODB_URI']
+if (uri) await measure('MongoDB', other ? programs : [...programs, ...goPeer()], uri)
 else console.log('MongoDB was not measured: MONGODB_URI is not set.')
-process.exit()
 
-async function measure(store: string, uri?: string): Promise<void> {
+/** The peer in Go, if this machine can build it. */
+function goPeer(): Program[] {
+  const execPath = join(folder, 'go')
+  const built = spawnSync('go', ['build', '-C', join(here, '../go'), '-o', execPath]).status === 0
+  return built ? [{ name: 'Go', file: '', execPath }] : []
+}
+
+async function measure(store: string, programs: Program[], uri?: string): Promise<void> {
   const isWanted = ({ title }: { title: string }) => title.includes(values.only)
   const rows = SCENARIOS.flatMap(({ name, next, connections }) =>
     connections.map((count) => ({ title: `${store}: ${name}, ${count} at once`, next, count })),
@@ -62,6 +69,7 @@ async function measure(store: string, uri?: string): Promise<void> {
   const starts = [{ title: `${store}: start to first response, ms` }].filter(isWanted)
   if (rows.length + starts.length === 0) return
 
+  showHead(programs.map(({ name }) => name))
   const placed = programs.map((program) => place(program, uri))
   const servers: (Server & { world: World })[] = []
   for (const program of placed) {

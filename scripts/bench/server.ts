@@ -11,16 +11,21 @@ export interface Program {
   /** In the table. */
   name: string
   file: string
+  /** Runs `file`, if Node does not. */
+  execPath?: string
   env?: Record<string, string>
 }
 
 export type Server = Awaited<ReturnType<typeof start>>
 
 /** Starts a program, and waits until it responds. Its log goes to a file. */
-export async function start({ name, file, env }: Program) {
-  const port = freePort()
+export async function start({ name, file, env, execPath }: Program) {
+  const probe = net.createServer().listen(0) // finds a free port
+  const { port } = probe.address() as AddressInfo
+  probe.close()
   const begun = performance.now()
   const child = fork(file, {
+    ...(execPath !== undefined && { execPath }),
     env: { ...env, PORT: String(port), OPS_PORT: '0' },
     execArgv: ['--import', new URL('usage.js', import.meta.url).href],
     stdio: ['ignore', openSync(join(env?.['DATA_DIR'] ?? '.', 'log'), 'a'), 'inherit', 'ipc'],
@@ -42,11 +47,4 @@ export async function start({ name, file, env }: Program) {
       await once(child, 'exit')
     },
   }
-}
-
-function freePort(): number {
-  const server = net.createServer().listen(0)
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
 }

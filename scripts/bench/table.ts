@@ -1,11 +1,11 @@
 // Turns of several servers, and the table of what was measured.
 
 /** How many turns each server has in each row. */
-export const TURNS = 20
+export const TURNS = 15
 
 /** Prints the head of the table. The service comes first; its peers follow. */
 export const showHead = ([service = '', ...peers]: string[]): void =>
-  show('', [service, ...peers, ...peers.map((peer) => `÷ ${peer}`)])
+  show('\n', [service, ...peers, ...peers.map((peer) => `÷ ${peer}`)])
 
 /**
  * Measures each server in turn, in one order and then in the other. Prints a row for each title, and so
@@ -31,7 +31,7 @@ export async function showRows<Server>(
 }
 
 const show = (title: string, cells: string[]) =>
-  console.log(title.padEnd(54) + cells.map((cell) => cell.padStart(11)).join(''))
+  console.log(title.padEnd(40) + cells.map((cell) => cell.padStart(11)).join(''))
 
 function median(values: number[]): number {
   const ascending = values.toSorted((a, b) => a - b)

@@ -9,4 +9,3 @@ process.on('message', () => {
   process.send!({ cpu: user + system, memory: process.memoryUsage.rss() } satisfies Usage)
 })
 process.on('disconnect', () => process.exit())
-process.channel!.unref()

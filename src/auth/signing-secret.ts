@@ -1,12 +1,22 @@
-// The signing secrets: from the configuration, or one made at the first start and kept beside the data.
+// The signing secrets: from the configuration, or one that the first start makes and keeps beside the data.
 import { randomBytes, randomUUID } from 'node:crypto'
-import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { isLongEnough, MIN_SECRET_BYTES } from './tokens.ts'
 
 /**
- * The configured secrets, else those kept in `dataDir`, a line each; one of 256 bits is made there if
- * there is none. Only its owner may read the file. Processes that come first at once get the same one.
+ * The configured secrets, else those in a file in `dataDir`, one in each line. If there is no file, it is made
+ * with one secret of 256 bits. Processes that start at the same time get the same secret.
  *
  * @returns at least one; the first signs, all verify
  */
@@ -15,7 +25,7 @@ export function openSecrets(config: { signingSecrets: string[]; dataDir: string 
   const file = join(config.dataDir, 'signing-secret')
   try {
     if (!existsSync(file)) make(file)
-    const secrets = readFileSync(file, 'utf8')
+    const secrets = readOwn(file)
       .trim()
       .split(/\s*\n\s*/)
     if (secrets.every(isLongEnough)) return secrets
@@ -25,7 +35,20 @@ export function openSecrets(config: { signingSecrets: string[]; dataDir: string 
   }
 }
 
-/** Written whole, then linked into place: whoever links first wins, and no half of it is ever seen. */
+/** The text of a file, unless another user may have made it or can read it. */
+function readOwn(file: string): string {
+  const fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW)
+  try {
+    const { uid, mode } = fstatSync(fd)
+    if (uid !== (process.geteuid?.() ?? uid)) throw new Error('it belongs to another user')
+    if (mode & 0o077) throw new Error('other users can read or write it; use chmod 600')
+    return readFileSync(fd, 'utf8')
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Writes a draft and links it into place: the first process wins, and no process sees half a secret. */
 function make(file: string): void {
   const draft = `${file}.${randomUUID()}`
   try {

@@ -1,23 +1,21 @@
-// openapi.yaml, as the build has parsed it: the document and its operations. Adds nothing to what the
-// document says.
+// openapi.yaml, parsed by the build: the document and its operations. Adds nothing to the document.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { operations } from './openapi.ts'
 
 export type OperationId = keyof operations
 
-/** One operation of the contract, as far as routing, reading a request and answering it need to know it. */
+/** One operation of the contract: what routing, reading and writing need. */
 export interface Operation {
   id: OperationId
   method: Method
   /** The path template, e.g. `/users/{id}` (OpenAPI 3.1.1 §4.8.8). */
   path: string
-  /** The media types that its request body may have; none when it takes no body. */
+  /** The media types of its request body; none if it takes no body. */
   mediaTypes: string[]
-  /** What may stand in its query and in its headers. */
   parameters: Parameter[]
-  /** The media types that its 200 may have, the usual one first. */
-  answers: string[]
+  /** The media types of its 200, the default first. */
+  responseTypes: string[]
 }
 
 /** A Parameter Object (OpenAPI 3.1.1 §4.8.12). */
@@ -71,7 +69,7 @@ export const contractOperations: Operation[] = Object.entries(contract.paths).fl
           path,
           mediaTypes: Object.keys(operation.requestBody?.content ?? {}),
           parameters: (operation.parameters ?? []).map(resolved),
-          answers: Object.keys(operation.responses['200']?.content ?? {}),
+          responseTypes: Object.keys(operation.responses['200']?.content ?? {}),
         },
       ]
     }),

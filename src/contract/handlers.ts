@@ -12,8 +12,8 @@ export type Handler<K extends keyof operations> = (
 ) => Reply<operations[K]['responses']> | Promise<Reply<operations[K]['responses']>>
 
 /**
- * What the request brings: its parameters, in the path as they were sent, in the query validated, in
- * the header any text; and its validated body.
+ * What a handler gets: the parameters (from the path as they were sent, from the query validated, from the
+ * headers any text) and the validated body.
  */
 type Input<O extends { parameters: object; requestBody?: unknown }> = Places<O['parameters']> &
   (O extends { requestBody: { content: Json<infer Body> } } ? { body: Body } : unknown)

@@ -349,6 +349,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description ETags, or `*`. Unless the user's ETag is one of them, the response is 412 (RFC 9110 §13.1.1). */
+                "If-Match"?: string;
                 /** @description ETags, or `*`. If the user's ETag is one of them, the response is 304 (RFC 9110 §13.1.2). */
                 "If-None-Match"?: string;
             };
@@ -384,6 +386,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NoSuchUser"];
+            412: components["responses"]["Changed"];
             500: components["responses"]["Failed"];
         };
     };

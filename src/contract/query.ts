@@ -1,15 +1,14 @@
-// Reads the query of a request and holds it against the parameters that the contract gives it. Never
-// guesses: what is unknown, repeated or malformed is refused by its name.
+// Reads the query of a request and checks it against the parameters of the contract. A parameter that is
+// unknown, malformed or there twice is refused by its name.
 import { invalidQuery } from '../http/failure.ts'
-import { ajv } from './ajv.ts'
 import type { Operation, Parameter } from './document.ts'
+import { ajv, complaint } from './validate.ts'
 
 type Query = Record<string, unknown>
 
 /**
- * Reads and validates the queries of `operation`; undefined if it has none, and ignores whatever comes.
- *
- * @returns a function of the text behind the `?`
+ * A function that reads and validates the text after the `?`. Undefined if the operation has no query: it
+ * then ignores what comes.
  */
 export function queryReader(operation: Operation): ((query: string) => Query) | undefined {
   const declared = operation.parameters.filter((parameter) => parameter.in === 'query')
@@ -23,7 +22,7 @@ export function queryReader(operation: Operation): ((query: string) => Query) | 
       const name = decode(key) ?? key
       const read = readers.get(name)
       if (!read) throw invalidQuery(name, 'is unknown')
-      if (name in values) throw invalidQuery(name, 'is repeated')
+      if (name in values) throw invalidQuery(name, 'appears more than once')
       values[name] = read(text)
     }
     return values
@@ -39,11 +38,11 @@ function valueReader({ name, schema }: Parameter): (text: string) => unknown {
     if (decoded === undefined) throw invalidQuery(name, 'must be percent-encoded UTF-8')
     const value = isNumeric(schema) ? numberIn(decoded) : decoded
     if (valid(value)) return value
-    throw invalidQuery(name, valid.errors?.[0]?.message ?? 'is invalid')
+    throw invalidQuery(name, complaint(valid.errors![0]!))
   }
 }
 
-/** As forms are (https://url.spec.whatwg.org/#urlencoded-parsing), but undefined if it is not well-formed. */
+/** Decodes as forms do (https://url.spec.whatwg.org/#urlencoded-parsing). Undefined if it is malformed. */
 function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
@@ -55,7 +54,7 @@ function decode(text: string): string | undefined {
 const isNumeric = (schema: { type?: unknown }) =>
   schema.type === 'integer' || schema.type === 'number'
 
-/** The number that is written as JavaScript writes it: not ` 1`, `+1`, `01`, `1e2`. Any other text as it is. */
+/** A number if JavaScript would write it so, which excludes ` 1`, `+1`, `01` and `1e2`; else the text. */
 function numberIn(text: string): number | string {
   const number = Number(text)
   return String(number) === text ? number : text

@@ -13,7 +13,7 @@ export interface Reply {
 }
 
 /**
- * @param mediaTypes those that the contract gives a 200, the usual one first
+ * @param mediaTypes those of the operation's 200, the default first
  * @param memory what all lists hold together
  */
 export async function send(

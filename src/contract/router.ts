@@ -29,15 +29,20 @@ interface Input {
 export function createRouter(handlers: Handlers, bodyLimit: number): Router {
   const router = new Router({ sensitive: true, strict: true })
   const memory = new Budget(LIMITS.memory, LIMITS.smallPart)
-  for (const operation of contractOperations) {
+  for (const operation of byPrecedence) {
     const route = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
     const serve = respond(operation, handlers, bodyLimit, memory)
-    router.register(route, [operation.method], serve, { name: operation.id }) // the span's, too
+    router.register(route, [operation.method], serve, { name: operation.id }) // traces use the name
   }
   return router
 }
 
-/** The last stop: 405 when the path is one of the contract's, else 404. */
+/** Paths without parameters come first (OpenAPI 3.1.1 §4.8.8.2). */
+const byPrecedence = contractOperations.toSorted(
+  (a, b) => Number(a.path.includes('{')) - Number(b.path.includes('{')),
+)
+
+/** What no route has answered: 405 if the contract has the path, else 404. */
 export const unmatched: Koa.Middleware = (ctx) => {
   const allowed = new Set(ctx['matched']?.flatMap((route: Layer) => route.methods))
   if (allowed.size === 0) throw noSuchPath()
@@ -66,6 +71,6 @@ function respond(
       headers.map((name) => [name, request.headers[name.toLowerCase()]]),
     )
     const body = await readBody?.(ctx)
-    await send(ctx, await handler({ path, query, header, body }), operation.answers, memory)
+    await send(ctx, await handler({ path, query, header, body }), operation.responseTypes, memory)
   }
 }

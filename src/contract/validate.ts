@@ -1,12 +1,19 @@
-// Checks bodies against the schemas of the contract, and says what is wrong in words for people.
-import type { ErrorObject } from 'ajv/dist/2020.js'
+// Checks values against the schemas of the contract, and says what is wrong in words for people.
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import { invalidBody } from '../http/failure.ts'
-import { ajv } from './ajv.ts'
-import type { Operation } from './document.ts'
+import { contract, type Operation } from './document.ts'
+
+/** Compiles schemas. There is one for the process: each first compiles the schemas of JSON Schema itself. */
+export const ajv = new Ajv2020({
+  strict: false,
+  strictNumbers: true, // 1e400 is not a number
+  verbose: true, // messages look at the schema and the value
+  formats: { 'well-formed-unicode': (text: string) => text.isWellFormed() },
+}).addSchema(contract, 'openapi.yaml')
 
 /**
- * A function that checks a body; an absent one (`undefined`) lacks every field, and is no object if none
- * is required. It throws a Failure 400.
+ * A function that checks the bodies of an operation. To an absent body (`undefined`) every field is missing.
+ * It throws a Failure 400.
  */
 export function validator({ path, method, mediaTypes }: Operation) {
   const media = [path, method, 'requestBody', 'content', mediaTypes[0] as string, 'schema']
@@ -29,12 +36,17 @@ function sentence(error?: ErrorObject): string {
   return `field \`${field}\` ${complaint(error)}`
 }
 
-function complaint({ keyword, data, parentSchema, message = 'is invalid' }: ErrorObject): string {
+/** What is wrong with a value, as the end of a sentence. */
+export function complaint(error: ErrorObject): string {
+  const { keyword, data, schema, parentSchema, message = 'is invalid' } = error
   if (keyword === 'required' || data === null) return 'is required'
   if (keyword === 'minLength') {
     return parentSchema?.['x-empty-is-absent'] ? 'is required' : 'must not be empty'
   }
-  if (keyword === 'type') return 'must be a string'
-  if (keyword === 'format') return 'must not hold a lone surrogate'
+  if (keyword === 'type')
+    return schema === 'integer' ? 'must be a whole number' : 'must be a string'
+  if (keyword === 'format') return 'must not contain a lone surrogate'
+  if (keyword === 'minimum') return `must be at least ${String(schema)}`
+  if (keyword === 'maximum') return `must be at most ${String(schema)}`
   return message
 }

@@ -2,11 +2,11 @@
 import type { ServerResponse } from 'node:http'
 import type Koa from 'koa'
 
-/** A failure as HTTP tells it: `{ "message": string }` with a status and headers. */
+/** A failure as HTTP shows it: `{ "message": string }` with a status and headers. */
 export class Failure extends Error {
   readonly status: number
   readonly headers: Record<string, string>
-  /** What goes over the wire, as UTF-8. */
+  /** The body of the response: JSON. */
   readonly body: string
 
   constructor(
@@ -21,7 +21,7 @@ export class Failure extends Error {
   }
 }
 
-/** The media type of every body but a page's, and a list's that is asked for as lines. */
+/** The media type of every JSON body. */
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
 export const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer' } } // RFC 6750 §3
@@ -34,14 +34,18 @@ export const invalidQuery = (name: string, complaint: string) =>
 export const unauthorized = () => new Failure(401, 'a valid bearer token is required', CHALLENGE)
 export const noSuchPath = () => new Failure(404, 'there is nothing at this path')
 export const methodNotAllowed = (method: string, allowed: string) =>
-  new Failure(405, `this path does not have the method ${method}`, { headers: { Allow: allowed } })
+  new Failure(405, `the method ${method} is not allowed on this path`, {
+    headers: { Allow: allowed },
+  })
 export const requestTimeout = () => new Failure(408, 'the request did not arrive in time')
 export const bodyTooLarge = () => new Failure(413, 'the body is too large')
 export const unsupportedMediaType = (message: string) => new Failure(415, message)
+export const misdirectedRequest = (host: string) =>
+  new Failure(421, `this service is not at the host ${host}`)
 export const headersTooLarge = () => new Failure(431, 'the headers are too large')
 export const internalError = (cause: unknown) => new Failure(500, 'internal error', { cause })
 
-/** What Node's HTTP parser gave up on, as a failure. Its codes: https://nodejs.org/api/http.html#event-clienterror */
+/** Why Node's HTTP parser gave up. Its codes: https://nodejs.org/api/http.html#event-clienterror */
 export function parserFailure({ code }: NodeJS.ErrnoException): Failure {
   if (code === 'HPE_HEADER_OVERFLOW') return headersTooLarge()
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return bodyTooLarge()
@@ -49,7 +53,7 @@ export function parserFailure({ code }: NodeJS.ErrnoException): Failure {
   return malformedRequest()
 }
 
-/** Makes `failure` the answer of `ctx`. */
+/** Makes `failure` the response of `ctx`. */
 export function answer(ctx: Koa.Context, failure: Failure): void {
   ctx.status = failure.status
   ctx.set(failure.headers)

@@ -5,12 +5,12 @@ import { hash } from 'node:crypto'
 export const etagOf = (body: object): string =>
   `"${hash('sha256', JSON.stringify(body), 'base64url')}"`
 
-/** Whether `If-Match` names `etag`: by strong comparison, to which a weak one equals none (§8.8.3.2). */
+/** Whether `If-Match` names `etag`: by strong comparison, in which a weak ETag equals no other (§8.8.3.2). */
 export const ifMatch = (field: string, etag: string): boolean => names(field, etag)
 
-/** Whether `If-None-Match` names `etag`: by weak comparison. */
-export const ifNoneMatch = (field: string, etag: string): boolean =>
-  names(field, etag) || names(field, `W/${etag}`)
+/** Whether `If-None-Match`, if there is one, names `etag`: by weak comparison. */
+export const ifNoneMatch = (field: string | undefined, etag: string): boolean =>
+  field !== undefined && (names(field, etag) || names(field, `W/${etag}`))
 
 const names = (field: string, etag: string): boolean =>
   field === '*' || tagsIn(field).includes(etag)

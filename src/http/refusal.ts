@@ -1,14 +1,17 @@
 // What is not a request that the service can serve, and the response to it.
 import { STATUS_CODES, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { headersOf, malformedRequest, type Failure } from './failure.ts'
+import { headersOf, malformedRequest, misdirectedRequest, type Failure } from './failure.ts'
 import { isRepeated } from './headers.ts'
+import type { HostCheck } from './hosts.ts'
 
-/** Why this request is refused before anything looks at its path. */
-export function refusalOf(request: IncomingMessage): Failure | undefined {
-  return hasKnownVersion(request) && hasValidHost(request) && hasKnownCoding(request)
-    ? undefined
-    : malformedRequest()
+/** Why a request is refused before anything looks at its path. */
+export function refusalOf(request: IncomingMessage, isHere: HostCheck): Failure | undefined {
+  if (!hasKnownVersion(request) || !hasValidHost(request) || !hasKnownCoding(request)) {
+    return malformedRequest()
+  }
+  const { host } = request.headers
+  return host === undefined || isHere(host) ? undefined : misdirectedRequest(host)
 }
 
 /** Node's parser takes other versions, too. */

@@ -6,6 +6,7 @@ import http, { ServerResponse, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { Connections, cut } from './connections.ts'
 import { parserFailure, refuse, type Failure } from './failure.ts'
+import type { HostCheck } from './hosts.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { farewell, refusalOf } from './refusal.ts'
 import { Request } from './request.ts'
@@ -19,6 +20,14 @@ export interface Observer {
   noRequest: (failure: Failure, id: string, code: string) => void
 }
 
+interface Options {
+  observer?: Observer
+  /** Which hosts a request may name. */
+  isHere?: HostCheck
+  /** Limits that differ from `LIMITS`. */
+  limits?: Partial<Limits> | undefined
+}
+
 export interface HttpServer {
   /** It does not listen yet. */
   server: Server
@@ -30,8 +39,7 @@ export interface HttpServer {
 
 export function createServer(
   handle: (request: Request, response: ServerResponse) => void,
-  observer?: Observer,
-  changes: Partial<Limits> = {},
+  { observer, isHere = () => true, limits: changes }: Options = {},
 ): HttpServer {
   const limits = { ...LIMITS, ...changes }
   const connections = new Connections(limits)
@@ -40,7 +48,7 @@ export function createServer(
     const connection = connections.of(request.socket)
     if (!connection?.admits()) return
     const { upgrade, expect } = request.headers
-    const failure = refusalOf(request)
+    const failure = refusalOf(request, isHere)
     // Node drops what follows an offer to upgrade; what follows an expectation may be a body or a request.
     const isLast = Boolean(failure ?? upgrade ?? expect) || connections.areDraining
     connection.take(response, isLast, () => {

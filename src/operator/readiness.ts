@@ -1,29 +1,29 @@
-// Whether requests should come here: started, not stopping, and the store has answered of late.
+// Whether requests should be sent here: the service has started, is not stopping, and its store responds.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { UserStore } from '../store/user-store.ts'
 
 export interface Readiness {
-  /** Why no requests should come; none when they should. */
-  reason(): string | undefined
-  /** From now on the service is ready while `store` answers. */
-  started(store: Pick<UserStore, 'isEmpty'>): void
-  /** From now on it is not. */
-  stopping(): void
+  /** Why the service is not ready; undefined if it is. */
+  reason: () => string | undefined
+  /** From now on the service is ready while `store` responds. */
+  started: (store: Pick<UserStore, 'isEmpty'>) => void
+  /** From now on the service is not ready. */
+  stopping: () => void
 }
 
-/** How long, in milliseconds, the store may be unreachable until the service is not ready: within 2 s in all. */
+/** How long the store may be unreachable before the service is not ready, in milliseconds. */
 const PATIENCE = 1_000
 
-/** How often the store is asked, in milliseconds. */
+/** The pause between two checks of the store, in milliseconds. */
 const INTERVAL = 500
 
 export function createReadiness(): Readiness {
   let state: 'starting' | 'started' | 'stopping' = 'starting'
-  let unanswered: number | undefined // since when the store has been asked in vain
+  let unanswered: number | undefined // when the check began that the store has not answered yet
 
   const isStarted = () => state === 'started'
 
-  /** Asks the store again and again. A call that hangs is one that has not answered. */
+  /** Checks the store again and again. A call that hangs counts as one that fails. */
   async function watch(store: Pick<UserStore, 'isEmpty'>): Promise<void> {
     for (; isStarted(); await sleep(INTERVAL, undefined, { ref: false })) {
       unanswered ??= performance.now()

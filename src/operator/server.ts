@@ -1,5 +1,6 @@
 // The port for operators: /livez, /readyz and /metrics. Never on the public port.
 import type { ServerResponse } from 'node:http'
+import type { HostCheck } from '../http/hosts.ts'
 import { LIMITS } from '../http/limits.ts'
 import { createServer, type HttpServer } from '../http/server.ts'
 import { rawPath } from '../http/target.ts'
@@ -7,7 +8,11 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { Readiness } from './readiness.ts'
 
 /** An HTTP server with the limits of the public one. It does not listen yet. */
-export function createOperatorServer(readiness: Readiness, metrics: Metrics): HttpServer {
+export function createOperatorServer(
+  readiness: Readiness,
+  metrics: Metrics,
+  isHere: HostCheck,
+): HttpServer {
   const pages = new Map<string, (response: ServerResponse) => Promise<void> | void>([
     // A restart does not bring a store back, so the store has no say here.
     ['/livez', (response) => say(response, 200, 'alive')],
@@ -36,8 +41,7 @@ export function createOperatorServer(readiness: Readiness, metrics: Metrics): Ht
       }
       Promise.resolve(page(response)).catch(() => response.destroy())
     },
-    undefined,
-    { maxConnections: LIMITS.maxOperatorConnections },
+    { isHere, limits: { maxConnections: LIMITS.maxOperatorConnections } },
   )
 }
 

@@ -1,15 +1,30 @@
-// The log: JSON lines, or readable ones in a terminal. Never has a token or a body in it.
+// The log: lines of JSON, or readable lines in a terminal. Never contains a token or a body.
 import { inspect } from 'node:util'
 import { pino, type DestinationStream, type Logger } from 'pino'
 
 export type { Logger }
 
-/** A logger of `level` and above, to standard output unless told otherwise. */
-export async function createLogger(level: string, to?: DestinationStream): Promise<Logger> {
-  const options = { level, base: null, serializers: { err: describe } }
-  if (to) return pino(options, to)
-  return pino(options, process.stdout.isTTY ? { write: show } : writeByTurns())
+/**
+ * A logger of `level` and above, to standard output by default.
+ *
+ * @param onDrop called for each line that could not be written: the disk is full, or the reader too slow
+ */
+export function createLogger(
+  level: string,
+  onDrop: () => void = () => {},
+  to: DestinationStream = process.stdout.isTTY ? { write: show } : standardOutput(onDrop),
+): Logger {
+  return pino({ level, base: null, serializers: { err: describe } }, to)
 }
+
+/** Writes without waiting. Lines that cannot be written wait in memory, up to a limit, then are dropped. */
+function standardOutput(onDrop: () => void): DestinationStream {
+  const output = pino.destination({ sync: false, maxLength: LONGEST_QUEUE })
+  return output.on('drop', onDrop).on('error', onDrop)
+}
+
+/** In UTF-16 code units. */
+const LONGEST_QUEUE = 1024 * 1024
 
 /** Shows one line of the log in the terminal: `07:12:33 info listening { port: 3000 }`. */
 function show(line: string): void {
@@ -20,26 +35,9 @@ function show(line: string): void {
   if (err?.stack) process.stdout.write(`${err.stack}\n`)
 }
 
-/** Standard output; the lines of one turn of the event loop are one write. It keeps the order. */
-function writeByTurns(): DestinationStream {
-  const output = pino.destination({ sync: true })
-  let lines = ''
-  const write = () => {
-    if (lines) output.write(lines)
-    lines = ''
-  }
-  process.on('exit', write)
-  return {
-    write(line) {
-      if (!lines) setImmediate(write)
-      lines += line
-    },
-  }
-}
-
 /**
- * An error and its causes, by the fields that are known to be harmless: a driver hangs whole
- * documents on its errors.
+ * An error and its causes: only the fields that are known to be harmless, because drivers add whole
+ * documents to their errors.
  */
 function describe(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) }

@@ -1,33 +1,38 @@
-// What is measured, for Prometheus (https://prometheus.io/docs/practices/naming/). Every label has a
-// bounded set of values: never a path, an id or an email.
+// The metrics, for Prometheus (https://prometheus.io/docs/practices/naming/). Every label has a limited set
+// of values: never a path, an id or an email.
 import { METHODS } from 'node:http'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 export interface Metrics {
-  /** A request begins. */
-  requestBegun(): void
-  /** Its answer has ended, after so many seconds. */
-  requestEnded(end: { operation: string; method: string; status: string }, seconds: number): void
+  /** A request has begun. */
+  requestBegun: () => void
+  /** Its response has ended. */
+  requestEnded: (
+    labels: { operation: string; method: string; status: string },
+    seconds: number,
+  ) => void
   /** The guard refused a request. */
-  refused(reason: string): void
-  /** What is measured of an operation of the store. */
-  storeOperation(operation: string): {
-    /** It has answered, or failed, after so many seconds. */
+  refused: (reason: string) => void
+  /** A line of the log could not be written. */
+  logLineDropped: () => void
+  /** The meters of one operation of the store. */
+  storeOperation: (operation: string) => {
+    /** A call has ended, well or not. */
     ended: (seconds: number) => void
     failed: () => void
   }
-  /** So many calls of the store were done together. */
+  /** The store has done `size` calls together. */
   storeBatch: (operation: string, size: number) => void
-  /** The media type and the text of an exposition. */
-  expose(): Promise<{ type: string; text: string }>
+  /** What /metrics shows: its media type and its text. */
+  expose: () => Promise<{ type: string; text: string }>
 }
 
-/** In seconds: from a look-up in memory to a store that is given up. */
+/** In seconds: from a read in memory to a store that does not respond. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 const KNOWN_METHODS = new Set(METHODS)
 
-/** Metrics of their own; nothing is global. */
+/** A registry of its own; nothing is global. */
 export function createMetrics(): Metrics {
   const registers = [new Registry()]
   const [register] = registers as [Registry]
@@ -35,14 +40,14 @@ export function createMetrics(): Metrics {
 
   const requests = new Histogram({
     name: 'http_request_duration_seconds',
-    help: 'Time from a request to the end of its answer, by the operationId that it reached.',
+    help: 'Time from a request to the end of its response, by operationId.',
     labelNames: ['operation', 'method', 'status'],
     buckets: BUCKETS,
     registers,
   })
   const inFlight = new Gauge({
     name: 'http_requests_in_flight',
-    help: 'Requests that are being answered.',
+    help: 'Requests that are being served.',
     registers,
   })
   const refusals = new Counter({
@@ -51,23 +56,28 @@ export function createMetrics(): Metrics {
     labelNames: ['reason'],
     registers,
   })
+  const drops = new Counter({
+    name: 'log_lines_dropped_total',
+    help: 'Lines of the log that could not be written.',
+    registers,
+  })
   const storeCalls = new Histogram({
     name: 'store_operation_duration_seconds',
-    help: 'Time until the store answered or failed; of a list, until its first users.',
+    help: 'Time until the store responded or failed; for a list, until its first page.',
     labelNames: ['operation'],
     buckets: BUCKETS,
     registers,
   })
   const storeFailures = new Counter({
     name: 'store_operation_failures_total',
-    help: 'Calls of the store that failed. An email that is taken is no failure.',
+    help: 'Calls of the store that failed. A taken email does not count.',
     labelNames: ['operation'],
     registers,
   })
 
   const batches = new Histogram({
     name: 'store_batch_size',
-    help: 'Calls that the store did together: look-ups, inserts, or the writes of one transaction.',
+    help: 'Calls that the store did together, such as the writes of one transaction.',
     labelNames: ['operation'],
     buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
     registers,
@@ -81,10 +91,11 @@ export function createMetrics(): Metrics {
       requests.observe({ operation, method: known, status }, seconds)
     },
     refused: (reason) => refusals.inc({ reason }),
+    logLineDropped: () => drops.inc(),
     storeOperation(operation) {
       const calls = storeCalls.labels(operation)
       const failures = storeFailures.labels(operation)
-      failures.inc(0) // so that the first failure is a rise
+      failures.inc(0) // so that Prometheus sees the first failure as an increase
       return { ended: (seconds) => calls.observe(seconds), failed: () => failures.inc() }
     },
     storeBatch: (operation, size) => batches.observe({ operation }, size),

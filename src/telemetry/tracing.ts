@@ -1,5 +1,5 @@
-// OpenTelemetry traces of HTTP, the router and MongoDB. Loaded only when there is somewhere to send them
-// to, and before what it instruments. The rest of OpenTelemetry's environment variables count, too:
+// OpenTelemetry traces of HTTP, the router and MongoDB. Loaded only when they are configured, and before the
+// modules that it instruments. OpenTelemetry's own environment variables apply:
 // https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
 import type { Span } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
@@ -17,7 +17,7 @@ import { Request } from '../http/request.ts'
 /** How long, in milliseconds, the last traces may take to be sent. */
 const PATIENCE = 2_000
 
-/** Traces what is imported from now on. @returns sends what is left, and ends it */
+/** Traces the modules that are imported from now on. @returns a function that sends the rest and stops */
 export function startTracing(): () => Promise<void> {
   register('@opentelemetry/instrumentation/hook.mjs', import.meta.url)
   const name = resourceFromAttributes({ 'service.name': 'users-service' })
@@ -41,5 +41,5 @@ function nameTrace(span: Span, request: IncomingMessage | ClientRequest): void {
   if (request instanceof Request) request.trace = span.spanContext().traceId
 }
 
-/** Probes are asked so often that they would bury what matters. */
+/** Probes come so often that their traces would hide the others. */
 const isProbe = ({ url = '' }: { url?: string }) => /^\/(livez|readyz|metrics)\b/.test(url)

@@ -1,16 +1,15 @@
-// No request without a valid token reaches an operation under /users. (Which tokens are valid: tokens.test.ts;
-// which paths are protected: also contract/router.test.ts.)
+// No request without a valid token reaches an operation under /users. (Which headers and tokens are valid:
+// tokens.test.ts; which paths are protected: also contract/router.test.ts.)
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { contract } from '../../src/contract/document.ts'
 import { PROTECTED } from '../../src/auth/guard.ts'
-import { createTokens } from '../../src/auth/tokens.ts'
 import type { UserStore } from '../../src/store/user-store.ts'
 import { expectContract } from '../support/contract.ts'
 import { forged, signRaw } from '../support/forged.ts'
 import { rounds } from '../support/rounds.ts'
 import { parseAnswers, tokens, useService } from '../support/service.ts'
-import { SECRET, sqlitePlace, useStore } from '../support/stores.ts'
+import { sqlitePlace, useStore } from '../support/stores.ts'
 
 const opened = useStore(sqlitePlace)
 let storeCalls = 0
@@ -27,22 +26,10 @@ const service = useService(counting)
 
 const VALID = `Bearer ${tokens.issue('665f1c2e8b3f4a0012d4c001')}`
 const [, TOKEN = ''] = VALID.split(' ')
-const statusFor = async (authorization: string) =>
-  (await service().send('GET /users', { authorization })).status
 
 test.each<[string, string | undefined]>([
   ['no header', undefined],
-  ['an empty header', ''],
-  ['only a scheme', 'Bearer'],
-  ['only a scheme and a space', 'Bearer '],
-  ['only a token', TOKEN],
-  ['another scheme', `Basic ${TOKEN}`],
-  ['another scheme first', `Basic x, Bearer ${TOKEN}`],
-  ['no space', `Bearer${TOKEN}`],
-  ['a colon', `Bearer: ${TOKEN}`],
   ['an invalid token', 'Bearer x'],
-  ['text after the token', `${VALID} x`],
-  ['a quoted token', `Bearer "${TOKEN}"`],
 ])('a request with %s gets 401 with a challenge and a message', async (_, authorization) => {
   const { status, headers, json } = await service().send('GET /users', { authorization })
   expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer'])
@@ -58,18 +45,6 @@ test.each<[string, string[]]>([
   const headers = { Authorization: authorization }
   const response = await service().send('GET /users', { authorization: undefined, headers })
   expect(response.status).toBe(401)
-})
-
-test.each(['bearer', 'BEARER', 'bEaReR'])('the scheme can be written %s', async (scheme) => {
-  expect(await statusFor(`${scheme} \t ${TOKEN}`)).toBe(200)
-})
-
-test('a token of the same secret is accepted, one of another secret is not', async () => {
-  const other = createTokens([`${SECRET}, but another`], 60).issue('x')
-  const same = createTokens([SECRET], 60).issue('x')
-  expect([await statusFor(`Bearer ${same}`), await statusFor(`Bearer ${other}`)]).toEqual([
-    200, 401,
-  ])
 })
 
 test('the guard never calls the store, and refuses a request before its body is read', async () => {

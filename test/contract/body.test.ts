@@ -55,7 +55,7 @@ const ALWAYS: [string, Request, number, string][] = [
 const surrogates = json('{"name":"\\ud800","email":"\\udc00 lone"}')
 const mustBeString = (field: string) => `field \`${field}\` must be a string`
 const isRequired = (field: string) => `field \`${field}\` is required`
-const noSurrogate = (field: string) => `field \`${field}\` must not hold a lone surrogate`
+const noSurrogate = (field: string) => `field \`${field}\` must not contain a lone surrogate`
 
 describe.each<[string, [string, Request, number, string][]]>([
   [

@@ -14,11 +14,12 @@ import {
   type Request,
 } from '../support/service.ts'
 import { sqlitePlace } from '../support/stores.ts'
+import { newUser } from '../support/users.ts'
 
 type Any = any // eslint-disable-line -- parts of the contract, and responses
 type Examples = Record<string, { value: Any }>
 
-const { paths, components } = contract as Any
+const { paths, components }: Any = contract
 const ID: string = components.parameters.id.example
 
 /** The example bodies of each operation's requests. */
@@ -179,7 +180,7 @@ async function inScene(
 ): Promise<void> {
   const place = sqlitePlace()
   const store = isFailing ? failing() : await openStore(place)
-  const service = await startService(store, { bounds: IMPATIENT })
+  const service = await startService(store, { limits: IMPATIENT })
   let path = one.path?.replace('{id}', ID)
   try {
     await scenario({
@@ -189,8 +190,9 @@ async function inScene(
         const [response] = parseAnswers(await service.exchange(bytes))
         return { ...response!, json: expectContract('', '', response!) }
       },
-      async create({ id: _, ...user }) {
-        const { id } = await store.create(user)
+      async create(user) {
+        const { id: _, ...fields } = user
+        const { id } = await store.create(newUser(fields))
         path = one.path?.replace('{id}', id)
       },
     })

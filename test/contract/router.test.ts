@@ -97,8 +97,11 @@ test('CONNECT is refused like any method that the contract does not define', asy
 
 test('HEAD returns the headers of GET, and no body', async () => {
   const { json } = await service().send('POST /users', { json: newUser() })
-  const get = await service().send(`GET /users/${json.id}`)
-  const head = await service().send(`HEAD /users/${json.id}`)
-  const { date: _, 'x-request-id': __, ...headers } = get.headers
-  expect(head).toMatchObject({ status: 200, text: '', headers })
+  await service().send('POST /users', { json: newUser() })
+  for (const path of [`/users/${json.id}`, '/users', '/users?limit=1']) {
+    const { headers } = await service().send(`GET ${path}`)
+    for (const name of ['date', 'x-request-id', 'transfer-encoding']) delete headers[name]
+    expect(await service().send(`HEAD ${path}`)).toMatchObject({ status: 200, text: '', headers })
+    expect(headers.link).toEqual(path.includes('?') ? expect.any(String) : undefined)
+  }
 })

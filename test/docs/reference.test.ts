@@ -67,7 +67,7 @@ describe('the contract over HTTP', () => {
     expect([head.status, await head.text()]).toEqual([200, ''])
     const post = await fetch(url(path), { method: 'POST' })
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'HEAD, GET'])
-    expect(await post.json()).toEqual({ message: 'this path does not have the method POST' })
+    expect(await post.json()).toEqual({ message: 'the method POST is not allowed on this path' })
   })
 
   test.each(['/docs/', '/docs/index.html', '/docs/..%2fpackage.json', '/DOCS', '/openapi.yml'])(

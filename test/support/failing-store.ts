@@ -1,7 +1,7 @@
 // A store that fails.
 import { StoreFailure, type User, type UserStore } from '../../src/store/user-store.ts'
 
-/** A store of which every call fails, but for what is given. */
+/** A store whose calls all fail, except the given `methods`. */
 export function failing(
   methods: Partial<UserStore> = {},
   cause: Error = new Error('the cause'),
@@ -9,16 +9,20 @@ export function failing(
   const fail = async () => {
     throw new StoreFailure(cause)
   }
-  // eslint-disable-next-line require-yield
-  const list = async function* (): AsyncGenerator<User[]> {
-    await fail()
-  }
-  const reads = { find: fail, findByEmail: fail, list, ids: fail }
-  const calls = { create: fail, createMany: fail, ...reads, rename: fail, remove: fail }
   return {
     description: 'nothing',
+    create: fail,
     most: 1,
-    ...calls,
+    createMany: fail,
+    find: fail,
+    findByEmail: fail,
+    // eslint-disable-next-line require-yield
+    async *list(): AsyncGenerator<User[]> {
+      await fail()
+    },
+    ids: fail,
+    rename: fail,
+    remove: fail,
     isEmpty: fail,
     close: async () => {},
     ...methods,

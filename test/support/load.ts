@@ -1,6 +1,4 @@
 // Clients that write without a pause, and a check that nothing that was acknowledged is lost.
-import { once } from 'node:events'
-import http from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { User } from '../../src/store/user-store.ts'
 import { expectContract } from './contract.ts'
@@ -25,7 +23,6 @@ export class Load {
   slowest = 0
   readonly #url: () => string
   readonly #name: string
-  readonly #agent = new http.Agent({ keepAlive: true })
   readonly #users = new Map<string, Known>()
   readonly #unsure = new Set<string>() // emails of users that may have been created
   readonly #clients: Promise<void>[] = []
@@ -51,7 +48,6 @@ export class Load {
   async stop(): Promise<void> {
     this.#isOver = true
     await Promise.all(this.#clients.splice(0))
-    this.#agent.destroy()
   }
 
   count = (outcome: Outcome): number => this.outcomes.get(outcome) ?? 0
@@ -131,23 +127,15 @@ export class Load {
   }
 
   async #send(method: string, path: string, json?: object) {
-    let outcome: Outcome = 'none'
-    try {
-      const headers = { ...HEADERS, ...(json && { 'content-type': 'application/json' }) }
-      const request = http.request(this.#url() + path, { method, headers, agent: this.#agent })
-      request.end(json && JSON.stringify(json))
-      const [response] = (await once(request, 'response')) as [http.IncomingMessage]
-      outcome = 'cut'
-      const chunks: Buffer[] = []
-      for await (const chunk of response) chunks.push(chunk as Buffer)
-      const text = Buffer.concat(chunks).toString()
-      const status = response.statusCode!
-      expectContract(method, path, { status, headers: response.headers, text })
-      return { outcome: status, text }
-    } catch (error) {
-      if (!(error as NodeJS.ErrnoException).code) throw error
-      return { outcome, text: '' }
-    }
+    const headers = { ...HEADERS, ...(json && { 'content-type': 'application/json' }) }
+    const body = json ? JSON.stringify(json) : null
+    const response = await fetch(this.#url() + path, { method, headers, body }).catch(() => {})
+    if (!response) return { outcome: 'none' as const, text: '' }
+    const text = await response.text().catch(() => {})
+    if (text === undefined) return { outcome: 'cut' as const, text: '' }
+    const { status } = response
+    expectContract(method, path, { status, headers: Object.fromEntries(response.headers), text })
+    return { outcome: status, text }
   }
 }
 

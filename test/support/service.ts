@@ -19,8 +19,8 @@ import { SECRET, type Place } from './stores.ts'
 export const tokens = createTokens([SECRET], 86_400)
 export const BODY_LIMIT = 1024 * 1024
 
-/** Limits for a service that waits only briefly for the headers of a request. */
-export const IMPATIENT = { headersTimeout: 100, connectionsCheckingInterval: 20 }
+/** Limits of a service that waits only briefly for the headers of a request. */
+export const IMPATIENT: Partial<Limits> = { headersTimeout: 100, connectionsCheckingInterval: 20 }
 
 export interface Request {
   /** The `Authorization` header; a valid token by default. */
@@ -55,24 +55,25 @@ export interface Service {
 export interface Options {
   docs?: boolean
   bodyLimit?: number
-  bounds?: Partial<Limits> | undefined
+  limits?: Partial<Limits> | undefined
 }
 
 export async function startService(
   store: UserStore,
-  { docs = true, bodyLimit = BODY_LIMIT, bounds }: Options = {},
+  { docs = true, bodyLimit = BODY_LIMIT, limits }: Options = {},
 ): Promise<Service> {
   const lines: Record<string, unknown>[] = []
-  const log = await createLogger('debug', { write: (line) => void lines.push(JSON.parse(line)) })
+  const log = createLogger('debug', undefined, {
+    write: (line) => void lines.push(JSON.parse(line)),
+  })
   const app = createApp({ store, tokens, bodyLimit, docs })
   const requestLog = createRequestLog({ log, metrics: createMetrics() })
   app.on('error', requestLog.failure)
   const handle = app.callback()
-  const { server, close } = createServer(
-    (request, response) => void handle(request, response),
-    requestLog,
-    bounds,
-  )
+  const { server, close } = createServer((request, response) => void handle(request, response), {
+    observer: requestLog,
+    limits,
+  })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
   return {
@@ -90,10 +91,10 @@ export async function startService(
 }
 
 /** Starts one service for the tests of a suite. */
-export function useService(store: () => UserStore, bounds?: Partial<Limits>): () => Service {
+export function useService(store: () => UserStore, limits?: Partial<Limits>): () => Service {
   let service: Service
   beforeAll(async () => {
-    service = await startService(store(), { bounds })
+    service = await startService(store(), { limits })
   })
   afterAll(() => service.close())
   return () => service

@@ -1,14 +1,15 @@
 // The stores under test, and a suite of tests for each of them.
-import { afterAll, beforeAll, describe } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe } from '@jest/globals'
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MongoClient } from 'mongodb'
+import type { BatchObserver } from '../../src/store/batch.ts'
 import { openStore } from '../../src/store/open.ts'
-import { type User, type UserStore } from '../../src/store/user-store.ts'
+import type { User, UserStore } from '../../src/store/user-store.ts'
 
-/** Where a store keeps its users: what `openStore` takes, and the environment that says the same. */
+/** Where a store keeps its users: what `openStore` takes, and the same as environment variables. */
 export interface Place {
   mongodbUri: string | undefined
   dataDir: string
@@ -28,7 +29,7 @@ export function sqlitePlace(): Place {
   }
 }
 
-/** A database of its own on the server that the tests were given. */
+/** A new database on the server that the tests were given. */
 export function mongodbPlace(): Place {
   const mongodbUri = withDatabase(process.env['MONGODB_URI']!, `test-${randomUUID()}`)
   return {
@@ -43,7 +44,7 @@ export function mongodbPlace(): Place {
   }
 }
 
-/** The connection string with another database, authenticating where it did. */
+/** The connection string with another database; it still authenticates at the former one. */
 function withDatabase(uri: string, database: string): string {
   const [, server, former, options] = /^(mongodb(?:\+srv)?:\/\/[^/?]+)\/?([^?]*)\??(.*)$/.exec(uri)!
   const query = new URLSearchParams(options)
@@ -51,7 +52,7 @@ function withDatabase(uri: string, database: string): string {
   return `${server}/${database}?${query.toString()}`
 }
 
-/** All users at a place, whoever else uses it. */
+/** All users at a place. */
 export async function usersAt(place: Place): Promise<User[]> {
   const store = await openStore(place)
   const users = await usersIn(store)
@@ -69,14 +70,19 @@ export async function usersIn(
   return users
 }
 
-/** Describes `suite` for each store; without a MongoDB server that half is skipped by name. */
+/** `describe` for tests that need MongoDB; without a server they are reported as skipped. */
+export function describeMongodb(name: string, suite: () => void): void {
+  const describeIf = process.env['MONGODB_URI'] ? describe : describe.skip
+  describeIf(name, suite)
+}
+
+/** Describes `suite` for each store. */
 export function describeStores(suite: (place: () => Place) => void): void {
   describe('on SQLite', () => suite(sqlitePlace))
-  const describeMongodb = process.env['MONGODB_URI'] ? describe : describe.skip
   describeMongodb('on MongoDB', () => suite(mongodbPlace))
 }
 
-/** Opens one store for the tests of a suite. */
+/** Opens one store for all tests of a suite. */
 export function useStore(place: () => Place): () => UserStore {
   let store: UserStore
   let where: Place
@@ -89,4 +95,27 @@ export function useStore(place: () => Place): () => UserStore {
     await where.remove()
   })
   return () => store
+}
+
+/** Makes places and opens stores for single tests; after each test they are closed and removed. */
+export function useOwnStores(kind: () => Place) {
+  const stores = new Set<UserStore>()
+  const places = new Set<Place>()
+  afterEach(async () => {
+    for (const store of stores) await store.close().catch(() => {}) // the test may have closed it
+    for (const place of places) await place.remove()
+    stores.clear()
+    places.clear()
+  })
+  const newPlace = (): Place => {
+    const place = kind()
+    places.add(place)
+    return place
+  }
+  const open = async (place = newPlace(), onBatch?: BatchObserver): Promise<UserStore> => {
+    const store = await openStore(place, onBatch)
+    stores.add(store)
+    return store
+  }
+  return { newPlace, open }
 }

@@ -1,4 +1,5 @@
 // The users that tests create. A new field of `User` is given here, and in no other test.
+import { newUserId } from '../../src/store/user-id.ts'
 import type { User } from '../../src/store/user-store.ts'
 
 let count = 0
@@ -12,3 +13,10 @@ export function newUser(overrides: Partial<Omit<User, 'id'>> = {}): Omit<User, '
   }
   return { ...fields, ...overrides }
 }
+
+/** A user with an id. */
+export const user = (overrides: Partial<User> = {}): User => ({
+  id: newUserId(),
+  ...newUser(),
+  ...overrides,
+})

@@ -11,40 +11,46 @@ export const COLUMNS = {
 
 /**
  * The SQL that upgrades a database from each version to the next. Add to the end; never change what was
- * released. A column that is added reads as the empty text where it is NULL.
+ * released. A new column can be NULL in users who exist, and then reads as the empty text.
  */
 export const MIGRATIONS = [
-  '', // version 0: version 1.0.0 of the service made the same table, and set no version
+  '', // from version 0: version 1.0.0 of the service made the same table, and set no version
 ]
 
 const columns = Object.entries(COLUMNS).map(([name, type]) => `${name} ${type}`)
 const TABLE = `CREATE TABLE users (${columns.join(', ')}) STRICT`
 
 /**
- * Makes the table in a new database, and upgrades that of an older one.
+ * Makes the table in a new database, and upgrades the table of an older one.
  *
- * @throws Error the database was made by a newer version, or its columns are not `COLUMNS`
+ * @throws Error a newer version of the service made the database, or its columns are not `COLUMNS`
  */
-export function migrate(
-  db: DatabaseSyncInstance,
-  transaction: (work: () => void) => void,
-  migrations = MIGRATIONS,
-): void {
+export function migrate(db: DatabaseSyncInstance, migrations = MIGRATIONS): void {
   const newest = migrations.length
-  if (versionOf(db) !== newest) {
-    transaction(() => {
-      const version = versionOf(db) // read again: another process may have been faster
-      if (version > newest) {
-        throw new Error(
-          `its schema has version ${version}, and this service knows versions up to ${newest}: use a newer service`,
-        )
-      }
-      db.exec(columnsOf(db).length === 0 ? TABLE : migrations.slice(version).join(';'))
-      db.exec(`PRAGMA user_version = ${newest}`)
-      checkColumns(db)
-    })
+  if (versionOf(db) === newest) return checkColumns(db)
+  transaction(db, () => {
+    const version = versionOf(db) // read again: another process may have upgraded it meanwhile
+    if (version > newest) {
+      const known = `this service knows versions up to ${newest}`
+      throw new Error(`its schema has version ${version}, and ${known}: use a newer service`)
+    }
+    db.exec(columnsOf(db).length === 0 ? TABLE : migrations.slice(version).join(';'))
+    db.exec(`PRAGMA user_version = ${newest}`)
+    checkColumns(db)
+  })
+}
+
+/** Does `work` in one transaction: one wait for the disk. */
+export function transaction<T>(db: DatabaseSyncInstance, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    const outcome = work()
+    db.exec('COMMIT')
+    return outcome
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw error
   }
-  checkColumns(db)
 }
 
 function checkColumns(db: DatabaseSyncInstance): void {
@@ -52,8 +58,9 @@ function checkColumns(db: DatabaseSyncInstance): void {
   const missing = wanted.filter((name) => !found.includes(name))
   const unknown = found.filter((name) => !wanted.includes(name))
   if (missing.length > 0) throw new Error(`its table users has no column ${missing.join(', ')}`)
-  if (unknown.length > 0)
+  if (unknown.length > 0) {
     throw new Error(`its table users has an unknown column ${unknown.join(', ')}`)
+  }
 }
 
 /** The names of the columns; none if there is no table. */

@@ -5,7 +5,7 @@ import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { batched, type BatchObserver } from '../batch.ts'
-import { COLUMNS, migrate } from './schema.ts'
+import { COLUMNS, migrate, transaction } from './schema.ts'
 import { newUserId } from '../user-id.ts'
 import {
   EmailTaken,
@@ -95,7 +95,7 @@ function makeFolder(folder: string): void {
 function open(file: string): DatabaseSyncInstance {
   const db = new DatabaseSync(file, { timeout: PATIENCE })
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
-  migrate(db, transactionIn(db))
+  migrate(db)
   db.exec('PRAGMA busy_timeout = 0') // SQLite would block the process while it waits; attempt() does not
   return db
 }
@@ -118,7 +118,6 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
   const any = db.prepare('SELECT 1 FROM users LIMIT 1')
   const pageAfter = pager(db, 'id > ?')
   const pageAmong = pager(db, 'id IN (SELECT value FROM json_each(?))')
-  const transaction = transactionIn(db)
 
   /**
    * A write within a transaction. If it fails, it undoes only itself, unless SQLite had to undo the whole
@@ -135,7 +134,7 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
     }
   }
   const commit = batched<Write, boolean>(
-    (writes) => attempt(() => transaction(() => writes.map(write))),
+    (writes) => attempt(() => transaction(db, () => writes.map(write))),
     { most: GROUP, onBatch: (size) => onBatch('write', size) },
   )
 
@@ -166,7 +165,7 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
     },
     most: MANY,
     createMany: (users, update) =>
-      attempt(() => transaction(() => users.map((user) => createNew(user, update)))),
+      attempt(() => transaction(db, () => users.map((user) => createNew(user, update)))),
     find: (id) => attempt(() => userIn(byId.get(bytes(id)))),
     findByEmail: (email) => attempt(() => userIn(byEmail.get(bytes(email)))),
     async *list({ after = '', ids } = {}) {
@@ -210,21 +209,6 @@ function pager(db: DatabaseSyncInstance, condition: string): (value: string) => 
     const isTooLong = () => (size.get(value, limit) as { bytes: number }).bytes > PAGE_BYTES
     while (limit > 1 && isTooLong()) limit = Math.ceil(limit / 4)
     return JSON.parse((page.get(value, limit) as { users: string }).users) as User[]
-  }
-}
-
-/** A function that does its work in one transaction: one wait for the disk. */
-function transactionIn(db: DatabaseSyncInstance): <T>(work: () => T) => T {
-  return (work) => {
-    db.exec('BEGIN IMMEDIATE')
-    try {
-      const outcome = work()
-      db.exec('COMMIT')
-      return outcome
-    } catch (error) {
-      if (db.isTransaction) db.exec('ROLLBACK')
-      throw error
-    }
   }
 }
 

@@ -149,7 +149,7 @@ describe('an import', () => {
     const file = lines.map((line) => JSON.stringify(line)).join('\n')
     expect((await importText(place, 'ndjson', file)).refused).toEqual([
       '4: field `name` must be a string',
-      '5: field `email` must not hold a lone surrogate',
+      '5: field `email` must not contain a lone surrogate',
       '6: it has neither a name nor an email',
     ])
     const users = (await usersAt(place)).map(({ name, email }) => [name, email])

@@ -1,13 +1,14 @@
-// What the MongoDB store says of itself, and what it sends to the server. (What it does: store.test.ts.)
-import { describe, expect, test } from '@jest/globals'
-import { BSON } from 'mongodb'
+// What only the MongoDB store does, and what it sends. (What every store does: ../user-store.test.ts.)
+import { afterEach, expect, test } from '@jest/globals'
+import { BSON, MongoClient, ObjectId, type Document } from 'mongodb'
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 import { openMongoStore } from '../../../src/store/mongo/store.ts'
-import { StoreFailure, type UserStore } from '../../../src/store/user-store.ts'
-import { mongodbPlace } from '../../support/stores.ts'
+import { EmailTaken, StoreFailure, type UserStore } from '../../../src/store/user-store.ts'
+import { describeMongodb, mongodbPlace, useOwnStores, usersIn } from '../../support/stores.ts'
+import { newUser } from '../../support/users.ts'
 
-test('a URI that is none is named as the setting that it is', async () => {
+test('a URI that cannot be parsed is refused by the name of its setting', async () => {
   const opening = openMongoStore('mongodb:/x')
   await expect(opening).rejects.toThrow(StoreFailure)
   await expect(opening).rejects.toThrow(/^cannot use MONGODB_URI: /)
@@ -22,14 +23,73 @@ test('servers that cannot be reached are named, without the credentials', async 
   await expect(opening).rejects.not.toThrow('secret')
 })
 
-const describeMongodb = process.env['MONGODB_URI'] ? describe : describe.skip
+describeMongodb('MongoDB', () => {
+  const { newPlace, open } = useOwnStores(mongodbPlace)
 
-describeMongodb('on the wire', () => {
-  interface Command extends BSON.Document {
+  /** A store, and its collection as other programs see it. */
+  async function openBoth() {
+    const place = newPlace()
+    const store = await open(place)
+    client = new MongoClient(place.mongodbUri!)
+    return { store, users: client.db().collection('users') }
+  }
+  let client: MongoClient | undefined
+  afterEach(() => client?.close())
+
+  test('lists users in the order of their ids', async () => {
+    const { store, users } = await openBoth()
+    const ids = ['3', '1', '2'].map((end) => `665f1c2e8b3f4a0012d4c00${end}`)
+    for (const id of ids) await users.insertOne({ _id: new ObjectId(id), name: 'x' })
+    expect((await usersIn(store)).map(({ id }) => id)).toEqual(ids.toSorted())
+  })
+
+  test('reads an absent name or email as the empty text, and ignores other fields', async () => {
+    const { store, users } = await openBoth()
+    const cases = [
+      [
+        { age: 36, email: 'a@x', tags: ['x'], name: 'Ada' },
+        { name: 'Ada', email: 'a@x' },
+      ],
+      [
+        { name: 'Ada', namesake: 'Byron' },
+        { name: 'Ada', email: '' },
+      ],
+      [
+        { email: 'b@x', age: 36 },
+        { name: '', email: 'b@x' },
+      ],
+    ] as const
+    const id = expect.stringMatching(/^[0-9a-f]{24}$/)
+    for (const [document] of cases) await users.insertOne({ ...document })
+    const listed = await usersIn(store)
+    expect(listed).toEqual(cases.map(([, user]) => ({ id, ...user })))
+    for (const user of listed) {
+      expect(await store.find(user.id)).toEqual(user)
+      expect(await store.rename(user.id, `${user.name}!`, user.name)).toBe(true)
+    }
+  })
+
+  test('counts calls that travel together: at most 100, and a long user alone', async () => {
+    const sizes: number[] = []
+    const store = await open(newPlace(), (_, size) => void sizes.push(size))
+    const made = await Promise.all(Array.from({ length: 250 }, () => store.create(newUser())))
+    await Promise.all(made.map(({ id }) => store.find(id)))
+    expect(sizes).toEqual([100, 100, 50, 100, 100, 50])
+    sizes.length = 0
+    const long = 'long '.repeat(2_001)
+    const users = [newUser({ name: long }), newUser(), newUser({ email: long }), newUser()]
+    await Promise.all(users.map((user) => store.create(user)))
+    expect(sizes).toEqual([1, 1, 2])
+    sizes.length = 0
+    await Promise.all(users.map(({ email }) => store.findByEmail(email)))
+    expect(sizes).toEqual([1, 3])
+  })
+
+  interface Command extends Document {
     name: string
   }
 
-  /** The commands in what a client has sent: OP_MSG, of which the first section has the command. */
+  /** The commands in the bytes of a client: OP_MSG, whose first section has the command. */
   function* commandsIn(bytes: Buffer): Generator<Command> {
     for (let at = 0; at < bytes.length; at += bytes.readInt32LE(at)) {
       if (bytes.readInt32LE(at + 12) !== 2013) continue
@@ -39,16 +99,12 @@ describeMongodb('on the wire', () => {
     }
   }
 
-  /**
-   * The commands that a store sends of itself and for `work`, without those that keep a connection, and
-   * those that FerretDB gets alone (src/store/turns.ts).
-   */
+  /** The commands that a store sends when it is opened and for `work`, without those of a connection. */
   async function sent(
     work: (store: UserStore) => Promise<unknown>,
     options = '',
   ): Promise<Command[]> {
-    const place = mongodbPlace()
-    const { hostname, port, pathname } = new URL(place.mongodbUri!)
+    const { hostname, port, pathname, search } = new URL(newPlace().mongodbUri!)
     const connections: Buffer[][] = []
     const proxy = net.createServer((inward) => {
       const chunks: Buffer[] = []
@@ -61,58 +117,77 @@ describeMongodb('on the wire', () => {
     })
     await once(proxy.listen(0, '127.0.0.1'), 'listening')
     const host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`
-    const { search } = new URL(place.mongodbUri!)
     const store = await openMongoStore(`mongodb://${host}${pathname}${search}${options}`)
     expect(store.description).toBe(`MongoDB at ${host}${pathname}`)
     await work(store)
     const commands = connections.flatMap((chunks) => [...commandsIn(Buffer.concat(chunks))])
     await store.close()
     proxy.close()
-    await place.remove()
-    return commands.filter(
-      (command) =>
-        !/^(hello|ismaster|buildInfo)$/i.test(command.name) && command[command.name] !== 'turns',
-    )
+    return commands.filter(({ name }) => !/^(hello|ismaster)$/i.test(name))
   }
 
   const namesOf = (commands: Command[]) => commands.map(({ name }) => name)
 
-  test('the index is unique and leaves out what has no email', async () => {
-    const [created] = await sent(async () => {})
-    expect(created).toMatchObject({
-      name: 'createIndexes',
-      indexes: [{ name: 'users_email_unique', key: { email: 1 }, unique: true, sparse: true }],
-    })
+  test('gets a unique index on email that leaves out users without one', async () => {
+    expect(await sent(async () => {})).toMatchObject([
+      {
+        name: 'createIndexes',
+        indexes: [{ name: 'users_email_unique', key: { email: 1 }, unique: true, sparse: true }],
+      },
+    ])
   })
 
-  test('a write waits for the journals of the majority, whatever the URI says', async () => {
+  test('confirms a write when a majority has it in its journals, whatever the URI says', async () => {
     const commands = await sent(async (store) => {
-      const { id } = await store.create({ name: 'Ada', email: '' })
-      await Promise.all(['a', 'b'].map((name) => store.create({ name, email: '' })))
+      const { id, email } = await store.create(newUser())
+      await Promise.all([newUser(), newUser()].map((user) => store.create(user)))
+      await store.createMany([newUser()], false)
       await store.rename(id, 'Grace')
+      await expect(store.create(newUser({ email }))).rejects.toThrow(EmailTaken)
       await store.remove(id)
-    }, '&w=1&journal=false')
+    }, '&w=0&journal=false')
     const writes = commands.slice(1)
-    expect(namesOf(writes)).toEqual(['insert', 'insert', 'update', 'delete'])
+    expect(namesOf(writes)).toEqual(['insert', 'insert', 'insert', 'update', 'insert', 'delete'])
     for (const write of writes) expect(write.writeConcern).toEqual({ w: 'majority', j: true })
   })
 
-  test('a read is one of the primary, whatever the URI says', async () => {
+  test('reads from the primary, whatever the URI says', async () => {
     const commands = await sent(async (store) => {
-      await store.findByEmail('ada@x')
+      await Promise.all(['a', 'b'].map((email) => store.findByEmail(email)))
       await store.isEmpty()
+      await usersIn(store)
     }, '&readPreference=secondary')
     const reads = commands.slice(1)
-    expect(namesOf(reads)).toEqual(['find', 'find'])
+    expect(namesOf(reads)).toEqual(['find', 'find', 'find'])
     for (const read of reads) {
       expect(read.$readPreference?.mode ?? 'primary').toMatch(/^primary/)
     }
   })
 
-  test('a list that is let go of is let go of there, too', async () => {
+  test('fetches long users of a list a few at a time, and short ones in growing batches', async () => {
+    const store = await open()
+    const long = () => newUser({ name: 'x'.repeat(700_000) })
+    await store.createMany(Array.from({ length: 5 }, long), false)
+    const pages = []
+    for await (const page of store.list()) pages.push(page.length)
+    expect(pages).toEqual([1, 1, 1, 1, 1])
+
     const commands = await sent(async (store) => {
-      const names = Array.from({ length: 501 }, (_, i) => `${i}`)
-      await Promise.all(names.map((name) => store.create({ name, email: '' })))
+      await store.createMany(
+        Array.from({ length: 900 }, () => newUser()),
+        false,
+      )
+      await usersIn(store)
+      await usersIn(store)
+    })
+    const reads = commands.filter(({ name }) => name === 'find' || name === 'getMore')
+    const batches = reads.map(({ batchSize }) => batchSize)
+    expect(batches).toEqual([1, 4, 16, 64, 256, 500, 500, 500, 500])
+  })
+
+  test('frees the cursor of a list that is left before its end', async () => {
+    const commands = await sent(async (store) => {
+      await store.createMany([newUser(), newUser()], false)
       for await (const _ of store.list()) break
       await store.isEmpty()
     })

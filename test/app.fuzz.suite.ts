@@ -1,5 +1,5 @@
-// Schemathesis (https://schemathesis.readthedocs.io) against the running service, by its contract. Not
-// part of `npm test`: npm run test:fuzz needs `schemathesis` 4 on the PATH (pipx install schemathesis).
+// The running service, tested with requests that Schemathesis (https://schemathesis.readthedocs.io) generates
+// from the contract. npm run test:fuzz needs `schemathesis` 4 on the PATH (pipx install schemathesis).
 import { afterAll, expect, test } from '@jest/globals'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,6 +8,7 @@ import { openStore } from '../src/store/open.ts'
 import { killPrograms, serve } from './support/program.ts'
 import { tokens } from './support/service.ts'
 import { SECRET, sqlitePlace } from './support/stores.ts'
+import { newUser } from './support/users.ts'
 
 const place = sqlitePlace()
 afterAll(async () => {
@@ -15,16 +16,16 @@ afterAll(async () => {
   await place.remove()
 })
 
-test('no request gets an answer that the contract does not document', async () => {
+test('no request gets a response that the contract does not document', async () => {
   const store = await openStore(place)
-  await store.create({ name: 'Ada', email: 'ada@example.com' })
+  await store.create(newUser())
   await store.close()
   const url = await serve(place, { SIGNING_SECRET: SECRET }).listening()
   const fuzzer = spawn(process.env['SCHEMATHESIS'] ?? 'schemathesis', [
     'run',
     `${url}/openapi.json`,
     `--header=Authorization: Bearer ${tokens.issue('x')}`,
-    // A body that is valid is refused all the same when its email is taken: no schema can say so.
+    // A valid body is refused when its email is taken, which no schema can say.
     '--exclude-checks=positive_data_acceptance',
     '--max-examples=100',
     '--no-color',

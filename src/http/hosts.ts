@@ -1,0 +1,26 @@
+// The host names that the service answers to. A page of another site can make its own name point to
+// 127.0.0.1 (DNS rebinding), and would then share the service's origin in the browser.
+import { isIPv4 } from 'node:net'
+
+/** Whether a request may name this host in `Host`: a name or an address, perhaps with a port. */
+export type HostCheck = (host: string) => boolean
+
+/**
+ * @param bound the host that the service listens on
+ * @param allowed further names, without a port; if there are none, a service that listens on more than
+ * loopback answers to every name
+ */
+export function hostCheck(bound: string, allowed: string[]): HostCheck {
+  const isLocal = isLoopback(bound)
+  if (!isLocal && allowed.length === 0) return () => true
+  const names = new Set(allowed.map((name) => name.toLowerCase()))
+  return (host) => {
+    const name = host.replace(/:\d*$/, '').toLowerCase()
+    return names.has(name) || (isLocal && isLoopback(name))
+  }
+}
+
+function isLoopback(name: string): boolean {
+  if (isIPv4(name)) return name.startsWith('127.')
+  return /^(localhost|.+\.localhost|::1|\[::1\])$/.test(name) // RFC 6761 §6.3
+}
