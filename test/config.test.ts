@@ -1,5 +1,8 @@
 // The environment as configuration.
-import { describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { InvalidConfig, readConfig } from '../src/config.ts'
 import { SECRET } from './support/stores.ts'
 
@@ -12,7 +15,9 @@ test('every variable has a default', () => {
   expect(readConfig({})).toEqual({
     host: '127.0.0.1',
     port: 3000,
+    opsHost: '127.0.0.1',
     opsPort: 9090,
+    allowedHosts: [],
     mongodbUri: undefined,
     dataDir: './data',
     signingSecrets: [],
@@ -36,6 +41,9 @@ test.each([
   ['PORT', '65535', 'port', 65_535],
   ['HOST', '::', 'host', '::'],
   ['OPS_PORT', '8081', 'opsPort', 8_081],
+  ['OPS_HOST', '::1', 'opsHost', '::1'],
+  ['HOST', '0.0.0.0', 'opsHost', '0.0.0.0'],
+  ['ALLOWED_HOSTS', 'a.example, b', 'allowedHosts', ['a.example', 'b']],
   ['STOP_DELAY', '5s', 'stopDelay', 5_000],
   ['TOKEN_TTL', '90', 'tokenTtl', 90],
   ['TOKEN_TTL', '15m', 'tokenTtl', 900],
@@ -71,6 +79,7 @@ describe('refused:', () => {
     ['BODY_LIMIT', '9mb', 'must be a size between 1b and 8mb'],
     ['BODY_LIMIT', 'big', 'must be a size between 1b and 8mb'],
     ['STOP_TIMEOUT', '2h', 'must be a duration between 0s and 1h'],
+    ['ALLOWED_HOSTS', 'a:80', 'must be a list of host names without ports, with commas'],
     ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'localhost:4318', 'must be an http:// or https:// URL'],
     ['DOCS', 'maybe', 'must be true or false'],
@@ -115,6 +124,32 @@ describe('refused:', () => {
       'TOKEN_TTL',
     ])
     expect(lines.join()).not.toContain('short')
+  })
+})
+
+describe('a secret in a file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'users-service-'))
+  const file = join(folder, 'secret')
+  writeFileSync(file, `${SECRET}\n`)
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  test('is read, without the line end', () => {
+    expect(readConfig({ SIGNING_SECRET_FILE: file }).signingSecrets).toEqual([SECRET])
+  })
+
+  test.each([
+    [
+      'another name',
+      { SIGNING_SECRET_FILE: `${file}x` },
+      /^SIGNING_SECRET_FILE cannot be read: ENOENT/,
+    ],
+    [
+      'the variable too',
+      { SIGNING_SECRET_FILE: file, SIGNING_SECRET: SECRET },
+      /^SIGNING_SECRET_FILE must not be set with SIGNING_SECRET$/,
+    ],
+  ])('is refused with %s', (_, environment, reason) => {
+    expect(problems(environment)).toEqual([expect.stringMatching(reason)])
   })
 })
 

@@ -126,7 +126,7 @@ describe('SIGTERM', () => {
 
   test('of requests that wait on their connection, only those with a response are stored', async () => {
     const place = at(sqlitePlace())
-    const POST = `POST /users HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tokens.issue('x')}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`
+    const POST = `POST /users HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${tokens.issue('x')}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`
     let stored = 0
     for (let round = 0; round < rounds(1, 5); round += 1) {
       const service = await start(place)

@@ -33,6 +33,14 @@ async function createUser(place: Place, ...args: string[]) {
 }
 const ADA = ['--name', 'Ada', '--email', 'ada@example.com']
 
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0)
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await once(server.close(), 'close')
+  return port
+}
+
 const listAt = async (url: string, token: string) =>
   send(Number(new URL(url).port), 'GET /users', { authorization: `Bearer ${token}` })
 
@@ -100,6 +108,22 @@ test('backup copies the embedded store while it is in use, and never overwrites 
   ])
 })
 
+test('the service runs on when its log cannot be written, and counts the lines', async () => {
+  const [port, ops] = await Promise.all([freePort(), freePort()])
+  const ports = { PORT: `${port}`, OPS_PORT: `${ops}` }
+  const { PATH } = process.env
+  const env = { PATH, ...at(sqlitePlace).environment, ...ports }
+  const script = 'exec "$0" dist/src/main.js > /dev/full'
+  const service = spawn('sh', ['-c', script, process.execPath], { env })
+  const url = `http://127.0.0.1:${port}`
+  while (!(await fetch(url).catch(() => undefined))) await sleep(50)
+  expect((await listAt(url, 'none')).status).toBe(401)
+  const metrics = await (await fetch(`http://127.0.0.1:${ops}/metrics`)).text()
+  expect(metrics).toMatch(/^log_lines_dropped_total [1-9]/m)
+  service.kill('SIGTERM')
+  expect((await once(service, 'exit'))[0]).toBe(0)
+})
+
 test('the service runs on when the reader of its log goes away', async () => {
   const service = serve(at(sqlitePlace))
   const url = await service.listening()
@@ -146,7 +170,7 @@ describe('the service exits with 1 and one clear line', () => {
 
 describe('a stop', () => {
   const LOG_IN =
-    'POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 15\r\n' +
+    'POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 15\r\n' +
     'Expect: 100-continue\r\n\r\n'
 
   /** A service with an idle connection, and a request whose body is still missing. */

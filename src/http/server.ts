@@ -44,15 +44,15 @@ export function createServer(
   const limits = { ...LIMITS, ...changes }
   const connections = new Connections(limits)
 
-  function take(request: Request, response: ServerResponse, begin = () => {}): void {
+  function take(request: Request, response: ServerResponse, begin?: () => void): void {
     const connection = connections.of(request.socket)
     if (!connection?.admits()) return
     const { upgrade, expect } = request.headers
     const failure = refusalOf(request, isHere)
     // Node drops what follows an offer to upgrade; what follows an expectation may be a body or a request.
-    const isLast = Boolean(failure ?? upgrade ?? expect) || connections.areDraining
+    const isLast = Boolean(failure ?? upgrade ?? expect ?? begin) || connections.areDraining
     connection.take(response, isLast, () => {
-      begin()
+      begin?.()
       observer?.request(request, response)
       if (failure) refuse(response, failure)
       else handle(request, response)

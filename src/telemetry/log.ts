@@ -1,4 +1,5 @@
 // The log: lines of JSON, or readable lines in a terminal. Never contains a token or a body.
+import { writeSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { pino, type DestinationStream, type Logger } from 'pino'
 
@@ -17,14 +18,45 @@ export function createLogger(
   return pino({ level, base: null, serializers: { err: describe } }, to)
 }
 
-/** Writes without waiting. Lines that cannot be written wait in memory, up to a limit, then are dropped. */
+/**
+ * Writes the lines of one turn of the event loop together. Never waits: while the reader of a pipe is slow,
+ * up to a megabyte is kept. What cannot be kept or written is dropped.
+ */
 function standardOutput(onDrop: () => void): DestinationStream {
-  const output = pino.destination({ sync: false, maxLength: LONGEST_QUEUE })
-  return output.on('drop', onDrop).on('error', onDrop)
+  let waiting = Buffer.alloc(0)
+  let lines: string[] = []
+  let timer: NodeJS.Immediate | NodeJS.Timeout | undefined
+
+  function write(): void {
+    timer = undefined
+    waiting = Buffer.concat([waiting, Buffer.from(lines.join(''))])
+    const count = lines.length
+    lines = []
+    try {
+      while (waiting.length > 0) waiting = waiting.subarray(writeSync(STDOUT, waiting))
+    } catch (error) {
+      const isFull = (error as NodeJS.ErrnoException).code === 'EAGAIN'
+      if (isFull && waiting.length <= LONGEST_QUEUE) timer = setTimeout(write, 10).unref()
+      else drop(count)
+    }
+  }
+
+  function drop(count: number): void {
+    waiting = Buffer.alloc(0)
+    for (let i = 0; i < count; i += 1) onDrop()
+  }
+
+  process.on('exit', write)
+  return {
+    write(line) {
+      lines.push(line)
+      timer ??= setImmediate(write)
+    },
+  }
 }
 
-/** In UTF-16 code units. */
-const LONGEST_QUEUE = 1024 * 1024
+const STDOUT = 1
+const LONGEST_QUEUE = 1024 * 1024 // in bytes
 
 /** Shows one line of the log in the terminal: `07:12:33 info listening { port: 3000 }`. */
 function show(line: string): void {

@@ -2,12 +2,14 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { execFile } from 'node:child_process'
 import {
+  chownSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -65,5 +67,25 @@ describe('the file is refused', () => {
   test('when it cannot be read', () => {
     mkdirSync(file)
     expect(() => open()).toThrow(/^cannot use .*signing-secret: /)
+  })
+})
+
+describe('a file is refused', () => {
+  test('that other users can read or write', () => {
+    writeFileSync(file, SECRET, { mode: 0o644 })
+    expect(() => open()).toThrow(/^cannot use .*: other users can read or write it; use chmod 600$/)
+  })
+
+  test('that is a link', () => {
+    writeFileSync(`${file}.other`, SECRET, { mode: 0o600 })
+    symlinkSync(`${file}.other`, file)
+    expect(() => open()).toThrow(/^cannot use .*: ELOOP/)
+  })
+
+  const testAsRoot = process.geteuid?.() === 0 ? test : test.skip
+  testAsRoot('that belongs to another user', () => {
+    writeFileSync(file, SECRET, { mode: 0o600 })
+    chownSync(file, 12_345, 12_345)
+    expect(() => open()).toThrow(/^cannot use .*: it belongs to another user$/)
   })
 })

@@ -2,6 +2,7 @@
 // example of a request succeeds.
 import { describe, expect, test } from '@jest/globals'
 import { contract } from '../../src/contract/document.ts'
+import { hostCheck } from '../../src/http/hosts.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { User } from '../../src/store/user-store.ts'
 import { documented, expectContract, resolve, type Documented } from '../support/contract.ts'
@@ -97,8 +98,10 @@ const scripts: Record<string, (scene: Scene, example: Any) => Promise<Response>>
   'no operation 408 slow': ({ exchange }) => exchange('GET / HTTP/1.1\r\n'),
   'no operation 413 large': ({ exchange }) =>
     exchange(
-      `POST /login HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1;${'x'.repeat(20_000)}\r\n`,
+      `POST /login HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1;${'x'.repeat(20_000)}\r\n`,
     ),
+  'no operation 421 host': ({ exchange }) =>
+    exchange('GET / HTTP/1.1\r\nHost: example.com\r\n\r\n'),
   'no operation 431 large': ({ exchange }) =>
     exchange(`GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n`),
 }
@@ -180,7 +183,10 @@ async function inScene(
 ): Promise<void> {
   const place = sqlitePlace()
   const store = isFailing ? failing() : await openStore(place)
-  const service = await startService(store, { limits: IMPATIENT })
+  const service = await startService(store, {
+    limits: IMPATIENT,
+    isHere: hostCheck('127.0.0.1', []),
+  })
   let path = one.path?.replace('{id}', ID)
   try {
     await scenario({

@@ -5,8 +5,9 @@ import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { UserStore } from '../../src/store/user-store.ts'
 import { expectContract } from '../support/contract.ts'
-import { dial, parseAnswers, tokens, useService } from '../support/service.ts'
+import { IMPATIENT, dial, parseAnswers, tokens, useService } from '../support/service.ts'
 import { sqlitePlace, useStore } from '../support/stores.ts'
+import { newUser } from '../support/users.ts'
 
 const opened = useStore(sqlitePlace)
 
@@ -19,9 +20,10 @@ const slow = (): UserStore => ({
   },
 })
 const service = useService(slow)
+const impatient = useService(slow, IMPATIENT)
 const AUTHORIZATION = `Authorization: Bearer ${tokens.issue('665f1c2e8b3f4a0012d4c001')}\r\n`
 const post = (body: string, headers = `Content-Length: ${Buffer.byteLength(body)}\r\n`) =>
-  `POST /users HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}Content-Type: application/json\r\n${headers}\r\n${body}`
+  `POST /users HTTP/1.1\r\nHost: localhost\r\n${AUTHORIZATION}Content-Type: application/json\r\n${headers}\r\n${body}`
 
 /** The answers, each held against the contract: a 201 is one of POST /users, others are of `request`, if any. */
 const answersIn = (text: string, request = '') =>
@@ -32,18 +34,66 @@ const answersIn = (text: string, request = '') =>
 const statusesOf = (text: string, request?: string) =>
   answersIn(text, request).map(({ status }) => status)
 
+test.each([
+  ['without a token', `Authorization: x\r\n`, 401],
+  ['of another media type', `${AUTHORIZATION}Content-Type: text/plain\r\n`, 415],
+  ['that is too large', `${AUTHORIZATION}Content-Type: application/json\r\n`, 413],
+])('a body %s gets its status at once, not 100 (RFC 9110 §10.1.1)', async (_, headers, status) => {
+  const length = `Expect: 100-continue\r\nContent-Length: 3000000\r\n`
+  const text = await service().exchange(
+    `POST /users HTTP/1.1\r\nHost: localhost\r\n${headers}${length}\r\n`,
+  )
+  expect(statusesOf(text, 'POST /users')).toEqual([status])
+})
+
+test('what is no request gets a response with a Date', async () => {
+  const [response] = answersIn(await service().exchange('nonsense\r\n\r\n'))
+  expect(Date.parse(response!.headers.date!)).toBeGreaterThan(0)
+})
+
+test.each(['GET /users HTTP/2.0', 'GET /users HTTP/0.9'])('%s is refused', async (line) => {
+  expect(statusesOf(await service().exchange(`${line}\r\nHost: localhost\r\n\r\n`))).toEqual([400])
+})
+
+test('HTTP/1.0 with a transfer coding is refused, and its connection closed', async () => {
+  const head =
+    'POST /login HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n'
+  expect(statusesOf(await service().exchange(`${head}0\r\n\r\n`))).toEqual([400])
+})
+
+test('every response forbids sniffing, and caches keep no user', async () => {
+  const { headers } = await service().send('GET /users')
+  expect(headers).toMatchObject({
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'private, no-cache',
+  })
+  const refused = await service().send('GET /users', { authorization: undefined })
+  expect(refused.headers['cache-control']).toBe('private, no-cache')
+  const login = await service().send('POST /login', { json: { email: 'x' } })
+  expect(login.headers['cache-control']).toBe('no-store')
+})
+
+test('the log says who created and who deleted a user', async () => {
+  const { json } = await service().send('POST /users', { json: newUser() })
+  await service().send(`DELETE /users/${json.id}`)
+  const [created, deleted] = service().lines.slice(-2)
+  const caller = '665f1c2e8b3f4a0012d4c001'
+  expect(created).toMatchObject({ method: 'POST', user: caller, location: `/users/${json.id}` })
+  expect(deleted).toMatchObject({ method: 'DELETE', user: caller, path: `/users/${json.id}` })
+})
+
 describe('what is no request', () => {
   test.each<[string, string, number, string]>([
     ['garbage', 'nonsense\r\n\r\n', 400, 'the request is not valid HTTP'],
     [
       'an unknown version',
-      'GET / HTTP/9.9\r\nHost: x\r\n\r\n',
+      'GET / HTTP/9.9\r\nHost: localhost\r\n\r\n',
       400,
       'the request is not valid HTTP',
     ],
     [
       'a space in the path',
-      'GET /a b HTTP/1.1\r\nHost: x\r\n\r\n',
+      'GET /a b HTTP/1.1\r\nHost: localhost\r\n\r\n',
       400,
       'the request is not valid HTTP',
     ],
@@ -56,25 +106,25 @@ describe('what is no request', () => {
     ['no host', 'GET /users HTTP/1.1\r\n\r\n', 400, 'the request is not valid HTTP'],
     [
       'two lengths',
-      'POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx',
+      'POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx',
       400,
       'the request is not valid HTTP',
     ],
     [
       'a length and chunks',
-      'POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      'POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
       400,
       'the request is not valid HTTP',
     ],
     [
       'large headers',
-      `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+      `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
       431,
       'the headers are too large',
     ],
     [
       'a long path',
-      `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+      `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
       431,
       'the headers are too large',
     ],
@@ -101,8 +151,9 @@ describe('what is no request', () => {
   )
 
   test('too slow headers get 408', async () => {
-    expect(statusesOf(await service().exchange('GET / HTTP/1.1\r\nHost: x\r\n'))).toEqual([408])
-  }, 20_000)
+    const text = await impatient().exchange('GET / HTTP/1.1\r\nHost: localhost\r\n')
+    expect(statusesOf(text)).toEqual([408])
+  })
 
   test('garbage behind a request does not take the answer from the request', async () => {
     const text = await service().exchange(`${post('{"name":"slow"}')}nonsense\r\n\r\n`)
@@ -111,7 +162,8 @@ describe('what is no request', () => {
 
   test('what still comes behind it does not take the answer from a request', async () => {
     const { socket, text } = dial(service().port)
-    const broken = 'POST /login HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'
+    const broken =
+      'POST /login HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'
     socket.write(post('{"name":"slow"}') + broken)
     await sleep(50)
     socket.write('more')
@@ -120,7 +172,7 @@ describe('what is no request', () => {
   })
 
   test('a broken body of a refused request does not get a second answer', async () => {
-    const head = 'POST /users HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
+    const head = 'POST /users HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n'
     const { socket, text } = dial(service().port)
     socket.write(head)
     await once(socket, 'data')
@@ -149,12 +201,12 @@ test.each(['example.com', 'example.com:80', '[::1]:3000', ''])(
 )
 
 test('an offer to upgrade is ignored, and nothing behind it is taken for a request', async () => {
-  const upgrade = 'Host: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n'
+  const upgrade = 'Host: localhost\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n'
   const { socket, text } = dial(service().port)
   socket.write(
-    `GET /nothing HTTP/1.1\r\n${upgrade}POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 36\r\n\r\n`,
+    `GET /nothing HTTP/1.1\r\n${upgrade}POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 36\r\n\r\n`,
   )
-  socket.write('DELETE /users/x HTTP/1.1\r\nHost: x\r\n\r\n')
+  socket.write('DELETE /users/x HTTP/1.1\r\nHost: localhost\r\n\r\n')
   await once(socket, 'close')
   expect(answersIn(text())).toMatchObject([{ status: 404, headers: { connection: 'close' } }])
 })
@@ -170,7 +222,7 @@ test.each(['2000000', '2147483648', '4294967296', '999999999999999'])(
 
 describe('a method that Node does not know', () => {
   const brew = (line: string, headers = '') =>
-    service().exchange(`${line} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`)
+    service().exchange(`${line} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`)
 
   test.each(['BREW', 'brew', 'M-SEARCH-2', 'PRI'])(
     '%s is 405, behind the guard',
@@ -186,7 +238,7 @@ describe('a method that Node does not know', () => {
   )
 
   test('has no body, and nothing behind it is taken for a request', async () => {
-    const login = 'POST /login HTTP/1.1\r\nHost: x\r\n\r\n'
+    const login = 'POST /login HTTP/1.1\r\nHost: localhost\r\n\r\n'
     expect(statusesOf(await brew('BREW /nothing', `Content-Length: 40\r\n\r\n${login}`))).toEqual([
       404,
     ])
@@ -194,15 +246,15 @@ describe('a method that Node does not know', () => {
 
   test('does not take the answer from the request before it', async () => {
     const text = await service().exchange(
-      `${post('{"name":"slow"}')}BREW /login HTTP/1.1\r\nHost: x\r\n\r\n`,
+      `${post('{"name":"slow"}')}BREW /login HTTP/1.1\r\nHost: localhost\r\n\r\n`,
     )
     expect(statusesOf(text)).toEqual([201, 400])
   })
 
   test.each([
     'BREW /login HTTP/1.1\r\nHost\r\n\r\n',
-    'BREW /a b HTTP/1.1\r\nHost: x\r\n\r\n',
-    'BR@W /login HTTP/1.1\r\nHost: x\r\n\r\n',
+    'BREW /a b HTTP/1.1\r\nHost: localhost\r\n\r\n',
+    'BR@W /login HTTP/1.1\r\nHost: localhost\r\n\r\n',
   ])('gets 400 when its head is not valid: %j', async (bytes) =>
     expect(statusesOf(await service().exchange(bytes))).toEqual([400]),
   )
@@ -220,7 +272,7 @@ describe('a method that Node does not know', () => {
 })
 
 describe('CONNECT', () => {
-  const CONNECT = 'CONNECT /login HTTP/1.1\r\nHost: x\r\n\r\n'
+  const CONNECT = 'CONNECT /login HTTP/1.1\r\nHost: localhost\r\n\r\n'
 
   test('does no harm when its client resets the connection', async () => {
     for (let i = 0; i < 5; i += 1) {
@@ -241,7 +293,7 @@ describe('CONNECT', () => {
 
   test('behind one that is through is answered', async () => {
     const { socket, text } = dial(service().port)
-    socket.write('GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n')
+    socket.write('GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n')
     await once(socket, 'data')
     socket.write(CONNECT)
     await once(socket, 'close')
@@ -274,7 +326,8 @@ test('HTTP/1.0 needs no host', async () => {
 })
 
 test('an expectation other than 100-continue is no matter', async () => {
-  const bytes = 'GET /nothing HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\nConnection: close\r\n\r\n'
+  const bytes =
+    'GET /nothing HTTP/1.1\r\nHost: localhost\r\nExpect: wonders\r\nConnection: close\r\n\r\n'
   expect(statusesOf(await service().exchange(bytes))).toEqual([404])
 })
 
@@ -285,7 +338,7 @@ test('100-continue is answered before the body', async () => {
 })
 
 test('a value that reads Host is no host', async () => {
-  const text = 'GET /nothing HTTP/1.1\r\nHost: x\r\nX: Host\r\nConnection: close\r\n\r\n'
+  const text = 'GET /nothing HTTP/1.1\r\nHost: localhost\r\nX: Host\r\nConnection: close\r\n\r\n'
   expect(statusesOf(await service().exchange(text), 'GET /nothing')).toEqual([404])
 })
 

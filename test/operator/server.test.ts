@@ -47,6 +47,19 @@ describe('the port for operators', () => {
   })
 })
 
+test('the port for operators has room for 100 connections, and the public port goes on', async () => {
+  const port = Number(new URL(service.ops()).port)
+  const sockets = Array.from({ length: 300 }, () =>
+    net.connect(port, '127.0.0.1').on('error', () => {}),
+  )
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  expect((await send(Number(new URL(url).port), 'GET /nothing')).status).toBe(404)
+  expect(await ops('/livez')).toMatchObject({ status: 200 })
+  await sleep(100)
+  expect(sockets.filter(({ destroyed }) => !destroyed).length).toBeLessThanOrEqual(100)
+  for (const socket of sockets) socket.destroy()
+})
+
 describe('/metrics', () => {
   /** The lines of a metric, without its buckets. */
   const lines = async (name: string) =>
@@ -91,7 +104,7 @@ describe('/metrics', () => {
   test('has the requests that are being answered', async () => {
     const { socket } = dial(Number(new URL(url).port))
     socket.write(
-      'POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n',
+      'POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n',
     )
     const inFlight = async () => (await lines('http_requests_in_flight '))[0]
     while ((await inFlight()) === 'http_requests_in_flight 0') await sleep(5)
@@ -166,7 +179,7 @@ test('it is not ready from the moment that it stops, and serves on for STOP_DELA
     (await send(port, 'GET /nothing', { headers: { connection: 'keep-alive' } })).headers,
   ).toMatchObject({ connection: 'keep-alive' })
   const begun = dial(port)
-  begun.socket.write('GET /nothing HTTP/1.1\r\nHost: x\r\n')
+  begun.socket.write('GET /nothing HTTP/1.1\r\nHost: localhost\r\n')
   service.process.kill('SIGTERM')
   while ((await ops('/readyz')).status === 200) await sleep(5)
   expect(await ops('/readyz')).toMatchObject({ status: 503, text: 'stopping' })

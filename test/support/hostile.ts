@@ -7,9 +7,9 @@ export const AUTHORIZATION = `Authorization: Bearer ${tokens.issue('665f1c2e8b3f
 
 /** A request, as it goes over the wire. */
 export const get = (path: string, headers = '') =>
-  `GET ${path} HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}${headers}\r\n`
+  `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${AUTHORIZATION}${headers}\r\n`
 export const login = (headers: string) =>
-  `POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${headers}\r\n`
+  `POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${headers}\r\n`
 const CHUNKED = 'Transfer-Encoding: chunked\r\n'
 
 export const whole = (body: string | Buffer, headers = ''): Buffer =>
@@ -106,8 +106,8 @@ const resets: Hostile = (port, heard) => {
 
 export const slowHeaders: Record<string, Hostile> = {
   'never sends a byte': says(''),
-  'sends a header now and then': goesOn('GET / HTTP/1.1\r\nHost: x\r\n', 'a: b\r\n', 100),
-  'does not end its headers': says('GET / HTTP/1.1\r\nHost: x\r\n'),
+  'sends a header now and then': goesOn('GET / HTTP/1.1\r\nHost: localhost\r\n', 'a: b\r\n', 100),
+  'does not end its headers': says('GET / HTTP/1.1\r\nHost: localhost\r\n'),
   'sends empty lines without end': goesOn('', '\r\n'.repeat(1_000)),
   'sends spaces without end': goesOn('GET / HTTP/1.1\r\nHost:', ' '.repeat(1_000)),
 }
@@ -122,7 +122,10 @@ export const slowBodies: Record<string, Hostile> = {
 }
 export const oversized: Record<string, [Hostile, number]> = {
   'a request line without end': [goesOn('GET /', 'x'.repeat(1_000)), 431],
-  'headers without end': [goesOn('GET / HTTP/1.1\r\nHost: x\r\n', 'a:\r\n'.repeat(300)), 431],
+  'headers without end': [
+    goesOn('GET / HTTP/1.1\r\nHost: localhost\r\n', 'a:\r\n'.repeat(300)),
+    431,
+  ],
   'trailers without end': [goesOn(`${login(CHUNKED)}0\r\n`, 'a: b\r\n'.repeat(200)), 431],
   'a chunk extension without end': [goesOn(`${login(CHUNKED)}2`, ';a=b'.repeat(300)), 413],
 }

@@ -7,6 +7,7 @@ import { createApp } from '../../src/app.ts'
 import { createUsersClient, type UsersClient } from '../../src/client/client.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
+import type { HostCheck } from '../../src/http/hosts.ts'
 import type { Limits } from '../../src/http/limits.ts'
 import { createServer } from '../../src/http/server.ts'
 import { createRequestLog } from '../../src/telemetry/request-log.ts'
@@ -56,11 +57,12 @@ export interface Options {
   docs?: boolean
   bodyLimit?: number
   limits?: Partial<Limits> | undefined
+  isHere?: HostCheck
 }
 
 export async function startService(
   store: UserStore,
-  { docs = true, bodyLimit = BODY_LIMIT, limits }: Options = {},
+  { docs = true, bodyLimit = BODY_LIMIT, limits, isHere = () => true }: Options = {},
 ): Promise<Service> {
   const lines: Record<string, unknown>[] = []
   const log = createLogger('debug', undefined, {
@@ -72,6 +74,7 @@ export async function startService(
   const handle = app.callback()
   const { server, close } = createServer((request, response) => void handle(request, response), {
     observer: requestLog,
+    isHere,
     limits,
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')

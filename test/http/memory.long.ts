@@ -1,0 +1,2 @@
+// The same attacks with many more clients.
+await import('./memory.test.ts')

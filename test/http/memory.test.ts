@@ -1,0 +1,120 @@
+// The memory of the service, as a process, under hostile clients: a container of 256 MiB survives them all.
+// Runs on Linux, which shows the memory of another process.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { randomBytes } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import type net from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { openStore } from '../../src/store/open.ts'
+import { bombs, doesNotRead, get, oneByOne, says, whole, type Hostile } from '../support/hostile.ts'
+import { killPrograms, serve, type Program } from '../support/program.ts'
+import { rounds } from '../support/rounds.ts'
+import { parseAnswers, send } from '../support/service.ts'
+import { describeStores, SECRET } from '../support/stores.ts'
+
+/** What the kernel would kill the service for, in MB. */
+const CONTAINER = 256
+
+const many = <T>(count: number, one: () => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, one))
+
+const describeLinux = process.platform === 'linux' ? describe : describe.skip
+
+describeLinux('a process of 256 MiB, on Linux,', () => {
+  describeStores((kind) => {
+    const place = kind()
+    let program: Program
+    let port: number
+    const open = new Set<net.Socket>()
+
+    beforeAll(async () => {
+      const store = await openStore(place)
+      const long = { name: 'x'.repeat(1_000_000), email: '' }
+      for (let i = 0; i < 15; i += 1) await store.create(long)
+      await store.close()
+      program = serve(place, { SIGNING_SECRET: SECRET, NODE_OPTIONS: HEAP })
+      port = Number(new URL(await program.listening()).port)
+    })
+    afterAll(async () => {
+      await killPrograms()
+      await place.remove()
+    })
+
+    /** In MB: now, and the most so far. */
+    const memory = (what: 'VmRSS' | 'VmHWM') => {
+      const status = readFileSync(`/proc/${program.process.pid}/status`, 'utf8')
+      return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)![1]) / 1024
+    }
+
+    /** By how much the memory rises during an attack. Meanwhile other requests are served. */
+    async function rise(attack: () => Promise<unknown>): Promise<number> {
+      writeFileSync(`/proc/${program.process.pid}/clear_refs`, '5') // forgets the most so far
+      const before = memory('VmRSS')
+      const state = { isOver: false }
+      const others = (async () => {
+        while (!state.isOver) {
+          expect((await send(port, 'GET /users/x')).status).toBe(404)
+          await sleep(20)
+        }
+      })()
+      await attack().finally(() => (state.isOver = true))
+      await others
+      for (const socket of open) socket.destroy()
+      open.clear()
+      expect(memory('VmHWM')).toBeLessThan(CONTAINER)
+      return memory('VmHWM') - before
+    }
+
+    /** What a client hears until its connection ends. */
+    async function heard(client: Hostile): Promise<string> {
+      let text = ''
+      const socket = client(port, (more) => (text += more))
+      open.add(socket)
+      await new Promise((resolve) => socket.once('close', resolve))
+      return text
+    }
+    const statuses = async (client: Hostile) =>
+      parseAnswers(await heard(client)).map(({ status }) => status)
+
+    test('rises by at most 100 MB under 60 connections of 3,000 pipelined requests', async () => {
+      const requests = says('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(3_000))
+      expect(await rise(() => many(60, () => heard(requests)))).toBeLessThan(100)
+    })
+
+    test('holds what slow readers of 20 lists of 15 MB leave', async () => {
+      const list = doesNotRead(get('/users'))
+      const attack = async () => {
+        for (let i = 0; i < 20; i += 1) open.add(list(port))
+        await sleep(1_500)
+      }
+      expect(await rise(attack)).toBeLessThan(200)
+    })
+
+    test.each(Object.entries(bombs))('refuses bombs of %s', async (coding, bomb) => {
+      const bytes = whole(bomb, `Content-Encoding: ${coding}\r\nConnection: close\r\n`)
+      const attack = () =>
+        many(rounds(10, 100), async () => expect(await statuses(says(bytes))).toEqual([413]))
+      expect(await rise(attack)).toBeLessThan(120)
+    })
+
+    test('reads compressed bodies of a megabyte that come together', async () => {
+      const headers = 'Content-Encoding: gzip\r\nConnection: close\r\n'
+      const bytes = whole(gzipSync(randomBytes(1_000_000)), headers)
+      await rise(() =>
+        many(rounds(50, 600), async () =>
+          expect([400, 408]).toContain((await statuses(says(bytes)))[0]),
+        ),
+      )
+    })
+
+    test('reads bodies in chunks of one byte', async () => {
+      const body = `{"email":"none"${' '.repeat(rounds(50_000, 200_000))}}`
+      const bytes = oneByOne(body).replace('\r\n', '\r\nConnection: close\r\n')
+      const attack = () => many(6, async () => expect(await statuses(says(bytes))).toEqual([401]))
+      expect(await rise(attack)).toBeLessThan(120)
+    })
+  })
+})
+
+const HEAP = '--max-old-space-size=160' // as in the image
