@@ -10,7 +10,7 @@ import { useTransfers } from '../support/transfers.ts'
 
 const { at, file, importUsers } = useTransfers()
 
-/** FerretDB, which may stand in for MongoDB, reads all users for each look-up. */
+/** A server without indexes, which may stand in for MongoDB, reads all users for each look-up. */
 const many = ({ mongodbUri }: Place, most: number) => (mongodbUri ? 3_000 : most)
 
 const people = (count: number) =>

@@ -9,7 +9,7 @@ const { folder, at, file, importUsers, exportUsers } = useTransfers()
 
 const testMongodb = process.env['MONGODB_URI'] ? test : test.skip
 
-/** More on a server with indexes: FerretDB, which may stand in for MongoDB, reads all users for each look-up. */
+/** More on a server with indexes: one without, which may stand in for MongoDB, reads all users for each look-up. */
 const USERS = Number(process.env['MOVED_USERS'] ?? 2_000)
 
 testMongodb(`${USERS} users move from SQLite to MongoDB and back unchanged`, async () => {
