@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Copies the embedded store's database to a new file while the service runs.
+// Copies the SQLite database to a new file, also while the service runs.
 import { closeSync, openSync, rmSync } from 'node:fs'
 import { readConfig } from '../src/config.ts'
 import { databaseIn } from '../src/store/open.ts'
@@ -11,7 +11,7 @@ await program('usage: backup FILE', {}, async (_, [target, ...more]) => {
   const { dataDir, mongodbUri } = readConfig(process.env, false)
   if (mongodbUri) throw new Error('the users are in MongoDB: use mongodump or export-users')
   const database = databaseIn(dataDir)
-  closeSync(openSync(target, 'wx', 0o600)) // only its owner may read it; fails for a link
+  closeSync(openSync(target, 'wx', 0o600)) // only its owner may read it; fails if `target` is a link
   try {
     backUpSqlite(database, target)
   } catch (error) {

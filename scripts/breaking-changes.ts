@@ -25,7 +25,7 @@ export function breakingChanges(released: OpenApi, current: OpenApi): Changes {
 
 const schemes = ({ components }: Node) => components.securitySchemes
 
-/** The operations by method and path, with what the document and the path say for all of them. */
+/** The operations by method and path, each with what the document and its path define for it. */
 function operations({ paths, security, servers, ...contract }: Node): Node {
   const outside = { operationId: 'none', responses: contract['x-responses-outside-operations'] }
   const found: Node = { 'outside the operations': outside }
@@ -87,7 +87,7 @@ const response = (at: string, before: Node, now: Node): Changes => [
   ),
 ]
 
-/** A request may allow more than before and a response less, never the other way. */
+/** A request may allow more than before, and a response may allow less; the opposite breaks clients. */
 function schema(side: Side, at: string, before: Node = {}, now: Node = {}): Changes {
   const { properties, items, ...keywords } = { ...before }
   const [narrow, wide] = side === 'request' ? [before, now] : [now, before]
@@ -103,7 +103,7 @@ function schema(side: Side, at: string, before: Node = {}, now: Node = {}): Chan
   ]
 }
 
-/** Whether what `narrow` allows, `wide` allows too: both are the values of one keyword of JSON Schema. */
+/** Whether `wide` allows everything that `narrow` allows. Both are values of one keyword of JSON Schema. */
 function allows(keyword: string, wide: unknown, narrow: unknown): boolean {
   if (keyword === 'default') return false // clients rely on it: it must stay the same
   if (keyword === 'additionalProperties') return (wide ?? true) === true
@@ -120,7 +120,7 @@ function allows(keyword: string, wide: unknown, narrow: unknown): boolean {
 const all = (few: unknown, many: unknown) =>
   [few].flat().every((one) => [many].flat().includes(one))
 
-/** Compares what has the same name in both, and reports what is gone. */
+/** Compares the entries with the same name, and reports those that are gone. */
 function kept(
   at: string,
   before: Node = {},
@@ -141,7 +141,7 @@ function same(at: string, what: string, before: unknown, now: unknown): Changes 
   return was === is ? [] : [`${at}: ${what} was ${was} and is ${is}`]
 }
 
-/** The document without words for people, and with what its references point to in their place. */
+/** The document without texts for people, and with its references replaced by what they point to. */
 function resolve(node: unknown, root: unknown, within: string[] = [], key = ''): unknown {
   if (Array.isArray(node)) return node.map((item) => resolve(item, root, within))
   if (typeof node !== 'object' || node === null) return node

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Creates a user in the configured store and prints the user with a token. The first user is made so.
+// Creates a user in the configured store and prints the user with a token. This is how to create the first user.
 import { openSecrets } from '../src/auth/signing-secret.ts'
 import { createTokens } from '../src/auth/tokens.ts'
 import { readConfig } from '../src/config.ts'

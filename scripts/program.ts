@@ -50,7 +50,7 @@ function read(options: Options, args: string[]) {
   }
 }
 
-/** Prints to standard output. @throws Error it is full or closed */
+/** Prints to standard output. @throws Error standard output is closed, or its disk is full */
 export const print = (text: string): Promise<void> =>
   new Promise((resolve, reject) => {
     process.stdout.once('error', reject)
@@ -60,7 +60,7 @@ export const print = (text: string): Promise<void> =>
 /** Prints to standard error. */
 export const warn = (text: string): void => console.error(printable(text))
 
-/** `text` with its control characters escaped, so that text of a file cannot command a terminal. */
+/** `text` with its control characters escaped, so that text from a file cannot control a terminal. */
 export const printable = (text: string): string =>
   text.replaceAll(
     /[^\P{Cc}\n]|\p{Bidi_Control}/gu,
@@ -70,7 +70,7 @@ export const printable = (text: string): string =>
 /** The exit code of a program that was stopped by Ctrl-C. */
 export const STOPPED = 130
 
-/** Aborts on Ctrl-C and SIGTERM, which then do not end the process at once. */
+/** A signal that aborts on Ctrl-C or SIGTERM. The first one then does not end the process. */
 export function stopSignal(): AbortSignal {
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())

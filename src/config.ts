@@ -1,4 +1,5 @@
-// Reads the configuration from environment variables. All mistakes are reported together.
+// Reads the configuration from environment variables. All wrong values are reported together, except a
+// wrong `_FILE` variable, which is reported alone.
 import { readFileSync } from 'node:fs'
 import bytes from 'bytes'
 import { cleanEnv, makeValidator, str } from 'envalid'
@@ -16,7 +17,7 @@ export interface Config {
   allowedHosts: string[]
   mongodbUri: string | undefined
   dataDir: string
-  /** The first signs, all verify. If there is none, the embedded store keeps one in `dataDir`. */
+  /** The first signs, all verify. If there are none, a file in `dataDir` has them. */
   signingSecrets: string[]
   /** In seconds. */
   tokenTtl: number
@@ -73,7 +74,7 @@ export function readConfig(environment: NodeJS.ProcessEnv, signs = true): Config
 /** Variables that may also be given as a file, for secrets that are mounted: `SIGNING_SECRET_FILE`. */
 const MAY_BE_FILES = ['SIGNING_SECRET', 'SIGNING_SECRETS', 'MONGODB_URI']
 
-/** The variables that are set, an empty one being not set; those that a file holds have its text. */
+/** The variables that are set; an empty one counts as not set. Adds the text of the files in `_FILE` variables. */
 function withFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   for (const name of MAY_BE_FILES) {
@@ -95,14 +96,14 @@ const port = makeValidator((text) => {
   return within(0, 65_535, value, 'between 0 and 65535')
 })
 
-/** A duration such as `90s`, `15m` or `1d`, a bare number being seconds; in milliseconds. */
+/** A duration such as `90s`, `15m` or `1d`; a number without a unit means seconds. Returns milliseconds. */
 const duration = (least: StringValue, most: StringValue) =>
   makeValidator((text) => {
     const value = /^\d+$/.test(text) ? Number(text) * 1000 : ms(text as StringValue)
     return within(ms(least), ms(most), value, `a duration between ${least} and ${most}`)
   })
 
-/** A size such as `512kb` or `1mb`, a bare number being bytes; in bytes. */
+/** A size such as `512kb` or `1mb`; a number without a unit means bytes. Returns bytes. */
 const size = (most: string) =>
   makeValidator((text) => {
     const value = /^\d+(\.\d+)?([km]?b)?$/i.test(text) ? bytes.parse(text) : null
@@ -153,7 +154,7 @@ const SECRET_MISSING =
 const SECRET_TWICE =
   'SIGNING_SECRETS must not be set with SIGNING_SECRET; put that first in the list'
 
-/** All environment variables, with their defaults. */
+/** All environment variables except those ending in `_FILE`, with their defaults. */
 export const VARIABLES = {
   HOST: str({ default: '127.0.0.1' }),
   PORT: port({ default: 3000 }),

@@ -35,5 +35,5 @@ export function answerErrors(app: Koa): void {
   }
 }
 
-/** Codes of errors that mean that the client did not wait for its response. */
+/** Codes of the errors that occur when the client has left before the end of its response. */
 const CLIENT_GONE = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'])

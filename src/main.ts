@@ -4,7 +4,7 @@ import { readConfig } from './config.ts'
 try {
   const config = readConfig(process.env)
   const stopTracing = config.tracing && (await import('./telemetry/tracing.ts')).startTracing()
-  const { run } = await import('./service.ts') // after tracing has started, which must see Koa being loaded
+  const { run } = await import('./service.ts') // only now: tracing instruments modules while they load
   await run(config)
   if (stopTracing) await stopTracing()
   process.exit()

@@ -21,7 +21,7 @@ import { createRequestLog } from './telemetry/request-log.ts'
 
 /** Runs the service until a signal stops it. */
 export async function run(config: Config): Promise<void> {
-  const stop = stopSignal() // now: as process 1 of a container it would not hear a signal while it starts
+  const stop = stopSignal() // first: without a handler, process 1 of a container ignores signals
   const metrics = createMetrics()
   const log = createLogger(config.logLevel, metrics.logLineDropped)
   const readiness = createReadiness()
@@ -95,7 +95,7 @@ function stopSignal(): Promise<NodeJS.Signals> {
     let first: number | undefined
     const onSignal = (signal: NodeJS.Signals) => {
       first ??= performance.now()
-      // Under `npm start` one Ctrl-C arrives twice: from the terminal and from npm.
+      // With `npm start`, one Ctrl-C arrives twice: from the terminal and from npm.
       if (performance.now() - first > 50) process.exit(1)
       resolve(signal)
     }

@@ -15,8 +15,8 @@ export function users(store: UserStore): UserHandlers {
   /**
    * Changes a user if the conditions of the request hold.
    *
-   * @param write changes the user; with `ifName` only while the user has that name. An ETag changes with the
-   * name alone: the other fields of a user never change.
+   * @param write changes the user; with `ifName`, only while the user has that name. The name is enough,
+   * because the other fields of a user never change.
    */
   async function change(
     id: string,

@@ -122,7 +122,7 @@ const load = (seconds: number) => `${CALL}
   console.log(JSON.stringify({ sent, failed, lost: created.filter((id) => !ids.has(id)).length }))
 `
 
-test('the first user is made, and every operation answers through the Service', async () => {
+test('the first user is created, and every operation works through the Service', async () => {
   const script = [
     'node',
     'dist/scripts/create-user.js',
@@ -178,7 +178,7 @@ test('an eviction under load fails no request', async () => {
   expect({ failed, lost }).toEqual({ failed: [], lost: 0 })
 }, 180_000)
 
-test('without MongoDB no pod is ready, and none is restarted; with it all are, and the users there', async () => {
+test('without MongoDB no pod is ready, and none is restarted; with it all are ready, and the users are still there', async () => {
   while (readyPods().length < 2) await sleep(500)
   const restarts = () =>
     kubectl([

@@ -46,7 +46,7 @@ describe.each([
 ])('on %s', (_, options) => {
   const name = `${run}-${options.length}`
 
-  test('it makes a user, keeps it when it is killed, and stops with 0', async () => {
+  test('it creates a user, keeps it after a kill, and stops with 0', async () => {
     if (options.length > 0) {
       docker('network', 'create', run)
       docker('run', '--detach', '--network', run, '--name', `${run}-mongo`, MONGO)
@@ -79,12 +79,12 @@ describe.each([
   }, 120_000)
 })
 
-test('node is process 1, and not as root', () => {
+test('node is process 1, and does not run as root', () => {
   expect(inspect(IMAGE, '{{json .Config.Cmd}}')).toBe('["node","dist/src/main.js"]')
   expect(inspect(IMAGE, '{{.Config.User}}')).toBe('1000:1000')
 })
 
-test('it says what it is', () => {
+test('its labels describe it', () => {
   const labels = JSON.parse(inspect(IMAGE, '{{json .Config.Labels}}')) as object
   expect(labels).toMatchObject({
     'org.opencontainers.image.title': 'Users Service',

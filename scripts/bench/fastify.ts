@@ -1,4 +1,4 @@
-// The peer: the same service, written as a good Fastify project is. It uses the same drivers, makes the
+// The peer: the same service, written like a good Fastify project. It uses the same drivers, makes the
 // key once, and has schemas for bodies and responses. With OBSERVED it also does what the service does for
 // each request: an id, one line of JSON in the log, one histogram.
 import fastifyJwt from '@fastify/jwt'

@@ -9,7 +9,7 @@ export interface Exchange {
   token?: string
   body?: object
   status: number
-  /** A text in the body of the response. */
+  /** A text that the response contains. */
   holds: string
 }
 

@@ -1,4 +1,4 @@
-// npm run bench: the service beside its peers, in short turns, on both stores.
+// npm run bench: the service and its peers, in short turns, on both stores.
 import { MongoClient } from 'mongodb'
 import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -95,7 +95,7 @@ function place({ env, ...program }: Program, uri = ''): Program {
 
 async function cpuOf(server: Server, count: number, next: () => Exchange): Promise<number[]> {
   const connections = Array.from({ length: count }, () => connect(server.port))
-  await load(connections, 0, next) // so that what follows does not include the connecting
+  await load(connections, 0, next) // opens the connections before the measurement
   const before = await server.usage()
   const requests = await load(connections, seconds, next)
   const after = await server.usage()

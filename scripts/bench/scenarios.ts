@@ -1,4 +1,4 @@
-// What the servers are asked for, and what the right responses hold.
+// The requests to the servers, and what the right responses contain.
 import { randomUUID } from 'node:crypto'
 import jwt from 'jsonwebtoken'
 import { connect, type Exchange } from './load.ts'

@@ -11,7 +11,7 @@ export interface Program {
   /** In the table. */
   name: string
   file: string
-  /** Runs `file`, if Node does not. */
+  /** The program that runs `file`; Node by default. */
   execPath?: string
   env?: Record<string, string>
 }

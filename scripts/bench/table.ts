@@ -8,8 +8,8 @@ export const showHead = ([service = '', ...peers]: string[]): void =>
   show('\n', [service, ...peers, ...peers.map((peer) => `÷ ${peer}`)])
 
 /**
- * Measures each server in turn, in one order and then in the other. Prints a row for each title, and so
- * for each number that `measure` returns: the medians, and those of the service's share of each peer.
+ * Measures the servers in turns, alternating the order. Prints one row per title, for the number at the same
+ * place in the result of `measure`: the median of each server, and the median ratio of the service to each peer.
  */
 export async function showRows<Server>(
   titles: string[],

@@ -1,4 +1,4 @@
-// The titles of a CSV file: which separator they have, and which column holds which field.
+// The titles of a CSV file: what separates them, and which column has which field.
 import type { User } from '../../src/store/user-store.ts'
 
 /** The titles that a column of each field may have, as `titleOf` writes them. */
@@ -8,7 +8,7 @@ const TITLES = {
   email: /^(primary )?(e ?)?mail( address| 1 value)?$/,
 } satisfies Record<keyof User, RegExp>
 
-/** The columns that make a name when no column has the whole name. */
+/** The columns that together are the name when no column has the whole name. */
 const PARTS = [
   /^(first|given|fore) ?name$/,
   /^(middle|additional) ?name$/,

@@ -36,9 +36,9 @@ export async function* readCsv(
   }
 
   /**
-   * Refuses the first line of a row and reads the others again. A quote was open at the end of all but the
-   * last, and led nowhere; one that is open there again would lead to the same place. So each of these
-   * lines must close its quotes, and no line is read more than twice.
+   * Refuses the first line of a row and reads its other lines again. At the end of every line but the last, a
+   * quote was open, and the row broke later. If a quote is open there again, the row breaks at the same place.
+   * So each of these lines must now close its quotes, and no line is read more than twice.
    */
   function* refuse({ line, lines, length }: Row, lastMayGoOn: boolean): Generator<Line> {
     if (!header) throw new Error('the quotes of the titles are broken')
@@ -64,10 +64,10 @@ const BROKEN = { reason: 'its quotes are broken' }
 interface Row {
   line: number
   lines: string[]
-  /** Of its lines. */
+  /** The length of its lines together. */
   length: number
   fields: string[]
-  /** What follows the quote that is open. */
+  /** The text after the open quote, so far. */
   quoted: string | undefined
 }
 
@@ -100,7 +100,7 @@ function readFields(row: Row, text: string, separator: string): 'whole' | 'open'
 
 const QUOTE = / *"/y
 
-/** Where the quote is that closes quotes before `at`; the end of `text` if none does. */
+/** The index of the closing quote, at `at` or after it; the end of `text` if there is none. */
 function endOfQuotes(text: string, at: number): number {
   for (;;) {
     const quote = text.indexOf('"', at)

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 
 export interface Input {
-  /** Where the report goes unless another place is asked for. */
+  /** The default file of the report. */
   report: string
   /** Ends at once when it is destroyed, even while it waits. */
   bytes: Readable
@@ -33,9 +33,9 @@ function streamOf(fd: number, stat: Stats, file: string) {
 type Write = (text: AsyncIterable<string>, signal: AbortSignal) => Promise<void>
 
 /**
- * Opens a file that appears once it is complete. What is not a file, such as a pipe, is written directly.
+ * Opens a file that gets its name only when it is complete. A pipe or a device is written directly.
  *
- * @returns writes the text, as gzip if the name of the file says so
+ * @returns a function that writes the text, as gzip if the name of the file says so
  * @throws Error the file exists and `force` is false
  */
 export function openOutput(file: string, force: boolean): Write {

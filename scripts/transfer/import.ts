@@ -1,4 +1,4 @@
-// Lines of a file into a store, batch by batch. Knows no file, format or terminal.
+// Stores the users of a file, batch by batch. Does not use files, formats or the terminal.
 import { validator } from '../../src/contract/validate.ts'
 import { operationOf } from '../../src/contract/document.ts'
 import type { components } from '../../src/contract/openapi.ts'
@@ -13,7 +13,7 @@ const BATCH = { least: 100, length: 4_000_000 }
 /** How long, in milliseconds, a batch should take: services that write to the store wait for it. */
 const BATCH_TIME = 500
 
-/** The most bytes of a user's text: as many as the greatest `BODY_LIMIT` lets POST take. */
+/** The most bytes in the text of a user: the greatest `BODY_LIMIT`, as for POST. */
 const MOST_BYTES = 8 * 1024 * 1024
 
 export interface Import {
@@ -28,10 +28,10 @@ export interface Import {
   stop: AbortSignal
 }
 
-/** How many users there were of each kind, and the last line before which nothing is left to do. */
+/** How many users had each outcome, and the last line up to which the import is complete. */
 export type Tally = Record<'created' | 'updated' | 'duplicate' | 'refused' | 'line', number>
 
-/** Stores the users of `lines`, or of those before `lines` fails; counts in `tally` as it goes. */
+/** Stores the users of `lines`, and counts them in `tally`. If `lines` fails, the users before that are stored. */
 export async function importUsers(
   lines: AsyncIterable<Iterable<Line>>,
   { store, update, newIds, refuse, stop }: Import,

@@ -5,8 +5,8 @@ import { NOT_JSON, parseObject } from './ndjson.ts'
 
 /** @throws Error the file is not one JSON array */
 export async function* readJson(text: AsyncIterable<string>): AsyncGenerator<Iterable<Line>> {
-  let isOpen = false as boolean // or was: at depth 0 the array has ended
-  let depth = 0 // of brackets; the elements are at 1
+  let isOpen = false as boolean // stays true after the end of the array, where `depth` is 0
+  let depth = 0 // how many brackets are open; elements are at depth 1
   let element = ''
   let begin = 0 // the line of the element
   let line = 1

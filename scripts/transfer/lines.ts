@@ -1,6 +1,6 @@
-// Text, line by line, in bounded memory; and what a line of a file of users becomes.
+// Splits text into lines, in bounded memory; and the types of what a line contains.
 
-/** What a file says of a user, or why it cannot be read. */
+/** The fields of a user in a file, or why they cannot be read. */
 export type Content = { fields: Record<string, unknown> } | { reason: string }
 
 /** A user in a file, with the number of the line where it begins, from 1. */
@@ -15,7 +15,7 @@ export const TOO_LONG = { reason: `it is longer than ${LONGEST.toLocaleString('e
  * Lines with their ends (`\n`, `\r\n` or `\r`), and the number of the first. A line that is too long is cut
  * after `LONGEST + 1` characters.
  *
- * @param text whose chunks never end between `\r` and `\n`, and whose last chunk ends a line
+ * @param text its chunks never end between `\r` and `\n`, and its last chunk ends a line
  */
 export async function* linesOf(
   text: AsyncIterable<string>,

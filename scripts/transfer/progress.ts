@@ -1,7 +1,7 @@
-// The progress of a transfer: a bar in a terminal, elsewhere a line every few seconds.
+// The progress of a transfer: in a terminal a bar, otherwise a line every few seconds.
 import type { WriteStream } from 'node:tty'
 
-/** How many users there are so far, and how much of the whole that is, from 0 to 1, if it is known. */
+/** How many users are done, and which part of the whole that is, from 0 to 1, if it is known. */
 type State = { users: number; part?: number | undefined }
 
 /** Shows the progress until it is stopped. */

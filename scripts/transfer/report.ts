@@ -3,8 +3,8 @@ import { closeSync, lstatSync, openSync, rmSync, writeSync, type Stats } from 'n
 import { printable, warn } from '../program.ts'
 
 /**
- * @param asked the file that was asked for; it is kept even if it is empty
- * @param usual the file otherwise, or standard error if it cannot be written; `-` is standard error, too
+ * @param asked the file in `--report`, if any; it is kept even if it is empty
+ * @param usual the file without `--report`; if it cannot be written, standard error. `-` means standard error
  * @param input the file that is imported
  * @throws Error the report cannot be written to `asked`
  */
@@ -34,7 +34,7 @@ export function openReport(asked: string | undefined, usual: string, input: Stat
   }
 }
 
-/** Opens a file that only its owner may read, in place of a former report, never through a link. */
+/** Opens a file that only its owner may read. Replaces an earlier report, but never follows a link. */
 function openNew(file: string, input: Stats): number {
   const there = lstatSync(file, { throwIfNoEntry: false })
   if (there && (!there.isFile() || (there.ino === input.ino && there.dev === input.dev))) {

@@ -7,7 +7,7 @@ import { createGunzip } from 'node:zlib'
  * and no chunk ends between `\r` and `\n`.
  *
  * @param encoding a label of the WHATWG Encoding Standard; if not given, UTF-8, or UTF-16 by its mark
- * @throws Error the bytes are not valid in the encoding; the lines before come first
+ * @throws Error the bytes are not valid in the encoding; the lines before the error come first
  */
 export async function* readText(
   bytes: AsyncIterable<Buffer>,
@@ -15,7 +15,7 @@ export async function* readText(
 ): AsyncGenerator<string> {
   let { head, all } = await peek(bytes)
   const isGzip = head === '1f8b' // RFC 1952 §2.3.1
-  if (isGzip) ({ head, all } = await peek(pipeline(all, createGunzip(), () => {}))) // who reads it gets its errors
+  if (isGzip) ({ head, all } = await peek(pipeline(all, createGunzip(), () => {}))) // the reader gets its errors
   let held = ''
   for await (const chunk of decoded(all, encoding ?? BYTE_ORDER_MARKS[head] ?? 'utf-8')) {
     const text = held + chunk

@@ -1,4 +1,4 @@
-// A store for a dry run: it returns what the configured store would, and leaves that store unchanged.
+// A store for a dry run: it returns what the configured store would return, and does not change that store.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Decides which requests may pass: the first app.use. Never throws, never reads a body, never asks a store.
+// Decides which requests may pass: the first app.use. Never throws, never reads a body, never calls a store.
 import type Koa from 'koa'
 import { answer, unauthorized } from '../http/failure.ts'
 import { isRepeated } from '../http/headers.ts'
@@ -26,7 +26,7 @@ export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
   }
 }
 
-/** Node hands on the first of several `Authorization` headers; a proxy may have checked another one. */
+/** Of several `Authorization` headers, Node keeps only the first; a proxy may have checked another one. */
 function verdictOn({ headers, rawHeaders }: Request, tokens: Pick<Tokens, 'verify'>): Verdict {
   if (isRepeated(rawHeaders, 'authorization')) return { valid: false, reason: 'invalid' }
   return tokens.verify(headers.authorization)

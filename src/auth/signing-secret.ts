@@ -1,4 +1,4 @@
-// The signing secrets: from the configuration, or one that the first start makes and keeps beside the data.
+// The signing secrets: from the configuration, or one that the first start makes and keeps next to the data.
 import { randomBytes, randomUUID } from 'node:crypto'
 import {
   closeSync,
@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { isLongEnough, MIN_SECRET_BYTES } from './tokens.ts'
 
 /**
- * The configured secrets, else those in a file in `dataDir`, one in each line. If there is no file, it is made
+ * The configured secrets, else those in a file in `dataDir`, one per line. If there is no file, it is made
  * with one secret of 256 bits. Processes that start at the same time get the same secret.
  *
  * @returns at least one; the first signs, all verify
@@ -35,7 +35,7 @@ export function openSecrets(config: { signingSecrets: string[]; dataDir: string 
   }
 }
 
-/** The text of a file, unless another user may have made it or can read it. */
+/** The text of a file. @throws Error it belongs to another user, or other users can read or write it */
 function readOwn(file: string): string {
   const fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW)
   try {

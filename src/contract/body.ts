@@ -1,5 +1,5 @@
-// Reads the JSON body of a request: koa-bodyparser, with a limit on the bytes and on the memory that all
-// bodies take together.
+// Reads the JSON body of a request: koa-bodyparser, with a limit on the size of a body, and on the
+// memory that all bodies and lists share.
 import { isUtf8 } from 'node:buffer'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
@@ -23,7 +23,7 @@ import { validator } from './validate.ts'
  * A function that reads and validates the bodies of `operation`.
  *
  * @param limit the largest body in bytes, as sent and decompressed
- * @param memory what all bodies hold together
+ * @param memory the budget that all bodies and lists share
  * @throws Failure 400, 408, 413 or 415
  */
 export function bodyReader(
@@ -37,8 +37,8 @@ export function bodyReader(
     enableTypes: ['json'],
     extendTypes: { json: mediaTypes },
     jsonLimit: `${limit}b`,
-    strict: false, // what JSON may be is the schema's to say
-    onProtoPoisoning: 'ignore', // `__proto__` is a field like any other: nothing is merged into objects
+    strict: false, // the schema decides which JSON is valid
+    onProtoPoisoning: 'ignore', // `__proto__` is an ordinary field: bodies are never merged into objects
   } as bodyParser.Options)
 
   return async (ctx) => {
@@ -71,8 +71,8 @@ function unreadable(error: Error): Failure {
 }
 
 /**
- * A body as koa-bodyparser gets it: in one piece, decompressed. Reading the request itself, koa-bodyparser
- * would keep each chunk as it comes, and a chunk of one byte takes hundreds.
+ * Gives koa-bodyparser the body in one piece, decompressed. From the request itself, koa-bodyparser would
+ * keep every chunk, and a chunk of one byte takes hundreds of bytes of memory.
  */
 class Body extends Transform {
   readonly headers = {} // koa-bodyparser has nothing to decompress, and no length to check
@@ -122,7 +122,7 @@ class Body extends Transform {
   }
 }
 
-/** Undoes the content coding (RFC 9110 §8.4.1). Synchronously, so that one body at a time takes memory for it. */
+/** Undoes the content coding (RFC 9110 §8.4.1). Synchronous, so that only one body at a time needs memory for this. */
 function decoderOf(
   { headers }: IncomingMessage,
   maxOutputLength: number,
@@ -140,10 +140,10 @@ function decoderOf(
   }
 }
 
-/** How long, in milliseconds, the rest of a refused body is let in. */
+/** How long to read and drop the rest of a refused body, in milliseconds. */
 const LINGER = 1_000
 
-/** Drops the rest of the body: a client that is still sending would not read its response. */
+/** Reads and drops the rest of the body: a client that is still sending would not read its response. */
 async function drop(request: IncomingMessage): Promise<void> {
   request.unpipe().resume()
   if (request.complete || request.destroyed) return

@@ -12,20 +12,20 @@ export type Handler<K extends keyof operations> = (
 ) => Reply<operations[K]['responses']> | Promise<Reply<operations[K]['responses']>>
 
 /**
- * What a handler gets: the parameters (from the path as they were sent, from the query validated, from the
- * headers any text) and the validated body.
+ * What a handler gets: the parameters and the validated body. Parameters in the query are validated, those in
+ * the path are exactly as sent, and those in headers can be any text.
  */
 type Input<O extends { parameters: object; requestBody?: unknown }> = Places<O['parameters']> &
   (O extends { requestBody: { content: Json<infer Body> } } ? { body: Body } : unknown)
 
-/** The places that the operation has parameters in. */
+/** The places where the operation has parameters: path, query, header. */
 type Places<Parameters> = {
   [
     Place in keyof Parameters as [NonNullable<Parameters[Place]>] extends [never] ? never : Place
   ]-?: NonNullable<Parameters[Place]>
 }
 
-/** One of the documented responses. An array may be given in parts. */
+/** One of the documented responses. An array may also be an async iterable of parts. */
 export type Reply<Responses> = {
   [Status in keyof Responses]: { status: Status } & HeadersOf<Responses[Status]> &
     BodyOf<Responses[Status]>
@@ -39,7 +39,7 @@ type HeadersOf<R> = R extends { headers: infer H }
       : { headers: Declared<H> }
   : never
 
-/** JSON where the contract has it; of another media type, the bytes or the text. */
+/** If the media type is JSON, a value; otherwise bytes or text. */
 type BodyOf<R> = R extends { content: infer Content }
   ? { body: Content extends Json<infer Body> ? WholeOrParts<Body> : Uint8Array | string }
   : { body?: never }

@@ -1,5 +1,5 @@
-// Reads the query of a request and checks it against the parameters of the contract. A parameter that is
-// unknown, malformed or there twice is refused by its name.
+// Reads the query of a request and checks it against the parameters of the contract. The error names a
+// parameter that is unknown, malformed or repeated.
 import { invalidQuery } from '../http/failure.ts'
 import type { Operation, Parameter } from './document.ts'
 import { ajv, complaint } from './validate.ts'
@@ -7,8 +7,8 @@ import { ajv, complaint } from './validate.ts'
 type Query = Record<string, unknown>
 
 /**
- * A function that reads and validates the text after the `?`. Undefined if the operation has no query: it
- * then ignores what comes.
+ * A function that reads and validates the text after the `?`. Undefined if the operation has no parameters in
+ * the query, which it then ignores.
  */
 export function queryReader(operation: Operation): ((query: string) => Query) | undefined {
   const declared = operation.parameters.filter((parameter) => parameter.in === 'query')
@@ -54,7 +54,7 @@ function decode(text: string): string | undefined {
 const isNumeric = (schema: { type?: unknown }) =>
   schema.type === 'integer' || schema.type === 'number'
 
-/** A number if JavaScript would write it so, which excludes ` 1`, `+1`, `01` and `1e2`; else the text. */
+/** A number if JavaScript writes it in the same way, so not ` 1`, `+1`, `01` or `1e2`; otherwise the text. */
 function numberIn(text: string): number | string {
   const number = Number(text)
   return String(number) === text ? number : text

@@ -14,7 +14,7 @@ export interface Reply {
 
 /**
  * @param mediaTypes those of the operation's 200, the default first
- * @param memory what all lists hold together
+ * @param memory the budget that all bodies and lists share
  */
 export async function send(
   ctx: Koa.Context,
@@ -31,7 +31,7 @@ export async function send(
   ctx.status = status
   ctx.set(headers)
   if (hasChoice) ctx.vary('Accept')
-  if (content === undefined) return // an assignment would make it a 204
+  if (content === undefined) return // assigning undefined to ctx.body would make it a 204
   ctx.set('Content-Type', type === 'application/json' ? JSON_TYPE : type)
   ctx.body = content
 }
@@ -43,8 +43,8 @@ function textOf(body: unknown, type: string): string | Buffer | undefined {
 }
 
 /**
- * The chunks of a list as a stream. Waits for the first one, so that a failure until then becomes a 500; a
- * later one resets the connection, so that no client takes a part of the list for the whole.
+ * The chunks of a list as a stream. Waits for the first chunk, so that a failure before it becomes a 500. A
+ * later failure resets the connection, so that no client mistakes a part of the list for the whole list.
  */
 async function stream(
   chunks: AsyncIterable<string>,
@@ -76,7 +76,7 @@ async function stream(
   return readable
 }
 
-/** A chunk is held as users, as text, in the socket, and the next one is fetched meanwhile. */
+/** A chunk is in memory as users, as text and in the socket, while the next one is fetched. */
 const COPIES = 4
 
 function isAsyncIterable(body: unknown): body is AsyncIterable<unknown[]> {

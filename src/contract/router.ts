@@ -42,7 +42,7 @@ const byPrecedence = contractOperations.toSorted(
   (a, b) => Number(a.path.includes('{')) - Number(b.path.includes('{')),
 )
 
-/** What no route has answered: 405 if the contract has the path, else 404. */
+/** The response when no route matches: 405 if the contract has the path, else 404. */
 export const unmatched: Koa.Middleware = (ctx) => {
   const allowed = new Set(ctx['matched']?.flatMap((route: Layer) => route.methods))
   if (allowed.size === 0) throw noSuchPath()

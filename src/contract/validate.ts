@@ -3,7 +3,7 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import { invalidBody } from '../http/failure.ts'
 import { contract, type Operation } from './document.ts'
 
-/** Compiles schemas. There is one for the process: each first compiles the schemas of JSON Schema itself. */
+/** Compiles schemas. One for the process, because each instance first compiles the schemas of JSON Schema itself. */
 export const ajv = new Ajv2020({
   strict: false,
   strictNumbers: true, // 1e400 is not a number
@@ -12,8 +12,8 @@ export const ajv = new Ajv2020({
 }).addSchema(contract, 'openapi.yaml')
 
 /**
- * A function that checks the bodies of an operation. To an absent body (`undefined`) every field is missing.
- * It throws a Failure 400.
+ * A function that checks the bodies of an operation. An absent body (`undefined`) is never valid; its message
+ * is that of `{}`. Throws a Failure 400.
  */
 export function validator({ path, method, mediaTypes }: Operation) {
   const media = [path, method, 'requestBody', 'content', mediaTypes[0] as string, 'schema']

@@ -1,8 +1,8 @@
 // A budget of memory that all clients share. When it is spent, the holder that has made no progress for
-// the longest time gives its share back: a slow client never takes memory from a quick one.
+// the longest time must give its share back: a slow client never takes memory from a quick one.
 
 export interface Holder {
-  /** Called when the share is needed by others. It is no longer counted. */
+  /** Called when others need the share. The budget no longer counts it. */
   giveUp(): void
 }
 
@@ -14,7 +14,7 @@ export class Budget {
   #held = 0
 
   /**
-   * @param limit what all holders may have together, in bytes
+   * @param limit the most that all holders together may have, in bytes
    * @param small a share up to this size, in bytes, does not count
    */
   constructor(limit: number, small: number) {
@@ -22,7 +22,7 @@ export class Budget {
     this.#small = small
   }
 
-  /** Sets the share of `holder`, in bytes: it has made progress. */
+  /** Sets the share of `holder`, in bytes, and notes that it has made progress. */
   hold(holder: Holder, bytes: number): void {
     if (bytes <= this.#small && !this.#shares.has(holder)) return
     this.release(holder)

@@ -6,7 +6,7 @@ import { refuse, type Failure } from './failure.ts'
 import type { Limits } from './limits.ts'
 
 interface Exchange {
-  /** None for what is not a request. */
+  /** Undefined for input that is not a request. */
   response?: ServerResponse
   serve: () => void
 }
@@ -14,7 +14,7 @@ interface Exchange {
 /** One connection: the request that is being served, and those that wait for it. */
 export class Connection {
   readonly socket: Socket
-  /** Whether no further request is taken. */
+  /** Whether no further request is accepted. */
   isLast = false
   /** When the request that is being served began, in milliseconds. */
   began = 0
@@ -30,7 +30,7 @@ export class Connection {
     this.#onIdle = onIdle
   }
 
-  /** Counts a request that has arrived. @returns whether it may be taken */
+  /** Counts a request that has arrived. @returns whether to take it */
   admits(): boolean {
     this.#arrived += 1
     if (this.#arrived > 1 + this.#limit) this.socket.destroy()
@@ -47,17 +47,17 @@ export class Connection {
     this.#add({ response, serve })
   }
 
-  /** Closes the connection after the response to its newest request, if that has not begun. */
+  /** Closes the connection after the response to its newest request, if that response has not begun. */
   endAfterNewest(): void {
     const response = this.#newest?.response
     if (response && !response.headersSent) this.#endAfter(response)
   }
 
   /**
-   * Refuses what is not a request: the body of the newest request, if that has not arrived yet, else
-   * what comes after it.
+   * Refuses input that is not valid HTTP. It is part of the newest request if that has not arrived
+   * completely; otherwise it comes after it.
    *
-   * @param farewell writes the response where no request has one, and closes the connection
+   * @param farewell writes a response that belongs to no request, and closes the connection
    */
   refuse(failure: Failure, farewell: () => void): void {
     this.isLast = true
@@ -74,7 +74,7 @@ export class Connection {
     return this.#exchanges.length === 0
   }
 
-  /** Whether the next step is the client's: to send a request, the rest of one, or to read a response. */
+  /** Whether the client must act next: send a request, send the rest of one, or read a response. */
   get waitsForClient(): boolean {
     const response = this.#exchanges[0]?.response
     return !response?.req.complete || this.socket.writableLength > 0
@@ -108,7 +108,7 @@ export class Connection {
 
 /** All connections of one server. */
 export class Connections {
-  /** Those that have waited longest for a new request come first. */
+  /** The connections that became idle longest ago come first. */
   readonly #all = new Map<Socket, Connection>()
   readonly #limits: Limits
   #state: 'open' | 'draining' | 'closing' = 'open'
@@ -141,7 +141,7 @@ export class Connections {
     for (const connection of this.#all.values()) connection.endAfterNewest()
   }
 
-  /** Closes the idle connections now, and each other one as soon as it is idle. */
+  /** Closes idle connections now, and each other connection as soon as it is idle. */
   close(): void {
     this.drain()
     this.#state = 'closing'
@@ -152,7 +152,7 @@ export class Connections {
     for (const socket of this.#all.keys()) socket.destroy()
   }
 
-  /** Cuts the connections whose response has taken longer than it may. */
+  /** Cuts the connections whose response takes longer than `responseTimeout`. */
   cutSlow(): void {
     const time = performance.now() - this.#limits.responseTimeout
     for (const { isIdle, began, socket } of this.#all.values()) {
@@ -167,7 +167,7 @@ export class Connections {
   }
 }
 
-/** Ends a connection; with a reset if a response is left, which the kernel would keep for long. */
+/** Ends a connection. If part of a response is unsent, resets it: otherwise the kernel would keep that part. */
 export function cut(socket: Socket): void {
   if (socket.writableLength > 0) socket.resetAndDestroy()
   else socket.destroy()

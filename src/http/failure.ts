@@ -1,8 +1,8 @@
-// The failures that HTTP knows, each a status and a message. Knows no store and no user.
+// The failures of HTTP, each with a status and a message. Knows nothing about stores or users.
 import type { ServerResponse } from 'node:http'
 import type Koa from 'koa'
 
-/** A failure as HTTP shows it: `{ "message": string }` with a status and headers. */
+/** A failure as the client sees it: `{ "message": string }` with a status and headers. */
 export class Failure extends Error {
   readonly status: number
   readonly headers: Record<string, string>

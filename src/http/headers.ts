@@ -1,9 +1,9 @@
-// The headers of a request as they were sent, of which Node hands on one where there are several.
+// The headers of a request as they were sent. Of several with one name, Node may keep only the first.
 
 /**
  * Whether there is more than one header of this name.
  *
- * @param rawHeaders names and values in turns
+ * @param rawHeaders names and values, alternating
  * @param name in lower case
  */
 export function isRepeated(rawHeaders: string[], name: string): boolean {

@@ -1,14 +1,14 @@
-// Every limit on what a client can take of the service, with its reason. SECURITY.md has the table.
+// The limits on what clients can use of the service, with their reasons. SECURITY.md has the table of all limits.
 // Times are in milliseconds, sizes in bytes.
 
 export const LIMITS = {
   headersTimeout: 10_000, // to send the headers
   requestTimeout: 30_000, // to send the headers and the body
-  responseTimeout: 600_000, // to read a response: a slow reader is never quite silent
+  responseTimeout: 600_000, // to read a response: `timeout` does not stop a reader that is slow but not silent
   timeout: 60_000, // without a byte in either direction; no store takes that long
   keepAliveTimeout: 65_000, // between two requests; load balancers usually keep an idle connection for 60 s
   connectionsCheckingInterval: 1_000, // how often these times are checked
-  maxConnections: 3_000, // Linux gives a process 4,096 descriptors unless told otherwise
+  maxConnections: 3_000, // Linux gives a process 4,096 descriptors by default
   maxOperatorConnections: 100, // to the port for operators
   waitingRequests: 10, // on one connection, after the one that is being served
   memory: 64 * 1024 * 1024, // for the bodies and the parts of lists in flight, all clients together

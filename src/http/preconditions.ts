@@ -1,4 +1,4 @@
-// ETags and the conditions that requests put on them (RFC 9110 §8.8.3 and §13.1). Knows no store.
+// ETags and conditional requests (RFC 9110 §8.8.3 and §13.1). Does not use a store.
 import { hash } from 'node:crypto'
 
 /** A strong validator: it changes with every byte of the JSON body. */
@@ -18,7 +18,7 @@ const names = (field: string, etag: string): boolean =>
 /** An entity-tag (§8.8.3) and the commas and spaces before it, one element of a list (§5.6.1). */
 const TAG = /[ \t,]*((?:W\/)?"[!#-~\x80-\xff]*")[ \t]*(?=,|$)/gy
 
-/** The entity-tags of a list; none of one that is malformed. */
+/** The entity-tags of a list; none if the list is malformed. */
 function tagsIn(field: string): string[] {
   const matches = [...field.matchAll(TAG)]
   const end = matches.reduce((at, [text]) => at + text.length, 0)

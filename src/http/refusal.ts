@@ -1,4 +1,4 @@
-// What is not a request that the service can serve, and the response to it.
+// Requests that the service cannot serve, and the response to input that is not a request.
 import { STATUS_CODES, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { headersOf, malformedRequest, misdirectedRequest, type Failure } from './failure.ts'
@@ -26,20 +26,20 @@ function hasValidHost({ httpVersion, headers: { host }, rawHeaders }: IncomingMe
   return HOST.test(host) && !isRepeated(rawHeaders, 'host')
 }
 
-/** Node decodes chunks only, and would hand on any other transfer coding as content. HTTP/1.0 has none. */
+/** Node decodes only chunks. With any other transfer coding it would pass on encoded bytes. HTTP/1.0 has none. */
 function hasKnownCoding({ httpVersion, headers }: IncomingMessage): boolean {
   const coding = headers['transfer-encoding']
   return coding === undefined || (coding.toLowerCase() === 'chunked' && httpVersion === '1.1')
 }
 
-/** Writes a response where Node has none, because there is no request, and closes the connection. */
+/** Writes a response that belongs to no request, so Node has no object for it, and closes the connection. */
 export function farewell(socket: Socket, failure: Failure, id: string): void {
   if (!socket.writable) return
   const { status, body } = failure
   const fields = { Date: new Date().toUTCString(), ...headersOf(failure), 'X-Request-Id': id }
   const headers = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers.join('')}\r\n${body}`)
-  // A reset at once would take the response away from a client that is still sending.
+  // An immediate reset would lose the response for a client that is still sending.
   setTimeout(() => socket.destroy(), LINGER).unref()
 }
 

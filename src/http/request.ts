@@ -2,7 +2,7 @@
 import { IncomingMessage } from 'node:http'
 
 export class Request extends IncomingMessage {
-  /** Names the request in `X-Request-Id` and in the log. */
+  /** The id in `X-Request-Id` and in the log. */
   id?: string
   /** The trace that the request is part of. */
   trace?: string | undefined
@@ -16,9 +16,9 @@ export class Request extends IncomingMessage {
   #offersUpgrade = false
 
   /**
-   * Whether Node's parser stops after this request. It does so for an offer to upgrade, and here also when
-   * the connection is closed: otherwise it makes a request of every line that one packet holds, and 60
-   * packets of 64 KB take 200 MB.
+   * Whether Node's parser stops after this request. By default it stops for an offer to upgrade. Here it also
+   * stops when the connection is closed: otherwise it would create every request that a packet contains, and
+   * 60 packets of 64 KB would take 200 MB.
    */
   get upgrade(): boolean {
     return this.#offersUpgrade || this.socket.destroyed

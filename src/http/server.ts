@@ -12,7 +12,7 @@ import { farewell, refusalOf } from './refusal.ts'
 import { Request } from './request.ts'
 import { requestOfUnknownMethod } from './unknown-method.ts'
 
-/** What the log and the metrics are told. */
+/** Called for the log and the metrics. */
 export interface Observer {
   /** A request is about to be served. */
   request: (request: Request, response: ServerResponse) => void
@@ -49,7 +49,7 @@ export function createServer(
     if (!connection?.admits()) return
     const { upgrade, expect } = request.headers
     const failure = refusalOf(request, isHere)
-    // Node drops what follows an offer to upgrade; what follows an expectation may be a body or a request.
+    // Node drops what follows an offer to upgrade. What follows an expectation may be a body or a request.
     const isLast = Boolean(failure ?? upgrade ?? expect ?? begin) || connections.areDraining
     connection.take(response, isLast, () => {
       begin?.()
@@ -75,8 +75,8 @@ export function createServer(
     keepAliveTimeout: limits.keepAliveTimeout,
     connectionsCheckingInterval: limits.connectionsCheckingInterval,
   })
-  // Half-open: a client that has sent everything still gets the whole response. Headers of any number:
-  // Node would drop those beyond; their size has a limit, 16 KiB.
+  // Half-open: a client that has closed its half still gets the whole response. The number of headers is not
+  // limited, because Node would silently drop the rest; their size is limited to 16 KiB.
   const properties = { timeout: limits.timeout, maxHeadersCount: 0, httpAllowHalfOpen: true }
   Object.assign(server, properties)
 
@@ -84,7 +84,7 @@ export function createServer(
     .on('connection', (socket) => connections.add(socket))
     .on('timeout', cut)
     .on('request', take)
-    .on('checkContinue', take) // whoever reads the body asks for it
+    .on('checkContinue', take) // contract/body.ts sends 100 Continue
     .on('checkExpectation', take) // Node would answer 417 without a body
     .on('connect', (request: Request, socket: Socket) => {
       socket.on('error', () => {}) // Node no longer listens
@@ -94,7 +94,7 @@ export function createServer(
     .on('clientError', (error: ParserError, socket: Socket) => {
       const connection = connections.of(socket)
       if (!connection || !isParserError(error)) return void socket.destroy()
-      if (connection.isLast) return // it comes after the last request
+      if (connection.isLast) return // this input comes after the last request
       const request = error.rawPacket && requestOfUnknownMethod(error.rawPacket, socket)
       if (request) return takeAlone(request)
       const [failure, id] = [parserFailure(error), randomUUID()]

@@ -1,4 +1,5 @@
-// Requests with a method that Node's parser does not know: the router answers 405. Any token is a method (RFC 9110 §9.1).
+// Requests with a method that Node's parser does not know. Any token is a method (RFC 9110 §9.1), so the
+// router must be able to return 405.
 import { maxHeaderSize, METHODS } from 'node:http'
 import type { Socket } from 'node:net'
 import { Request } from './request.ts'
@@ -7,7 +8,7 @@ const HEAD = /^([!#$%&'*+.^`|~\w-]+) ([!-~]+) HTTP\/1\.1\r\n((?:[^\r\n]+\r\n)*)\
 const FIELD = /^([!#$%&'*+.^`|~\w-]+):([^\0]*)$/
 
 /**
- * The request that a packet starts with. Its body is ignored: no operation takes one with such a method.
+ * The request at the start of a packet. Its body is ignored: no operation has such a method.
  *
  * @returns undefined unless the head is complete and well-formed, and Node does not know its method in
  * any letter case (the router would take `get` for GET)

@@ -19,7 +19,7 @@ const INTERVAL = 500
 
 export function createReadiness(): Readiness {
   let state: 'starting' | 'started' | 'stopping' = 'starting'
-  let unanswered: number | undefined // when the check began that the store has not answered yet
+  let unanswered: number | undefined // when the check began to which the store has not responded yet
 
   const isStarted = () => state === 'started'
 

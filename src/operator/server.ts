@@ -14,7 +14,7 @@ export function createOperatorServer(
   isHere: HostCheck,
 ): HttpServer {
   const pages = new Map<string, (response: ServerResponse) => Promise<void> | void>([
-    // A restart does not bring a store back, so the store has no say here.
+    // Does not check the store: a restart of the service would not bring the store back.
     ['/livez', (response) => say(response, 200, 'alive')],
     [
       '/readyz',

@@ -1,4 +1,4 @@
-// Gathers the calls of one turn of the event loop, so that a store can do them together.
+// Collects the calls of one turn of the event loop, so that a store can do them together.
 
 /** Called for each batch: what the batch does, and the number of calls in it. */
 export type BatchObserver = (operation: string, size: number) => void
@@ -12,14 +12,14 @@ interface Call<In, Out> {
 interface Options<In> {
   /** The most items in one run. */
   most: number
-  /** Whether an item is so long that it needs a run of its own; such a run starts at once. */
+  /** Whether an item is so long that it gets a run of its own, which starts at once. */
   isLong?: (item: In) => boolean
   /** Called with the number of items in each run. */
   onBatch: (size: number) => void
 }
 
 /**
- * A function of one item that runs many together. Calls of one turn of the event loop go to `run`
+ * Returns a function that takes one item. All its calls in one turn of the event loop go to `run` together,
  * at the end of that turn: no call waits for an earlier run, and each run sees what was written before it.
  *
  * @param run returns the outcomes in the order of the items. An `Error` among them fails only its own

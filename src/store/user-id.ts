@@ -1,4 +1,4 @@
-// Makes user ids, and knows one when it sees it.
+// Makes and recognises user ids.
 import { randomBytes } from 'node:crypto'
 
 const PATTERN = /^[0-9a-f]{24}$/
@@ -11,12 +11,12 @@ const maker = randomBytes(6).toString('hex')
 let last = 0
 
 /**
- * A new id: 24 lower-case hexadecimal digits, an ObjectId to MongoDB, later than all that this
- * process has made.
+ * A new id: 24 lower-case hexadecimal digits, for MongoDB an ObjectId. It sorts after all earlier ids of this
+ * process.
  *
- * An ObjectId starts with the second it was made in; within that second it sorts by the process
- * that made it. Here the two bytes after it are the fraction of the second and the other six are
- * the process's own, so that the ids of several processes sort by creation, too.
+ * An ObjectId starts with the second of its creation; within a second, it sorts by the process
+ * that made it. Here the next two bytes are the fraction of the second and the other six identify
+ * the process, so that the ids of several processes also sort by creation.
  * https://www.mongodb.com/docs/manual/reference/bson-types/#objectid
  */
 export function newUserId(): string {

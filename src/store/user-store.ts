@@ -1,13 +1,13 @@
 // The port: what the operations can ask of a store. No driver's error, id type or query leaves a store.
 import type { components } from '../contract/openapi.ts'
 
-/** The contract's user. A field that is optional there is here always: the empty text, if nothing else. */
+/** The user of the contract, but with every field: an absent one is the empty text. */
 export type User = Required<components['schemas']['User']>
 
 /**
  * Keeps users. Ids are 24 lower-case hexadecimal digits and sort by creation; no user has any other
  * text as its id. Text is well-formed Unicode and comes back exactly as it went in. Emails are
- * unique and compared exactly; the empty text is no email. Once the promise of a write has resolved,
+ * unique and compared exactly; the empty text means no email. Once the promise of a write has resolved,
  * the write is durable and every later read sees it.
  *
  * Every method rejects with `StoreFailure` when the store fails.
@@ -38,8 +38,8 @@ export interface UserStore {
 
   /**
    * Users in order of creation: all, or those after the id `after`, or those with the given `ids`, which
-   * must be in that order. They come in pages of about a megabyte at most, but at least one user; a
-   * page is read when it is asked for.
+   * must be in that order. They come in pages of at most about a megabyte, but at least one user. A
+   * page is read only when the caller asks for it.
    */
   list(which?: { after?: string | undefined; ids?: string[] }): AsyncIterable<User[]>
 
@@ -57,7 +57,7 @@ export interface UserStore {
   close(): Promise<void>
 }
 
-/** A user to be stored, with the id that it had elsewhere, if any. */
+/** A user to store, with the id that it had elsewhere, if any. */
 export type Newcomer = Omit<User, 'id'> & { id?: string | undefined }
 
 /** What became of a newcomer. */

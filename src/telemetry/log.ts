@@ -19,8 +19,8 @@ export function createLogger(
 }
 
 /**
- * Writes the lines of one turn of the event loop together. Never waits: while the reader of a pipe is slow,
- * up to a megabyte is kept. What cannot be kept or written is dropped.
+ * Writes the lines of one turn of the event loop together. Never blocks: while the reader of a pipe is slow,
+ * keeps up to a megabyte. Lines that it can neither keep nor write are dropped.
  */
 function standardOutput(onDrop: () => void): DestinationStream {
   let waiting = Buffer.alloc(0)

@@ -1,9 +1,9 @@
-// A store whose calls are measured. Changes nothing else about it.
+// A store that measures the calls of another store. Changes nothing else.
 import type { Metrics } from './metrics.ts'
 import { StoreFailure, type UserStore } from '../store/user-store.ts'
 
 export function measured(store: UserStore, metrics: Metrics): UserStore {
-  /** A function that starts to measure a call, and returns one that stops; only the first stop has a time. */
+  /** Returns a function that starts a measurement, and returns one that stops it; only the first stop counts. */
   function clock(operation: string) {
     const { ended, failed } = metrics.storeOperation(operation)
     return () => {
@@ -28,7 +28,7 @@ export function measured(store: UserStore, metrics: Metrics): UserStore {
   }
 
   const startList = clock('list')
-  /** Measured until its first page. */
+  /** The time counts until the first page. */
   async function* list(which: Parameters<UserStore['list']>[0]) {
     const stop = startList()
     try {
@@ -43,7 +43,7 @@ export function measured(store: UserStore, metrics: Metrics): UserStore {
     }
   }
 
-  // Each method is named, so that a new one does not compile until it is measured or left out here.
+  // Each method is listed, so that a new one does not compile until it is measured, or passed on, here.
   return {
     description: store.description,
     most: store.most,

@@ -17,7 +17,7 @@ export interface Metrics {
   logLineDropped: () => void
   /** The meters of one operation of the store. */
   storeOperation: (operation: string) => {
-    /** A call has ended, well or not. */
+    /** A call has ended, with or without success. */
     ended: (seconds: number) => void
     failed: () => void
   }

@@ -54,7 +54,7 @@ interface Destinations {
   metrics: Metrics
 }
 
-const SAFE_ID = /^[\w.:/+=@-]{1,128}$/ // nothing that must be escaped anywhere
+const SAFE_ID = /^[\w.:/+=@-]{1,128}$/ // no character that needs escaping anywhere
 
 /** The id that the client or a proxy gave the request. */
 function idOf({ headers }: Request): string | undefined {

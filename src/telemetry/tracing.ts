@@ -36,7 +36,7 @@ export function startTracing(): () => Promise<void> {
   return () => Promise.race([provider.shutdown(), sleep(PATIENCE)])
 }
 
-/** Tells the request log the trace, which may begin with this request. */
+/** Gives the request log the id of the trace, which may begin with this request. */
 function nameTrace(span: Span, request: IncomingMessage | ClientRequest): void {
   if (request instanceof Request) request.trace = span.spanContext().traceId
 }

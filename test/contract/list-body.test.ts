@@ -31,7 +31,7 @@ test.each([
   expect(await written(jsonLines(pagesOf(pages)))).toEqual(lines)
 })
 
-test('no text in a list breaks the array or a line', async () => {
+test('no text of a user breaks the array or a line', async () => {
   const parts = ['}', ',', '{', '"', 'id', ':', '\\', '\n', '\r', '\u2028', '[', ']', '\0', '},{']
   const text = fc.oneof(
     fc.string({ unit: 'binary' }),

@@ -43,7 +43,7 @@ describe('the contract over HTTP', () => {
   })
 
   test.each(TYPES)(
-    '%s is %s, with a policy that allows only scripts from here',
+    '%s is %s, with a policy that allows only its own scripts',
     async (path, type) => {
       const { status, headers } = await fetch(url(path))
       expect([status, headers.get('content-type')]).toEqual([200, type])

@@ -122,7 +122,7 @@ async function until(condition: () => boolean): Promise<void> {
 const many = <T>(count: number, one: () => Promise<T>) =>
   Promise.all(Array.from({ length: count }, one))
 
-test('no bound cuts short what another one answers', () => {
+test('each longer limit leaves time for the response of a shorter one', () => {
   const { headersTimeout, requestTimeout, connectionsCheckingInterval, timeout } = LIMITS
   expect(headersTimeout).toBeLessThanOrEqual(requestTimeout)
   expect(timeout).toBeGreaterThan(requestTimeout + 2 * connectionsCheckingInterval)
@@ -160,20 +160,20 @@ describe('what is too large is refused before it ends:', () => {
   })
 })
 
-describe('a client that takes its time with an answer', () => {
+describe('a client that takes its time to read a response', () => {
   const { timeout, responseTimeout } = LIMITS
   test.each([
     [
-      'and stops reading is given up',
+      'and stops reading is disconnected',
       doesNotRead,
       useService(store, { ...SHORT, responseTimeout }),
     ],
     [
-      'and reads a little now and then is, too',
+      'and reads a little now and then is disconnected, too',
       readsSlowly,
       useService(store, { ...SHORT, timeout }),
     ],
-  ])('%s, and its list let go of', async (_, reads, patient) => {
+  ])('%s, and its list is closed', async (_, reads, patient) => {
     const { port, lines } = patient()
     const sockets = Array.from({ length: 5 }, () => reads(get('/users'))(port))
     for (const socket of sockets) open.add(socket)
@@ -195,7 +195,7 @@ const few = useService(store, {
 })
 
 describe('connections', () => {
-  test('that are idle make room for others, of whom none is refused', async () => {
+  test('that are idle make room for others, and none of these is refused', async () => {
     const sockets: net.Socket[] = []
     for (let i = 0; i < 100; i += 1) {
       const socket = says(get('/nothing'))(few().port)
@@ -208,7 +208,7 @@ describe('connections', () => {
     await amid(Promise.resolve(), few().port)
   })
 
-  test('that say nothing make room for others, and are never more than the bound', async () => {
+  test('that say nothing make room for others, and are never more than the limit', async () => {
     const { port } = few()
     const muted = Array.from({ length: 200 }, () => says('')(port))
     for (const socket of muted) open.add(socket)
@@ -242,7 +242,7 @@ test('connections with an unfinished body make room for others, the oldest first
 })
 
 describe('a client that closes its half', () => {
-  test('behind its request gets the whole answer, however long', async () => {
+  test('after its request gets the whole response, however long', async () => {
     const texts = await amid(many(5, () => heard(closesItsHalf(get('/users')))))
     for (const text of texts) {
       expect(text.split('"id"')).toHaveLength(2_001)
@@ -250,7 +250,7 @@ describe('a client that closes its half', () => {
     }
   })
 
-  test('behind several gets all their answers', async () => {
+  test('after several requests gets all responses', async () => {
     const text = await heard(closesItsHalf(get('/users/x').repeat(10)))
     expect(parseAnswers(text).map(({ status }) => status)).toEqual(Array(10).fill(404))
   })
@@ -292,7 +292,7 @@ describe('pipelined requests', () => {
   })
 })
 
-describe('a transfer coding besides chunks is 400, and nothing behind it is taken for a request:', () => {
+describe('a transfer coding other than chunked gets 400, and what follows it is not taken for a request:', () => {
   test.each([
     ['gzip', 'Transfer-Encoding: gzip, chunked\r\n'],
     ['identity', 'Transfer-Encoding: identity, chunked\r\n'],
@@ -310,7 +310,7 @@ describe('a transfer coding besides chunks is 400, and nothing behind it is take
     expect(await opened().findByEmail(email)).toMatchObject({ email }) // it was a request
   })
 
-  test('chunks in any letter case are taken', async () => {
+  test('chunked in any letter case is accepted', async () => {
     const headers = 'Transfer-Encoding: Chunked\r\nConnection: close\r\n'
     const text = await heard(
       says(`${login(headers)}f\r\n{"email":"none"}\r\n0\r\n\r\n`.replace('f\r', '10\r')),
@@ -332,7 +332,7 @@ describe('headers', () => {
   })
 
   test.each(['\xff', '\xc3', '\xed\xa0\x80', '%ff', '%c3'])(
-    'and paths that hold the broken UTF-8 %j do no harm',
+    'and paths with the broken UTF-8 %j do no harm',
     async (bytes) => {
       const bare = `X: ${bytes}\r\nX-Request-Id: ${bytes}\r\n${AUTHORIZATION}`
       const line = `GET /users/${bytes}?${bytes} HTTP/1.1\r\nHost: localhost\r\n`
@@ -342,7 +342,7 @@ describe('headers', () => {
   )
 })
 
-describe('a body that is hard to parse is refused as any other:', () => {
+describe('a body that is hard to parse is refused like any other:', () => {
   test.each(Object.entries(bodies))('%s', async (name, body) => {
     const request = whole(body, 'Connection: close\r\n')
     const texts = await amid(many(5, () => heard(says(request))))
@@ -351,7 +351,7 @@ describe('a body that is hard to parse is refused as any other:', () => {
   })
 })
 
-test('a body that is packed twice is 415', async () => {
+test('a body that is compressed twice gets 415', async () => {
   const headers = 'Content-Encoding: gzip, gzip\r\nConnection: close\r\n'
   const text = await heard(says(whole(gzipSync(gzipSync('{}')), headers)))
   expect(parseAnswers(text)).toMatchObject([{ status: 415 }])
@@ -371,7 +371,7 @@ test('large bodies that stall make room for others, the oldest first, and get 40
 })
 
 test.each(['gzip', 'deflate'])(
-  'a body of %s that is broken behind the limit does no harm',
+  'a body of %s that is broken after the limit does no harm',
   async (coding) => {
     const head = coding === 'gzip' ? '1f8b0800000000000003' : '789c'
     for (const more of [1, 16_384, 16_385, 20_000, 40_000, 200_000]) {

@@ -19,13 +19,13 @@ const REMOTE = [
   '',
 ]
 
-test.each(['127.0.0.1', 'localhost', '::1'])('on %s only loopback names are answered', (bound) => {
+test.each(['127.0.0.1', 'localhost', '::1'])('on %s only loopback names are accepted', (bound) => {
   const isHere = hostCheck(bound, [])
   expect(LOCAL.filter((name) => !isHere(name))).toEqual([])
   expect(REMOTE.filter(isHere)).toEqual([])
 })
 
-test('on loopback the allowed names are answered too', () => {
+test('on loopback the allowed names are accepted too', () => {
   const isHere = hostCheck('127.0.0.1', ['Users.example.com'])
   expect(['users.example.com:8080', 'localhost', 'example.com'].map(isHere)).toEqual([
     true,
@@ -34,7 +34,7 @@ test('on loopback the allowed names are answered too', () => {
   ])
 })
 
-test('on another address every name is answered, or only the allowed ones', () => {
+test('on another address every name is accepted, or only the allowed ones', () => {
   expect([...LOCAL, ...REMOTE].every(hostCheck('0.0.0.0', []))).toBe(true)
   const isHere = hostCheck('0.0.0.0', ['users.example.com'])
   expect(['users.example.com', 'localhost'].map(isHere)).toEqual([true, false])

@@ -36,7 +36,7 @@ test.each([
   expect(row?.[1]).toMatch(new RegExp(`^${value}\\b`))
 })
 
-test('every row of the limits is looked at', () => {
+test('every row of the limits names a test', () => {
   const [, limits] = read('SECURITY.md').split('\n## Limits\n')
   const [table] = limits!.trim().split('\n\n')
   expect([

@@ -82,7 +82,7 @@ describeLinux('a process of 256 MiB, on Linux,', () => {
       expect(await rise(() => many(60, () => heard(requests)))).toBeLessThan(100)
     })
 
-    test('holds what slow readers of 20 lists of 15 MB leave', async () => {
+    test('rises by at most 200 MB when slow readers leave 20 lists of 15 MB unread', async () => {
       const list = doesNotRead(get('/users'))
       const attack = async () => {
         for (let i = 0; i < 20; i += 1) open.add(list(port))

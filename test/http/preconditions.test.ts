@@ -9,7 +9,7 @@ const ABSENT = '665f1c2e8b3f4a0012d4ffff'
 const ADA = { id: ABSENT, name: 'Ada', email: 'ada@example.com' }
 const ETAG = etagOf(ADA)
 
-test('an ETag is strong, and another one for each id, name and email', () => {
+test('an ETag is strong, and differs for each id, name and email', () => {
   const others = [
     { ...ADA, id: ADA.id.replace('f', 'e') },
     { ...ADA, name: 'ada' },
@@ -57,7 +57,7 @@ test.each([
 })
 
 test.each([',', ' ', ' ,', '"', '""', '"",', 'W/', `${ETAG},`])(
-  'a field full of %s is read in no time to speak of',
+  'a field full of %s is read quickly',
   (part) => expect(ifMatch(part.repeat(100_000 / part.length), '"y"')).toBe(false),
 )
 
@@ -70,7 +70,7 @@ describeStores((place) => {
   const etag = async (id: string) => (await ask(`GET /users/${id}`)).headers.etag!
 
   describe('GET of a user', () => {
-    test('has an ETag that changes with the name, and comes back with it', async () => {
+    test('has an ETag that changes with the name, and changes back with it', async () => {
       const { id } = await create('a')
       const first = await etag(id)
       expect(await etag(id)).toBe(first)
@@ -80,7 +80,7 @@ describeStores((place) => {
       expect(await etag(id)).toBe(first)
     })
 
-    test('is 304 and no body to who has the user already', async () => {
+    test('is 304 without a body when If-None-Match names the user', async () => {
       const { id } = await create()
       const tag = await etag(id)
       for (const method of ['GET', 'HEAD']) {
@@ -91,13 +91,13 @@ describeStores((place) => {
       }
     })
 
-    test('is 304 though the client asks caches to be passed by, as fetch does', async () => {
+    test('is 304 even with Cache-Control: no-cache, as fetch sends it', async () => {
       const { id } = await create()
       const headers = { 'if-none-match': await etag(id), 'cache-control': 'no-cache' }
       expect((await ask(`GET /users/${id}`, headers)).status).toBe(304)
     })
 
-    test('is 200 to who has another, and 404 when there is none', async () => {
+    test('is 200 when If-None-Match names another user, and 404 when there is no user', async () => {
       const { id } = await create()
       const tag = await etag(id)
       await store().rename(id, 'Grace')
@@ -151,7 +151,7 @@ describeStores((place) => {
       expect(await put({ 'if-none-match': '"x"' }, other.id)).toBe(204)
     })
 
-    test('is 412 when the user has changed meanwhile, and 404 when it has gone', async () => {
+    test('is 412 when the user has changed meanwhile, and 404 when the user was deleted', async () => {
       const { id } = await create()
       const tag = await etag(id)
       await store().rename(id, 'Augusta')
@@ -192,7 +192,7 @@ describeStores((place) => {
     })
   })
 
-  test('PUT is 400 to an invalid body before anything else', async () => {
+  test('PUT returns 400 for an invalid body before anything else', async () => {
     const { id } = await create()
     for (const one of [id, ABSENT]) {
       expect((await ask(`PUT /users/${one}`, { 'if-match': '"x"' }, {})).status).toBe(400)

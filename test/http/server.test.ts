@@ -46,7 +46,7 @@ test.each([
   expect(statusesOf(text, 'POST /users')).toEqual([status])
 })
 
-test('what is no request gets a response with a Date', async () => {
+test('input that is not a request gets a response with a Date', async () => {
   const [response] = answersIn(await service().exchange('nonsense\r\n\r\n'))
   expect(Date.parse(response!.headers.date!)).toBeGreaterThan(0)
 })
@@ -61,7 +61,7 @@ test('HTTP/1.0 with a transfer coding is refused, and its connection closed', as
   expect(statusesOf(await service().exchange(`${head}0\r\n\r\n`))).toEqual([400])
 })
 
-test('every response forbids sniffing, and caches keep no user', async () => {
+test('every response forbids sniffing, and no cache keeps a user', async () => {
   const { headers } = await service().send('GET /users')
   expect(headers).toMatchObject({
     'x-content-type-options': 'nosniff',
@@ -82,7 +82,7 @@ test('the log says who created and who deleted a user', async () => {
   expect(deleted).toMatchObject({ method: 'DELETE', user: caller, path: `/users/${json.id}` })
 })
 
-describe('what is no request', () => {
+describe('input that is not a request', () => {
   test.each<[string, string, number, string]>([
     ['garbage', 'nonsense\r\n\r\n', 400, 'the request is not valid HTTP'],
     [
@@ -141,7 +141,7 @@ describe('what is no request', () => {
       'the request is not valid HTTP',
     ],
   ])(
-    '%s gets its answer in the one shape, and the connection ends',
+    '%s gets a response in the usual form, and the connection ends',
     async (_, bytes, status, message) => {
       const text = await service().exchange(bytes)
       expect(answersIn(text)).toMatchObject([
@@ -150,17 +150,17 @@ describe('what is no request', () => {
     },
   )
 
-  test('too slow headers get 408', async () => {
+  test('headers that are too slow get 408', async () => {
     const text = await impatient().exchange('GET / HTTP/1.1\r\nHost: localhost\r\n')
     expect(statusesOf(text)).toEqual([408])
   })
 
-  test('garbage behind a request does not take the answer from the request', async () => {
+  test('garbage after a request does not replace the response to the request', async () => {
     const text = await service().exchange(`${post('{"name":"slow"}')}nonsense\r\n\r\n`)
     expect(statusesOf(text)).toEqual([201, 400])
   })
 
-  test('what still comes behind it does not take the answer from a request', async () => {
+  test('what comes after the garbage does not replace the response either', async () => {
     const { socket, text } = dial(service().port)
     const broken =
       'POST /login HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'
@@ -171,7 +171,7 @@ describe('what is no request', () => {
     expect(statusesOf(text())).toEqual([201, 400])
   })
 
-  test('a broken body of a refused request does not get a second answer', async () => {
+  test('a broken body of a refused request does not get a second response', async () => {
     const head = 'POST /users HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n'
     const { socket, text } = dial(service().port)
     socket.write(head)
@@ -200,7 +200,7 @@ test.each(['example.com', 'example.com:80', '[::1]:3000', ''])(
   },
 )
 
-test('an offer to upgrade is ignored, and nothing behind it is taken for a request', async () => {
+test('an offer to upgrade is ignored, and what follows it is not taken for a request', async () => {
   const upgrade = 'Host: localhost\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n'
   const { socket, text } = dial(service().port)
   socket.write(
@@ -212,7 +212,7 @@ test('an offer to upgrade is ignored, and nothing behind it is taken for a reque
 })
 
 test.each(['2000000', '2147483648', '4294967296', '999999999999999'])(
-  'a body of %s bytes is refused before it comes',
+  'a body of %s bytes is refused before it arrives',
   async (length) => {
     const headers = `Content-Length: ${length}\r\nConnection: close\r\n`
     const text = await service().exchange(post('{}', headers))
@@ -225,7 +225,7 @@ describe('a method that Node does not know', () => {
     service().exchange(`${line} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`)
 
   test.each(['BREW', 'brew', 'M-SEARCH-2', 'PRI'])(
-    '%s is 405, behind the guard',
+    '%s gets 405, after the guard',
     async (method) => {
       expect(await brew(`${method} /login`)).toMatch(
         /^HTTP\/1.1 405 [^]*Allow: POST\r\n[^]*"message":"/,
@@ -237,14 +237,14 @@ describe('a method that Node does not know', () => {
     },
   )
 
-  test('has no body, and nothing behind it is taken for a request', async () => {
+  test('has no body, and what follows it is not taken for a request', async () => {
     const login = 'POST /login HTTP/1.1\r\nHost: localhost\r\n\r\n'
     expect(statusesOf(await brew('BREW /nothing', `Content-Length: 40\r\n\r\n${login}`))).toEqual([
       404,
     ])
   })
 
-  test('does not take the answer from the request before it', async () => {
+  test('does not replace the response to the request before it', async () => {
     const text = await service().exchange(
       `${post('{"name":"slow"}')}BREW /login HTTP/1.1\r\nHost: localhost\r\n\r\n`,
     )
@@ -260,7 +260,7 @@ describe('a method that Node does not know', () => {
   )
 
   test.each(['get', 'Get', 'pOST'])(
-    'is not one of Node in another letter case: %s',
+    'is not a known method in another letter case: %s',
     async (method) => {
       expect(statusesOf(await brew(`${method} /users`, AUTHORIZATION))).toEqual([400])
     },
@@ -285,13 +285,13 @@ describe('CONNECT', () => {
     expect((await service().send('GET /nothing')).status).toBe(404)
   })
 
-  test('behind a request that is not through breaks the connection, as Node would by itself', async () => {
+  test('after an unfinished request breaks the connection, as Node does by default', async () => {
     expect(await service().exchange(post('{"name":"slow"}') + CONNECT)).toBe('')
     await service().exchange(`GET / HTTP/1.1\r\n\r\n${CONNECT}`)
     expect((await service().send('GET /nothing')).status).toBe(404)
   })
 
-  test('behind one that is through is answered', async () => {
+  test('after a finished request gets a response', async () => {
     const { socket, text } = dial(service().port)
     socket.write('GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n')
     await once(socket, 'data')
@@ -325,24 +325,24 @@ test('HTTP/1.0 needs no host', async () => {
   expect(statusesOf(await service().exchange('GET /nothing HTTP/1.0\r\n\r\n'))).toEqual([404])
 })
 
-test('an expectation other than 100-continue is no matter', async () => {
+test('an expectation other than 100-continue is ignored', async () => {
   const bytes =
     'GET /nothing HTTP/1.1\r\nHost: localhost\r\nExpect: wonders\r\nConnection: close\r\n\r\n'
   expect(statusesOf(await service().exchange(bytes))).toEqual([404])
 })
 
-test('100-continue is answered before the body', async () => {
+test('100 Continue is sent before the body arrives', async () => {
   const headers = 'Expect: 100-continue\r\nConnection: close\r\nContent-Length: 2\r\n'
   const text = await service().exchange(post('{}', headers))
   expect(text).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /)
 })
 
-test('a value that reads Host is no host', async () => {
+test('a header with the value Host is not a host', async () => {
   const text = 'GET /nothing HTTP/1.1\r\nHost: localhost\r\nX: Host\r\nConnection: close\r\n\r\n'
   expect(statusesOf(await service().exchange(text), 'GET /nothing')).toEqual([404])
 })
 
-test('pipelined requests are answered in their order', async () => {
+test('pipelined requests get their responses in order', async () => {
   const last = post('{"name":"b"}', 'Content-Length: 12\r\nConnection: close\r\n')
   const answers = answersIn(await service().exchange(post('{"name":"slow"}') + last))
   expect(answers.map(({ json }) => json.name)).toEqual(['slow', 'b'])
@@ -376,7 +376,7 @@ describe('the log', () => {
   })
 
   test.each(['abc', 'a-b_c.d:e/f+g=h@i', 'x'.repeat(128)])(
-    'takes X-Request-Id %s, and returns it',
+    'accepts X-Request-Id %s, and returns it',
     async (id) => {
       service().lines.length = 0
       const request = { authorization: 'Bearer x', headers: { 'x-request-id': id } }
@@ -414,12 +414,12 @@ describe('the log', () => {
     expect(line!['trace_id']).toBe(trace)
   })
 
-  test('has why a token was refused', async () => {
+  test('says why a token was refused', async () => {
     const [line] = await logged('GET /users', { authorization: undefined })
     expect(line).toMatchObject({ status: 401, refused: 'missing' })
   })
 
-  test('has a line for what is no request', async () => {
+  test('has a line for input that is not a request', async () => {
     service().lines.length = 0
     const text = await service().exchange('nonsense\r\n\r\n')
     expect(service().lines).toMatchObject([{ status: 400, code: 'HPE_INVALID_METHOD' }])

@@ -29,7 +29,7 @@ afterAll(async () => {
 
 describeLinux('hostile clients of every kind, on Linux,', () => {
   test(
-    'leave others their answers, and behind them nothing open',
+    'do not keep others from their responses, and leave nothing open',
     async () => {
       await fill()
       const { port, memory, descriptors, errors } = await start()

@@ -38,7 +38,7 @@ describe('the port for operators', () => {
     ['GET', '/users', 404, 'there are /livez, /readyz and /metrics'],
     ['GET', '/__proto__', 404, 'there are /livez, /readyz and /metrics'],
     ['POST', '/livez', 405, 'there are HEAD and GET'],
-  ])('answers %s %s with %i', async (method, path, status, text) => {
+  ])('responds to %s %s with %i', async (method, path, status, text) => {
     expect(await ops(path, method)).toMatchObject({ status, text })
   })
 
@@ -101,7 +101,7 @@ describe('/metrics', () => {
     }
   })
 
-  test('has the requests that are being answered', async () => {
+  test('has the requests in flight', async () => {
     const { socket } = dial(Number(new URL(url).port))
     socket.write(
       'POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n',
@@ -124,7 +124,7 @@ describe('/metrics', () => {
     ])
   })
 
-  test('has what the store was asked', async () => {
+  test('has the operations of the store', async () => {
     const before = await lines('store_operation_duration_seconds_count')
     await users.GET('/users')
     const after = await lines('store_operation_duration_seconds_count')
@@ -173,7 +173,7 @@ test('a signal while it starts stops it with 0, as soon as it can', async () => 
   await other.remove()
 })
 
-test('it is not ready from the moment that it stops, and serves on for STOP_DELAY', async () => {
+test('it is not ready from the moment of the signal, and continues to serve for STOP_DELAY', async () => {
   const port = Number(new URL(url).port)
   expect(
     (await send(port, 'GET /nothing', { headers: { connection: 'keep-alive' } })).headers,

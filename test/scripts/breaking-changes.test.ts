@@ -104,7 +104,7 @@ test.each(rowsOf(HARMLESS))('no client would break when %s', (_, changes) => {
   expect(breaks(changes)).toEqual([])
 })
 
-describe('npm run check, when a path went,', () => {
+describe('npm run check, when a path is gone,', () => {
   function check(version: string) {
     const folder = mkdtempSync(join(tmpdir(), 'users-service-'))
     mkdirSync(join(folder, 'src/contract'), { recursive: true })

@@ -34,7 +34,7 @@ test('an export is compressed if the name of the file says so, and only its owne
   expect(statSync(target).mode & 0o777).toBe(0o600)
 })
 
-test('a file is overwritten only if that is asked for, and then through a link', async () => {
+test('a file is overwritten only with --force, and then also through a link', async () => {
   const target = file('people.csv', 'mine')
   const link = join(folder(), 'link.csv')
   symlinkSync(target, link)

@@ -20,7 +20,7 @@ const people = (count: number) =>
   )
 
 describeStores((kind) => {
-  test('an import is safe beside a running service', async () => {
+  test('an import is safe while a service runs', async () => {
     const place = at(kind)
     const service = serve(place, { SIGNING_SECRET: SECRET })
     const url = await service.listening()
@@ -71,7 +71,7 @@ describeStores((kind) => {
   })
 })
 
-test('a report of a former run stays when an import cannot begin', async () => {
+test('the report of an earlier run stays when an import cannot begin', async () => {
   const report = file('people.csv.report.txt', 'of before')
   const place = { ...at(sqlitePlace), environment: { TOKEN_TTL: 'x' } }
   expect((await importUsers(place, people(1))).code).toBe(1)

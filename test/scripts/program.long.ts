@@ -7,7 +7,7 @@ import { useTransfers } from '../support/transfers.ts'
 const { at, done } = useTransfers()
 
 describe.each(['import-users', 'export-users', 'create-user', 'backup'])('%s', (script) => {
-  test('prints its usage when it is asked to', async () => {
+  test('prints its usage with --help', async () => {
     const { code, stdout, stderr } = await done(script, at(sqlitePlace), ['--help'])
     expect([code, stdout, stderr]).toEqual([0, expect.stringMatching(/^usage: /), ''])
   })

@@ -9,7 +9,7 @@ const count = async (metrics: ReturnType<typeof createMetrics>, name: string) =>
   (await metrics.expose()).text.split('\n').filter((line) => line.startsWith(name))
 
 test.each(['create', 'find', 'findByEmail', 'list', 'ids', 'rename', 'remove'])(
-  'a failing %s is measured and counted',
+  'a failing %s is measured and counted as a failure',
   async (operation) => {
     const metrics = createMetrics()
     const store = measured(failing(), metrics)
@@ -32,7 +32,7 @@ test.each(['create', 'find', 'findByEmail', 'list', 'ids', 'rename', 'remove'])(
   },
 )
 
-test('a measured store is asked what the one behind it is then asked', async () => {
+test('a measured store passes on all arguments', async () => {
   const asked: unknown[][] = []
   const note =
     <T>(answer: T) =>
@@ -53,7 +53,7 @@ test('a measured store is asked what the one behind it is then asked', async () 
   expect(asked).toEqual([['id', 'new', 'old'], ['id', 'old'], ['id', 7], [{ ids: ['id'] }]])
 })
 
-test('an email that is taken is no failure', async () => {
+test('an email that is taken does not count as a failure', async () => {
   const metrics = createMetrics()
   const create = async () => {
     throw new EmailTaken('x')
@@ -65,7 +65,7 @@ test('an email that is taken is no failure', async () => {
   ])
 })
 
-test('a list that fails on the way is counted, and let go of', async () => {
+test('a list that fails on the way is counted and closed', async () => {
   const metrics = createMetrics()
   let released = false
   const list = async function* () {
@@ -111,7 +111,7 @@ test('a call and a list are measured once, in seconds, however many pages the li
   }
 })
 
-test('what a list takes until its end does not count, only until its first page', async () => {
+test('the time of a list counts only until its first page', async () => {
   const metrics = createMetrics()
   const list = async function* () {
     yield [1] as never
@@ -124,7 +124,7 @@ test('what a list takes until its end does not count, only until its first page'
   expect(await count(metrics, counted)).toEqual([`${counted} 1`])
 })
 
-test("an error of a list that is not the store's is no failure of it", async () => {
+test('an error in a list other than StoreFailure does not count as a failure of the store', async () => {
   const metrics = createMetrics()
   // eslint-disable-next-line require-yield
   const list = async function* (): AsyncGenerator<User[]> {

@@ -45,7 +45,7 @@ describeStores((kind) => {
     })
   }
 
-  test('a collector that never answers holds up neither requests nor the end', async () => {
+  test('a collector that never responds delays neither requests nor the stop', async () => {
     const service = await serveTraced(() => {})
     const url = await service.listening()
     const authorization = `Bearer ${tokens.issue('x')}`

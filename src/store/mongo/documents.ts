@@ -19,7 +19,7 @@ export function toUser(document: Buffer): User {
 
 export const toObjectId = (id: string): ObjectId => ObjectId.createFromHexString(id)
 
-/** @returns for each of `values`, the user whose `field` it is */
+/** @returns for each of `values`, the user that has it as its `field` */
 export async function findEach(
   users: Collection<UserDocument>,
   field: '_id' | 'email',
@@ -49,7 +49,7 @@ export async function insertEach(
   })
 }
 
-/** As `UserStore.createMany`. @throws the driver's error */
+/** Implements `UserStore.createMany`. @throws the driver's error */
 export async function createMany(
   users: Collection<UserDocument>,
   newcomers: Newcomer[],

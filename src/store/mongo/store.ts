@@ -1,4 +1,4 @@
-// Users in MongoDB. Only this folder knows the driver.
+// Users in MongoDB. In src, only this folder uses the driver.
 import { MongoClient, MongoServerSelectionError, type Collection, type Filter } from 'mongodb'
 import { batched, type BatchObserver } from '../batch.ts'
 import {
@@ -13,14 +13,14 @@ import {
 import { isUserId, newUserId } from '../user-id.ts'
 import { StoreFailure, type User, type UserStore } from '../user-store.ts'
 
-/** How long to wait for an answer of the server, in milliseconds. */
+/** How long to wait for a response of the server, in milliseconds. */
 const PATIENCE = 2_000
 
 /** The most users of `createMany`, and how long it may take, in milliseconds. */
 const MANY = 1_000
 const MANY_PATIENCE = 10_000
 
-/** The most users in a page of a list, and the most bytes of documents; a longer user is a page alone. */
+/** The most users in a page of a list, and the most bytes of documents; a longer user gets a page of its own. */
 const PAGE = 500
 const PAGE_BYTES = 1_000_000
 
@@ -30,14 +30,14 @@ const PAGE_BYTES = 1_000_000
  */
 const BATCH = 100
 
-/** Text of more UTF-16 code units than this is long: it makes a command of its own. */
+/** A longer text, in UTF-16 code units, gets a command of its own. */
 const LONG = 10_000
 
 const OPTIONS = {
-  serverSelectionTimeoutMS: PATIENCE - 100, // so that the error says why, and not just that time is up
+  serverSelectionTimeoutMS: PATIENCE - 100, // less than PATIENCE, so that the error has a reason, not just a time-out
   connectTimeoutMS: PATIENCE,
   socketTimeoutMS: PATIENCE,
-  w: 'majority', // by this name, because inside `writeConcern` it would not override the URI
+  w: 'majority', // not inside `writeConcern`, which would not override the URI
   journal: true,
   readPreference: 'primary', // a read sees every acknowledged write
 } as const
@@ -45,7 +45,7 @@ const OPTIONS = {
 /**
  * Connects to MongoDB at `uri` and makes sure that email has a unique index.
  *
- * @param uri a connection string; it names the database, which is `test` otherwise
+ * @param uri a connection string; if it names no database, the database is `test`
  * @throws StoreFailure the server cannot be reached, or refuses
  */
 export async function openMongoStore(
@@ -72,7 +72,7 @@ export async function openMongoStore(
       return await inTime(call(users), patience)
     } catch (error) {
       if (error instanceof MongoServerSelectionError && client === current.client) {
-        // The driver's monitor can wait for ever on a connection that broke: driver 7.9 awaits the
+        // The driver's monitor can wait forever on a broken connection: driver 7.9 awaits the
         // `drain` of a destroyed socket. A new client finds the server when it is back.
         current = connect(uri)
         release(client)
@@ -81,7 +81,7 @@ export async function openMongoStore(
     }
   }
 
-  /** A function of one item that runs many with one command. */
+  /** Returns a function that takes one item; many calls become one command. */
   const together = <In, Out>(
     operation: string,
     run: (users: Collection<UserDocument>, items: In[]) => Promise<(Out | Error)[]>,
@@ -102,7 +102,7 @@ export async function openMongoStore(
   )
   const insert = together('create', insertEach, (user) => Object.values(user).some(isLong))
 
-  let size = 1 // how many users of any list are fetched next; grows while they are short
+  let size = 1 // how many users the next batch of any list has; grows while users are short
 
   return {
     description,
@@ -190,7 +190,7 @@ function connect(uri: string) {
   }
 }
 
-/** Closes without waiting; the server may be gone. */
+/** Closes without waiting, because the server may be gone. */
 function release(it: { close(): Promise<void> }): void {
   it.close().catch(() => {})
 }
@@ -206,7 +206,7 @@ async function inTime<T>(answer: Promise<T>, patience: number): Promise<T> {
 
 const isLong = (text: unknown): boolean => typeof text === 'string' && text.length > LONG
 
-/** Splits what the server sent, which can be 16 MB. */
+/** Splits a batch of the server, which can have 16 MB, into pages. */
 function* pagesOf(documents: Buffer[]): Generator<Buffer[]> {
   let page: Buffer[] = []
   let bytes = 0

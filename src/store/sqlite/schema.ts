@@ -11,7 +11,7 @@ export const COLUMNS = {
 
 /**
  * The SQL that upgrades a database from each version to the next. Add to the end; never change what was
- * released. A new column can be NULL in users who exist, and then reads as the empty text.
+ * released. In existing users a new column is NULL, which is read as the empty text.
  */
 export const MIGRATIONS = [
   '', // from version 0: version 1.0.0 of the service made the same table, and set no version
@@ -23,7 +23,7 @@ const TABLE = `CREATE TABLE users (${columns.join(', ')}) STRICT`
 /**
  * Makes the table in a new database, and upgrades the table of an older one.
  *
- * @throws Error a newer version of the service made the database, or its columns are not `COLUMNS`
+ * @throws Error a newer version of the service created the database, or its columns are not `COLUMNS`
  */
 export function migrate(db: DatabaseSyncInstance, migrations = MIGRATIONS): void {
   const newest = migrations.length

@@ -1,4 +1,4 @@
-// Users in a SQLite file, durable at every write. Only this folder knows the SQLite library, which has
+// Users in a SQLite file; every write is durable. In src, only this folder uses the SQLite library, which has
 // the interface of node:sqlite (https://nodejs.org/api/sqlite.html).
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
@@ -20,24 +20,24 @@ import {
 const PATIENCE = 2_000
 const PAUSE = 5
 
-/** The most users in a page of a list, and the most bytes of text; a longer user is a page alone. */
+/** The most users in a page of a list, and the most bytes of text; a longer user gets a page of its own. */
 const PAGE = 500
 const PAGE_BYTES = 1_000_000
 
 /** The most users of `createMany`. */
 const MANY = 50_000
 
-// Emails come in any order, so their index is written everywhere: keep its pages in memory (64 MB), and
-// copy them from the log to the database rarely (40 MB). It makes an import of 400,000 users a third faster.
+// Emails come in no order, so writes touch every page of their index. Keep these pages in memory (64 MB), and
+// copy them from the log to the database rarely (40 MB). This makes an import of 400,000 users a third faster.
 const FOR_MANY = 'PRAGMA cache_size = -64000; PRAGMA wal_autocheckpoint = 10000'
 
-/** The most writes in one transaction. With 64 connections it makes POST several times as fast. */
+/** The most writes in one transaction. With 64 connections, this makes POST several times as fast. */
 const GROUP = 1_000
 
 const FIELDS = Object.keys(COLUMNS) as (keyof User)[]
 
-// The library cuts a text at its first NUL, on the way in and on the way out. So texts go in as
-// bytes, and users come out as JSON, where NUL is escaped.
+// The library cuts a text at its first NUL, when it writes and when it reads. So texts are written as
+// bytes, and users are read as JSON, where NUL is escaped.
 const TEXT = 'CAST(? AS TEXT)'
 const USER = `json_object(${FIELDS.map((field) => `'${field}', ifnull(${field}, '')`).join(', ')})`
 const LENGTH = FIELDS.map((field) => `ifnull(octet_length(${field}), 0)`).join(' + ')
@@ -56,7 +56,7 @@ export function openSqliteStore(file: string, onBatch: BatchObserver = () => {})
 }
 
 /**
- * Copies the database `file` to `target`, as it is at one moment, while services use it.
+ * Copies a consistent state of the database `file` to `target`, also while services use it.
  *
  * @throws StoreFailure there is no such database, or `target` exists
  */
@@ -76,7 +76,7 @@ function orFail<T>(task: string, call: () => T): T {
   }
 }
 
-/** Only its owner can read the file, from the first byte on. */
+/** Makes the file, if it does not exist, so that only its owner can ever read it. */
 function makeFile(file: string): void {
   const folder = dirname(file)
   orFail(`keep users in the folder ${folder} (DATA_DIR)`, () => {
@@ -85,14 +85,14 @@ function makeFile(file: string): void {
   })
 }
 
-/** `mkdirSync` with `recursive` would never return from /proc/x: Node 20 and 24 try it again for ever. */
+/** Does not use the option `recursive` of `mkdirSync`: on /proc/x, Node 20 and 24 would try forever. */
 function makeFolder(folder: string): void {
   if (existsSync(folder)) return
   makeFolder(dirname(folder))
   try {
     mkdirSync(folder, { mode: 0o700 })
   } catch (error) {
-    if (!existsSync(folder)) throw error // else another process has just made it
+    if (!existsSync(folder)) throw error // otherwise another process has just made it
   }
 }
 
@@ -100,7 +100,7 @@ function open(file: string): DatabaseSyncInstance {
   const db = new DatabaseSync(file, { timeout: PATIENCE })
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
   migrate(db)
-  db.exec('PRAGMA busy_timeout = 0') // SQLite would block the process while it waits; attempt() does not
+  db.exec('PRAGMA busy_timeout = 0') // from now on attempt() waits, which does not block the process
   return db
 }
 
@@ -143,7 +143,7 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
   )
 
   let lastPage: Promise<unknown> = Promise.resolve()
-  /** One page in each turn of the event loop, of all lists together, so that other requests go on. */
+  /** Reads one page per turn of the event loop, for all lists together, so that other requests are served. */
   function readPage(read: () => User[]): Promise<User[]> {
     const page = lastPage.then(() => turn()).then(() => attempt(read))
     lastPage = page.then(noop, noop)
@@ -197,8 +197,8 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
     remove: (id, ifName) => commit(() => remove.run(bytes(id), bytesIf(ifName))),
     isEmpty: () => attempt(() => any.get() === undefined),
     async close() {
-      // The library's close() leaves everything in the log, which is as durable. If this fails, the
-      // next process that opens the database reads the log.
+      // The library's close() leaves the data in the write-ahead log, which is also durable. If the checkpoint
+      // fails, the next process that opens the database reads the log.
       await attempt(() => db.exec('PRAGMA wal_checkpoint(TRUNCATE)')).catch(() => {})
       await attempt(() => db.close())
     },
@@ -207,11 +207,11 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
 
 type Write = () => { changes: number | bigint }
 
-/** A function that gets the first users that meet `condition`: at least one, and no more than a page holds. */
+/** Returns a function that reads one page: the first users that meet `condition`. A page may have a single long user. */
 function pager(db: DatabaseSyncInstance, condition: string): (value: string) => User[] {
   const from = `FROM users WHERE ${condition} ORDER BY id LIMIT ?`
   const page = db.prepare(`SELECT json_group_array(${USER}) AS users FROM (SELECT * ${from})`)
-  // octet_length() reads no text if it is asked for the column itself, as here.
+  // octet_length() of a plain column, as here, does not read the text.
   const size = db.prepare(`SELECT sum(length) AS bytes FROM (SELECT ${LENGTH} AS length ${from})`)
   return (value) => {
     let limit = PAGE

@@ -15,7 +15,7 @@ async function exported(name: string, users: User[], size: number): Promise<stri
   return text
 }
 
-test.each(['x.csv', 'x.ndjson', 'x.json'])('%s brings every text back', async (name) => {
+test.each(['x.csv', 'x.ndjson', 'x.json'])('%s keeps every text exactly', async (name) => {
   const text = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.string({ unit: fc.constantFrom('"', ',', ';', '\n', '\r', ' ', '\\', '\0', 'a', '\uFEFF') }),

@@ -71,7 +71,7 @@ test.each([
   expect(opening).toThrow(`cannot keep users in the folder ${folder} (DATA_DIR): E`)
 })
 
-test('a folder is made with those above it', async () => {
+test('a folder is made with its parents', async () => {
   const place = newPlace()
   const dataDir = join(place.dataDir, 'some/other')
   await open({ ...place, dataDir })
