@@ -2,6 +2,7 @@
 import Koa from 'koa'
 import { createRouter, unmatched } from './contract/router.ts'
 import { answerErrors } from './errors.ts'
+import { newMemory, type Budget } from './http/budget.ts'
 import { guard } from './auth/guard.ts'
 import { login } from './login.ts'
 import { rawPath } from './http/target.ts'
@@ -17,16 +18,18 @@ interface Parts {
   bodyLimit: number
   /** Whether to serve the contract and its page. */
   docs: boolean
+  /** The budget that all requests share. */
+  memory?: Budget
 }
 
 /** A Koa application. It responds to every error, and emits `error` for each 5xx. */
-export function createApp({ store, tokens, bodyLimit, docs }: Parts): Koa {
+export function createApp({ store, tokens, bodyLimit, docs, memory = newMemory() }: Parts): Koa {
   const app = new Koa()
   answerErrors(app)
   readRawPaths(app)
 
   app.use(guard(tokens))
-  app.use(createRouter({ ...users(store), ...login(store, tokens) }, bodyLimit).routes())
+  app.use(createRouter({ ...users(store), ...login(store, tokens) }, bodyLimit, memory).routes())
   if (docs) app.use(reference)
   app.use(unmatched)
   return app

@@ -8,6 +8,7 @@ import { createApp } from './app.ts'
 import { openSecrets } from './auth/signing-secret.ts'
 import { createTokens } from './auth/tokens.ts'
 import type { Config } from './config.ts'
+import { newMemory } from './http/budget.ts'
 import { hostCheck } from './http/hosts.ts'
 import { createServer, type HttpServer } from './http/server.ts'
 import { createReadiness } from './operator/readiness.ts'
@@ -65,12 +66,20 @@ function createService(
 ): HttpServer {
   const { bodyLimit, docs } = config
   const tokens = createTokens(openSecrets(config), config.tokenTtl)
-  const app = createApp({ store: measured(store, telemetry.metrics), tokens, bodyLimit, docs })
+  const memory = newMemory()
+  const app = createApp({
+    store: measured(store, telemetry.metrics),
+    tokens,
+    bodyLimit,
+    docs,
+    memory,
+  })
   const requestLog = createRequestLog(telemetry)
   app.on('error', requestLog.failure)
   const handle = app.callback()
   return createServer((request, response) => void handle(request, response), {
     observer: requestLog,
+    memory,
     isHere: hostCheck(config.host, config.allowedHosts),
   })
 }

@@ -48,7 +48,7 @@ export function bodyReader(
     if (type === false) throw unsupportedMediaType(`the body must be ${mediaTypes.join(' or ')}`)
     const decode = decoderOf(ctx.req, limit)
     if (length > limit) throw bodyTooLarge()
-    if (ctx.req.headers.expect) ctx.res.writeContinue()
+    if (expectsContinue(ctx.req)) ctx.res.writeContinue()
     const body = new Body(limit, memory, decode)
     try {
       ctx.req.pipe(body).once('error', () => {})
@@ -63,6 +63,10 @@ export function bodyReader(
     return validate(ctx.request.rawBody === '' ? undefined : ctx.request.body)
   }
 }
+
+/** RFC 9110 §10.1.1; HTTP/1.0 has no interim responses. */
+const expectsContinue = ({ httpVersion, headers }: IncomingMessage): boolean =>
+  httpVersion === '1.1' && headers.expect?.toLowerCase() === '100-continue'
 
 function unreadable(error: Error): Failure {
   if (error instanceof Failure) return error

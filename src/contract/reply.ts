@@ -31,9 +31,16 @@ export async function send(
   ctx.status = status
   ctx.set(headers)
   if (hasChoice) ctx.vary('Accept')
+  if (typeof content === 'string') holdUntilRead(ctx, content.length, memory)
   if (content === undefined) return // assigning undefined to ctx.body would make it a 204
   ctx.set('Content-Type', type === 'application/json' ? JSON_TYPE : type)
   ctx.body = content
+}
+
+/** Counts a response in the memory budget until the client has read it. */
+function holdUntilRead({ req, res }: Koa.Context, length: number, memory: Budget): void {
+  const holder = { giveUp: () => void req.socket.resetAndDestroy() }
+  if (memory.hold(holder, COPIES * length)) res.once('close', () => memory.release(holder))
 }
 
 function textOf(body: unknown, type: string): string | Buffer | undefined {
@@ -58,20 +65,21 @@ async function stream(
     let hasBegun = false
     try {
       for await (const chunk of chunks) {
-        memory.hold(holder, COPIES * chunk.length)
+        memory.hold(holder, COPIES * chunk.length + res.writableLength)
         yield chunk
         hasBegun = true
       }
     } catch (error) {
       if (hasBegun) reset()
       throw error
-    } finally {
-      memory.release(holder)
     }
   }
 
   const readable = Readable.from(counted())
-  res.once('close', () => readable.destroy()) // also when the connection closed before the first chunk
+  res.once('close', () => {
+    memory.release(holder)
+    readable.destroy() // also when the connection closed before the first chunk
+  })
   await once(readable, 'readable')
   return readable
 }

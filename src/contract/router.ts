@@ -1,9 +1,8 @@
 // The contract's paths as routes. No path, method or status is written here.
 import { Router, type Layer } from '@koa/router'
 import type Koa from 'koa'
-import { Budget } from '../http/budget.ts'
+import type { Budget } from '../http/budget.ts'
 import { methodNotAllowed, noSuchPath } from '../http/failure.ts'
-import { LIMITS } from '../http/limits.ts'
 import type { Request } from '../http/request.ts'
 import { rawQuery } from '../http/target.ts'
 import { bodyReader } from './body.ts'
@@ -26,9 +25,8 @@ interface Input {
  *
  * @param bodyLimit the largest request body in bytes
  */
-export function createRouter(handlers: Handlers, bodyLimit: number): Router {
+export function createRouter(handlers: Handlers, bodyLimit: number, memory: Budget): Router {
   const router = new Router({ sensitive: true, strict: true })
-  const memory = new Budget(LIMITS.memory, LIMITS.smallPart)
   for (const operation of byPrecedence) {
     const route = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
     const serve = respond(operation, handlers, bodyLimit, memory)

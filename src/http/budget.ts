@@ -1,5 +1,6 @@
 // A budget of memory that all clients share. When it is spent, the holder that has made no progress for
 // the longest time must give its share back: a slow client never takes memory from a quick one.
+import { LIMITS } from './limits.ts'
 
 export interface Holder {
   /** Called when others need the share. The budget no longer counts it. */
@@ -22,17 +23,18 @@ export class Budget {
     this.#small = small
   }
 
-  /** Sets the share of `holder`, in bytes, and notes that it has made progress. */
-  hold(holder: Holder, bytes: number): void {
-    if (bytes <= this.#small && !this.#shares.has(holder)) return
+  /** Sets the share of `holder`, in bytes, and notes that it has made progress. @returns whether the share counts */
+  hold(holder: Holder, bytes: number): boolean {
+    if (bytes <= this.#small && !this.#shares.has(holder)) return false
     this.release(holder)
     this.#held += bytes
     this.#shares.set(holder, bytes)
     for (const slowest of this.#shares.keys()) {
-      if (this.#held <= this.#limit) return
+      if (this.#held <= this.#limit) break
       this.release(slowest)
       slowest.giveUp()
     }
+    return this.#shares.has(holder)
   }
 
   release(holder: Holder): void {
@@ -40,3 +42,6 @@ export class Budget {
     this.#shares.delete(holder)
   }
 }
+
+/** The budget of one service: everything that clients make it hold. */
+export const newMemory = (): Budget => new Budget(LIMITS.memory, LIMITS.smallPart)

@@ -20,6 +20,9 @@ export class Connection {
   began = 0
   readonly #exchanges: Exchange[] = []
   #newest: Exchange | undefined
+  /** Whether the body of the last response's request had not arrived when the response ended. */
+  #leftBody = false
+  #isRefused = false
   readonly #limit: number
   readonly #onIdle: () => void
   #arrived = 0
@@ -61,13 +64,24 @@ export class Connection {
    */
   refuse(failure: Failure, farewell: () => void): void {
     this.isLast = true
+    this.#isRefused = true
     const newest = this.#newest
     const response = newest?.response
+    if (this.#leftBody) return void this.socket.destroy()
     if (!response || response.req.complete) return this.#add({ serve: farewell })
-    if (response.closed) this.socket.destroy()
-    else if (newest !== this.#exchanges[0]) newest.serve = () => refuse(response, failure)
+    if (newest !== this.#exchanges[0]) newest.serve = () => refuse(response, failure)
     else if (!response.headersSent) refuse(response, failure)
     else response.once('close', () => this.socket.destroy())
+  }
+
+  /** Whether all requests so far have arrived completely. */
+  get isBetweenRequests(): boolean {
+    return !this.#leftBody && (this.#newest?.response?.req.complete ?? true)
+  }
+
+  /** Whether input that is not valid HTTP is still refused: not twice, and not after the last request. */
+  get canRefuse(): boolean {
+    return !this.#isRefused && !(this.isLast && this.isBetweenRequests)
   }
 
   get isIdle(): boolean {
@@ -87,6 +101,7 @@ export class Connection {
 
   #add(exchange: Exchange): void {
     this.#newest = exchange
+    this.#leftBody = false
     this.#exchanges.push(exchange)
     if (this.#exchanges.length === 1) this.#begin(exchange)
   }
@@ -98,8 +113,12 @@ export class Connection {
   }
 
   #next(): void {
-    this.#exchanges.shift()
+    const ended = this.#exchanges.shift()
     this.#arrived -= 1
+    if (ended === this.#newest) {
+      this.#leftBody = ended?.response?.req.complete === false
+      this.#newest = undefined // an idle connection holds no headers
+    }
     const [next] = this.#exchanges
     if (!next) this.#onIdle()
     else if (this.socket.writable) this.#begin(next)

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import http, { ServerResponse, type Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { newMemory, type Budget } from './budget.ts'
 import { Connections, cut } from './connections.ts'
 import { parserFailure, refuse, type Failure } from './failure.ts'
 import type { HostCheck } from './hosts.ts'
@@ -24,6 +25,8 @@ interface Options {
   observer?: Observer
   /** Which hosts a request may name. */
   isHere?: HostCheck
+  /** The budget that all requests share. */
+  memory?: Budget
   /** Limits that differ from `LIMITS`. */
   limits?: Partial<Limits> | undefined
 }
@@ -39,7 +42,7 @@ export interface HttpServer {
 
 export function createServer(
   handle: (request: Request, response: ServerResponse) => void,
-  { observer, isHere = () => true, limits: changes }: Options = {},
+  { observer, isHere = () => true, memory = newMemory(), limits: changes }: Options = {},
 ): HttpServer {
   const limits = { ...LIMITS, ...changes }
   const connections = new Connections(limits)
@@ -51,12 +54,25 @@ export function createServer(
     const failure = refusalOf(request, isHere)
     // Node drops what follows an offer to upgrade. What follows an expectation may be a body or a request.
     const isLast = Boolean(failure ?? upgrade ?? expect ?? begin) || connections.areDraining
+    holdHeaders(request, response)
     connection.take(response, isLast, () => {
       begin?.()
       observer?.request(request, response)
       if (failure) refuse(response, failure)
       else handle(request, response)
     })
+  }
+
+  /** Counts the headers of a request, which can take twenty times the bytes that were sent. */
+  function holdHeaders({ socket, rawHeaders }: Request, response: ServerResponse): void {
+    const holder = { giveUp: () => cut(socket) }
+    if (!memory.hold(holder, rawHeaders.length * HEADER_SIZE)) return
+    const release = () => {
+      memory.release(holder)
+      socket.off('close', release)
+    }
+    response.once('close', release)
+    socket.once('close', release) // a request that waits for another one is never closed itself
   }
 
   /** Serves a request for which Node has made no response. */
@@ -94,8 +110,9 @@ export function createServer(
     .on('clientError', (error: ParserError, socket: Socket) => {
       const connection = connections.of(socket)
       if (!connection || !isParserError(error)) return void socket.destroy()
-      if (connection.isLast) return // this input comes after the last request
-      const request = error.rawPacket && requestOfUnknownMethod(error.rawPacket, socket)
+      if (!connection.canRefuse) return
+      const packet = connection.isBetweenRequests ? error.rawPacket : undefined
+      const request = packet && requestOfUnknownMethod(packet, socket)
       if (request) return takeAlone(request)
       const [failure, id] = [parserFailure(error), randomUUID()]
       observer?.noRequest(failure, id, error.code ?? '')
@@ -120,6 +137,9 @@ export function createServer(
     },
   }
 }
+
+/** What a name or a value in the headers takes, in bytes. */
+const HEADER_SIZE = 60
 
 interface ParserError extends NodeJS.ErrnoException {
   rawPacket?: Buffer

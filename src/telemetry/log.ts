@@ -24,37 +24,43 @@ export function createLogger(
  */
 function standardOutput(onDrop: () => void): DestinationStream {
   let waiting = Buffer.alloc(0)
-  let lines: string[] = []
+  let lines = ''
+  let isInLine = false // whether the last byte written is not the end of a line
   let timer: NodeJS.Immediate | NodeJS.Timeout | undefined
 
   function write(): void {
     timer = undefined
-    waiting = Buffer.concat([waiting, Buffer.from(lines.join(''))])
-    const count = lines.length
-    lines = []
+    waiting = Buffer.concat([waiting, Buffer.from(lines)])
+    lines = ''
     try {
-      while (waiting.length > 0) waiting = waiting.subarray(writeSync(STDOUT, waiting))
+      while (waiting.length > 0) {
+        const written = writeSync(STDOUT, waiting)
+        isInLine = waiting[written - 1] !== LINE_FEED
+        waiting = waiting.subarray(written)
+      }
     } catch (error) {
       const isFull = (error as NodeJS.ErrnoException).code === 'EAGAIN'
-      if (isFull && waiting.length <= LONGEST_QUEUE) timer = setTimeout(write, 10).unref()
-      else drop(count)
+      if (isFull) timer = setTimeout(write, 10).unref()
+      else drop()
     }
   }
 
-  function drop(count: number): void {
-    waiting = Buffer.alloc(0)
-    for (let i = 0; i < count; i += 1) onDrop()
+  function drop(): void {
+    for (const byte of waiting) if (byte === LINE_FEED) onDrop()
+    waiting = Buffer.from(isInLine ? '\n' : '')
   }
 
   process.on('exit', write)
   return {
     write(line) {
-      lines.push(line)
+      if (waiting.length + lines.length > LONGEST_QUEUE) return onDrop()
+      lines += line
       timer ??= setImmediate(write)
     },
   }
 }
 
+const LINE_FEED = 10
 const STDOUT = 1
 const LONGEST_QUEUE = 1024 * 1024 // in bytes
 

@@ -65,6 +65,7 @@ function storeOf(count: number, atEnd?: () => void) {
         yield [user(seen.fetched)]
         yield []
       }
+      if (atEnd) await sleep(50) // the client reads what a reset would take away
       atEnd?.()
     } finally {
       seen.closed = true
@@ -91,6 +92,7 @@ describe.each(TYPES)('a list as %s', (type) => {
     expect(text).toContain(`Content-Type: ${type}`)
     expect(text).not.toMatch(/\r\n0\r\n\r\n$/)
     expect(seen.closed).toBe(true)
+    while (service.lines.length < 2) await sleep(10)
     await service.close()
     expect(service.lines).toMatchObject([
       { level: 50, err: { cause: { message: 'the cause' } } },

@@ -1,5 +1,5 @@
 // Hostile clients over bare sockets: each kind meets a bound, and meanwhile ordinary requests are
-// answered. (What is no request at all is in http.test.ts.)
+// answered. (What is no request at all is in server.test.ts.)
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'

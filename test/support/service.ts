@@ -184,7 +184,7 @@ export function dial(port: number): { socket: net.Socket; text: () => string } {
 
 async function exchange(port: number, bytes: string | Buffer): Promise<string> {
   const { socket, text } = dial(port)
-  socket.write(bytes)
-  await once(socket, 'close')
+  socket.on('error', () => {}).write(bytes) // a reset is an end
+  await new Promise((resolve) => socket.once('close', resolve))
   return text()
 }
