@@ -55,9 +55,10 @@ function textOf(body: unknown, type: string): string | Buffer | undefined {
  */
 async function stream(
   chunks: AsyncIterable<string>,
-  { req, res }: Koa.Context,
+  ctx: Koa.Context,
   memory: Budget,
 ): Promise<Readable> {
+  const { req, res } = ctx
   const reset = () => void req.socket.resetAndDestroy()
   const holder = { giveUp: reset }
 
@@ -70,7 +71,10 @@ async function stream(
         hasBegun = true
       }
     } catch (error) {
-      if (hasBegun) reset()
+      if (hasBegun) {
+        ctx.onerror(error as Error) // the log must have the cause before the reset
+        reset()
+      }
       throw error
     }
   }

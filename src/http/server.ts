@@ -139,7 +139,7 @@ export function createServer(
 }
 
 /** What a name or a value in the headers takes, in bytes. */
-const HEADER_SIZE = 60
+const HEADER_SIZE = 150
 
 interface ParserError extends NodeJS.ErrnoException {
   rawPacket?: Buffer

@@ -91,25 +91,6 @@ describeLinux('a process of 256 MiB, on Linux,', () => {
       expect(await rise(attack)).toBeLessThan(200)
     })
 
-    test.each([
-      ['idle after a request', 'GET / HTTP/1.1\r\nHost: localhost\r\n'],
-      [
-        'in the middle of a body',
-        'POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\nContent-Type: application/json\r\n',
-      ],
-    ])('holds 600 connections with 2,600 headers each that are %s', async (_, head) => {
-      const headers = Array.from({ length: 2_600 }, (_, i) => `${i.toString(36)}:\r\n`).join('')
-      const client = says(`${head}${headers}\r\n`)
-      const attack = async () => {
-        for (let i = 0; i < 600; i += 1) {
-          open.add(client(port))
-          if (i % 20 === 0) await sleep(20)
-        }
-        await sleep(500)
-      }
-      expect(await rise(attack)).toBeLessThan(200)
-    })
-
     test.each(Object.entries(bombs))('refuses bombs of %s', async (coding, bomb) => {
       const bytes = whole(bomb, `Content-Encoding: ${coding}\r\nConnection: close\r\n`)
       const attack = () =>
@@ -133,7 +114,26 @@ describeLinux('a process of 256 MiB, on Linux,', () => {
       const attack = () => many(6, async () => expect(await statuses(says(bytes))).toEqual([401]))
       expect(await rise(attack)).toBeLessThan(120)
     })
+
+    test.each([
+      ['idle after a request', 'GET / HTTP/1.1\r\nHost: localhost\r\n'],
+      [
+        'in the middle of a body',
+        'POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\nContent-Type: application/json\r\n',
+      ],
+    ])('holds 300 connections with 2,600 headers each that are %s', async (_, head) => {
+      const headers = Array.from({ length: 2_600 }, (_, i) => `${i.toString(36)}:\r\n`).join('')
+      const client = says(`${head}${headers}\r\n`)
+      const attack = async () => {
+        for (let i = 0; i < 300; i += 1) {
+          open.add(client(port))
+          if (i % 20 === 0) await sleep(20)
+        }
+        await sleep(500)
+      }
+      expect(await rise(attack)).toBeLessThan(200)
+    })
   })
 })
 
-const HEAP = '--max-old-space-size=160' // as in the image
+const HEAP = '--max-old-space-size=128 --max-semi-space-size=4' // as in the image
