@@ -38,10 +38,13 @@ export async function send(
 }
 
 /** Counts a response in the memory budget until the client has read it. */
-function holdUntilRead({ req, res }: Koa.Context, length: number, memory: Budget): void {
-  const holder = { giveUp: () => void req.socket.resetAndDestroy() }
-  if (memory.hold(holder, COPIES * length)) res.once('close', () => memory.release(holder))
+function holdUntilRead(ctx: Koa.Context, length: number, memory: Budget): void {
+  const holder = holderOf(ctx)
+  if (memory.hold(holder, COPIES * length)) ctx.res.once('close', () => memory.release(holder))
 }
+
+/** A response in the memory budget. When others need its share, the connection is reset. */
+const holderOf = ({ req }: Koa.Context) => ({ giveUp: () => void req.socket.resetAndDestroy() })
 
 function textOf(body: unknown, type: string): string | Buffer | undefined {
   if (body === undefined) return undefined
@@ -58,9 +61,8 @@ async function stream(
   ctx: Koa.Context,
   memory: Budget,
 ): Promise<Readable> {
-  const { req, res } = ctx
-  const reset = () => void req.socket.resetAndDestroy()
-  const holder = { giveUp: reset }
+  const { res } = ctx
+  const holder = holderOf(ctx)
 
   async function* counted(): AsyncGenerator<string> {
     let hasBegun = false
@@ -73,7 +75,7 @@ async function stream(
     } catch (error) {
       if (hasBegun) {
         ctx.onerror(error as Error) // the log must have the cause before the reset
-        reset()
+        holder.giveUp()
       }
       throw error
     }
