@@ -104,6 +104,7 @@ describeBrowser('the page', () => {
       if (!here) complaints.push(`a request to ${request.url()}`)
     })
     await page.goto(url('/docs'))
+    await page.locator('.opblock').first().waitFor()
   })
   afterAll(async () => {
     await browser.close()
