@@ -2,7 +2,7 @@
 import Koa from 'koa'
 import { createRouter, unmatched } from './contract/router.ts'
 import { answerErrors } from './errors.ts'
-import { newMemory, type Budget } from './http/budget.ts'
+import { Budget } from './http/budget.ts'
 import { guard } from './auth/guard.ts'
 import { login } from './login.ts'
 import { rawPath } from './http/target.ts'
@@ -23,7 +23,7 @@ interface Parts {
 }
 
 /** A Koa application. It responds to every error, and emits `error` for each 5xx. */
-export function createApp({ store, tokens, bodyLimit, docs, memory = newMemory() }: Parts): Koa {
+export function createApp({ store, tokens, bodyLimit, docs, memory = new Budget() }: Parts): Koa {
   const app = new Koa()
   answerErrors(app)
   readRawPaths(app)

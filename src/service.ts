@@ -8,7 +8,7 @@ import { createApp } from './app.ts'
 import { openSecrets } from './auth/signing-secret.ts'
 import { createTokens } from './auth/tokens.ts'
 import type { Config } from './config.ts'
-import { newMemory } from './http/budget.ts'
+import { Budget } from './http/budget.ts'
 import { hostCheck } from './http/hosts.ts'
 import { createServer, type HttpServer } from './http/server.ts'
 import { createReadiness } from './operator/readiness.ts'
@@ -66,7 +66,7 @@ function createService(
 ): HttpServer {
   const { bodyLimit, docs } = config
   const tokens = createTokens(openSecrets(config), config.tokenTtl)
-  const memory = newMemory()
+  const memory = new Budget()
   const app = createApp({
     store: measured(store, telemetry.metrics),
     tokens,

@@ -20,7 +20,7 @@ import type { Operation } from './document.ts'
 import { validator } from './validate.ts'
 
 /**
- * A function that reads and validates the bodies of `operation`.
+ * A function that reads and validates a body of `operation`, and calls `serve` with it.
  *
  * @param limit the largest body in bytes, as sent and decompressed
  * @param memory the budget that all bodies and lists share
@@ -30,7 +30,7 @@ export function bodyReader(
   operation: Operation,
   limit: number,
   memory: Budget,
-): (ctx: Koa.Context) => Promise<unknown> {
+): (ctx: Koa.Context, serve: (body: unknown) => Promise<void>) => Promise<void> {
   const { mediaTypes } = operation
   const validate = validator(operation)
   const parse = bodyParser({
@@ -41,15 +41,7 @@ export function bodyReader(
     onProtoPoisoning: 'ignore', // `__proto__` is an ordinary field: bodies are never merged into objects
   } as bodyParser.Options)
 
-  return async (ctx) => {
-    const length = Number(ctx.req.headers['content-length']) // Koa reads it as a 32-bit integer
-    const type = length === 0 ? null : ctx.is(mediaTypes)
-    if (type === null) return validate(undefined)
-    if (type === false) throw unsupportedMediaType(`the body must be ${mediaTypes.join(' or ')}`)
-    const decode = decoderOf(ctx.req, limit)
-    if (length > limit) throw bodyTooLarge()
-    if (expectsContinue(ctx.req)) ctx.res.writeContinue()
-    const body = new Body(limit, memory, decode)
+  async function read(ctx: Koa.Context, body: Body): Promise<unknown> {
     try {
       ctx.req.pipe(body).once('error', () => {})
       ctx.res.once('close', () => body.destroy(new Error('the connection closed')))
@@ -57,10 +49,27 @@ export function bodyReader(
     } catch (error) {
       await drop(ctx.req)
       throw unreadable(error as Error)
+    }
+    const { rawBody, body: value } = ctx.request
+    ctx.request.rawBody = '' // Koa's context lives until the client has read the response
+    ctx.request.body = undefined
+    return validate(rawBody === '' ? undefined : value)
+  }
+
+  return async (ctx, serve) => {
+    const length = Number(ctx.req.headers['content-length']) // Koa reads it as a 32-bit integer
+    const type = length === 0 ? null : ctx.is(mediaTypes)
+    if (type === null) return void validate(undefined)
+    if (type === false) throw unsupportedMediaType(`the body must be ${mediaTypes.join(' or ')}`)
+    const decode = decoderOf(ctx.req, limit)
+    if (length > limit) throw bodyTooLarge()
+    if (expectsContinue(ctx.req)) ctx.res.writeContinue()
+    const body = new Body(limit, memory, decode)
+    try {
+      await serve(await read(ctx, body))
     } finally {
       memory.release(body)
     }
-    return validate(ctx.request.rawBody === '' ? undefined : ctx.request.body)
   }
 }
 
@@ -83,7 +92,7 @@ class Body extends Transform {
   readonly #limit: number
   readonly #memory: Budget
   readonly #decode: (bytes: Buffer) => Buffer
-  #bytes = Buffer.allocUnsafe(1024)
+  #bytes: Buffer = Buffer.allocUnsafe(1024)
   #length = 0
 
   constructor(limit: number, memory: Budget, decode: (bytes: Buffer) => Buffer) {
@@ -94,7 +103,7 @@ class Body extends Transform {
   }
 
   giveUp(): void {
-    this.#bytes = Buffer.alloc(0)
+    this.#bytes = NONE
     this.destroy(requestTimeout())
   }
 
@@ -109,13 +118,18 @@ class Body extends Transform {
 
   override _flush(done: TransformCallback): void {
     try {
-      const bytes = this.#decode(this.#bytes.subarray(0, this.#length))
-      if (isUtf8(bytes)) done(null, bytes)
-      else done(invalidBody('the body is not valid UTF-8'))
+      this.#bytes = this.#decode(this.#bytes.subarray(0, this.#length))
     } catch (error) {
       const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
-      done(isTooLarge ? bodyTooLarge() : (error as Error))
+      return done(isTooLarge ? bodyTooLarge() : (error as Error))
     }
+    if (!isUtf8(this.#bytes)) return done(invalidBody('the body is not valid UTF-8'))
+    this.#memory.hold(this, this.#bytes.length)
+    this.#memory.work(this, () => {
+      const bytes = this.#bytes
+      this.#bytes = NONE
+      done(null, bytes)
+    })
   }
 
   #grow(size: number): void {
@@ -125,6 +139,8 @@ class Body extends Transform {
     this.#memory.hold(this, size)
   }
 }
+
+const NONE = Buffer.alloc(0)
 
 /** Undoes the content coding (RFC 9110 §8.4.1). Synchronous, so that only one body at a time needs memory for this. */
 function decoderOf(

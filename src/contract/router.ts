@@ -57,7 +57,7 @@ function respond(
   const readQuery = queryReader(operation)
   const headers = operation.parameters.flatMap((one) => (one.in === 'header' ? [one.name] : []))
   const hasBody = operation.mediaTypes.length > 0
-  const readBody = hasBody ? bodyReader(operation, bodyLimit, memory) : undefined
+  const withBody = hasBody ? bodyReader(operation, bodyLimit, memory) : undefined
   const handler = handlers[operation.id] as Handler
   return async (ctx) => {
     const request = ctx.req as Request
@@ -68,7 +68,10 @@ function respond(
     const header = Object.fromEntries(
       headers.map((name) => [name, request.headers[name.toLowerCase()]]),
     )
-    const body = await readBody?.(ctx)
-    await send(ctx, await handler({ path, query, header, body }), operation.responseTypes, memory)
+    const serve = async (body?: unknown) => {
+      const reply = await handler({ path, query, header, body })
+      await send(ctx, reply, operation.responseTypes, memory)
+    }
+    await (withBody ? withBody(ctx, serve) : serve())
   }
 }

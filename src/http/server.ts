@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import http, { ServerResponse, type Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { newMemory, type Budget } from './budget.ts'
+import { Budget } from './budget.ts'
 import { Connections, cut } from './connections.ts'
 import { parserFailure, refuse, type Failure } from './failure.ts'
 import type { HostCheck } from './hosts.ts'
@@ -42,7 +42,7 @@ export interface HttpServer {
 
 export function createServer(
   handle: (request: Request, response: ServerResponse) => void,
-  { observer, isHere = () => true, memory = newMemory(), limits: changes }: Options = {},
+  { observer, isHere = () => true, memory = new Budget(), limits: changes }: Options = {},
 ): HttpServer {
   const limits = { ...LIMITS, ...changes }
   const connections = new Connections(limits)

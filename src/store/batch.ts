@@ -3,59 +3,68 @@
 /** Called for each batch: what the batch does, and the number of calls in it. */
 export type BatchObserver = (operation: string, size: number) => void
 
-interface Call<In, Out> {
+/** One call, for its run to settle. */
+export interface Call<In, Out> {
   item: In
   resolve: (value: Out) => void
   reject: (error: unknown) => void
 }
 
-interface Options<In> {
+interface Options {
   /** The most items in one run. */
   most: number
-  /** Whether an item is so long that it gets a run of its own, which starts at once. */
-  isLong?: (item: In) => boolean
+  /** The most runs at a time; then calls wait for the end of a run. */
+  runs?: number
   /** Called with the number of items in each run. */
   onBatch: (size: number) => void
 }
 
 /**
  * Returns a function that takes one item. All its calls in one turn of the event loop go to `run` together,
- * at the end of that turn: no call waits for an earlier run, and each run sees what was written before it.
+ * at the end of that turn, so that each run sees what was written before it.
  *
- * @param run returns the outcomes in the order of the items. An `Error` among them fails only its own
- * call; a rejection fails all calls of the run.
+ * @param run settles each of its calls; when it rejects, those that are left fail, and so do the calls that
+ * wait for it: they would only wait for the same failure once more
  */
 export function batched<In, Out>(
-  run: (items: In[]) => Promise<(Out | Error)[]>,
-  { most, isLong = () => false, onBatch }: Options<In>,
+  run: (calls: Call<In, Out>[]) => Promise<void>,
+  { most, runs = Infinity, onBatch }: Options,
 ): (item: In) => Promise<Out> {
-  let waiting: Call<In, Out>[] = []
+  const waiting: Call<In, Out>[] = []
+  let running = 0
 
   function flush(): void {
-    if (waiting.length > 0) void settle(waiting)
-    waiting = []
+    while (waiting.length > 0 && running < runs) void settle(waiting.splice(0, most))
   }
 
   async function settle(calls: Call<In, Out>[]): Promise<void> {
+    running += 1
     try {
       onBatch(calls.length)
-      const outcomes = await run(calls.map(({ item }) => item))
-      for (const [i, { resolve, reject }] of calls.entries()) {
-        const outcome = outcomes[i] as Out | Error
-        if (outcome instanceof Error) reject(outcome)
-        else resolve(outcome)
-      }
+      await run(calls)
     } catch (error) {
-      for (const { reject } of calls) reject(error)
+      const stuck = running < runs ? [] : waiting.splice(0)
+      for (const { reject } of [...calls, ...stuck]) reject(error)
     }
+    running -= 1
+    flush()
   }
 
   return (item) =>
     new Promise((resolve, reject) => {
-      const call = { item, resolve, reject }
-      if (isLong(item)) return void settle([call])
-      if (waiting.length === 0) setImmediate(flush)
-      waiting.push(call)
-      if (waiting.length === most) flush()
+      waiting.push({ item, resolve, reject })
+      if (waiting.length === 1) setImmediate(flush)
     })
 }
+
+/** Makes a run of a function that returns the outcomes of all items. An `Error` among them fails its own call only. */
+export const outcomes =
+  <In, Out>(run: (items: In[]) => Promise<(Out | Error)[]>) =>
+  async (calls: Call<In, Out>[]): Promise<void> => {
+    const all = await run(calls.map(({ item }) => item))
+    for (const [i, { resolve, reject }] of calls.entries()) {
+      const outcome = all[i] as Out | Error
+      if (outcome instanceof Error) reject(outcome)
+      else resolve(outcome)
+    }
+  }

@@ -6,12 +6,22 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import type net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
+import { DatabaseSync } from '@photostructure/sqlite'
 import { openStore } from '../../src/store/open.ts'
-import { bombs, doesNotRead, get, oneByOne, says, whole, type Hostile } from '../support/hostile.ts'
+import {
+  AUTHORIZATION,
+  bombs,
+  doesNotRead,
+  get,
+  oneByOne,
+  says,
+  whole,
+  type Hostile,
+} from '../support/hostile.ts'
 import { killPrograms, serve, type Program } from '../support/program.ts'
 import { rounds } from '../support/rounds.ts'
 import { parseAnswers, send } from '../support/service.ts'
-import { describeStores, SECRET } from '../support/stores.ts'
+import { describeStores, SECRET, type Place } from '../support/stores.ts'
 
 /** What the kernel would kill the service for, in MB. */
 const CONTAINER = 256
@@ -23,15 +33,17 @@ const describeLinux = process.platform === 'linux' ? describe : describe.skip
 
 describeLinux('a process of 256 MiB, on Linux,', () => {
   describeStores((kind) => {
-    const place = kind()
+    let place: Place
     let program: Program
     let port: number
+    let longUser: string
     const open = new Set<net.Socket>()
 
     beforeAll(async () => {
+      place = kind()
       const store = await openStore(place)
       const long = { name: 'x'.repeat(1_000_000), email: '' }
-      for (let i = 0; i < 15; i += 1) await store.create(long)
+      for (let i = 0; i < 15; i += 1) longUser = (await store.create(long)).id
       await store.close()
       program = serve(place, { SIGNING_SECRET: SECRET, NODE_OPTIONS: HEAP })
       port = Number(new URL(await program.listening()).port)
@@ -89,6 +101,29 @@ describeLinux('a process of 256 MiB, on Linux,', () => {
         await sleep(1_500)
       }
       expect(await rise(attack)).toBeLessThan(200)
+    })
+
+    test('serves 150 clients that each read a user of a megabyte at the same moment', async () => {
+      const read = says(get(`/users/${longUser}`, 'Connection: close\r\n'))
+      await rise(() => many(150, async () => expect(await statuses(read)).toEqual([200])))
+    })
+
+    test('refuses 50 log-ins with emails of a megabyte that come together', async () => {
+      const body = JSON.stringify({ email: 'x'.repeat(1_000_000) })
+      const bytes = whole(body, 'Connection: close\r\n')
+      await rise(() => many(50, async () => expect(await statuses(says(bytes))).toEqual([401])))
+    })
+
+    test('keeps 50 names of a megabyte until the store has time for them', async () => {
+      const body = JSON.stringify({ name: 'y'.repeat(1_000_000) })
+      const headers = `${AUTHORIZATION}Content-Type: application/json\r\nConnection: close\r\n`
+      const rename = says(
+        `PUT /users/${longUser} HTTP/1.1\r\nHost: localhost\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`,
+      )
+      const database = place.mongodbUri ? undefined : new DatabaseSync(`${place.dataDir}/users.db`)
+      database?.exec('BEGIN IMMEDIATE') // every write waits
+      setTimeout(() => database?.close(), 1_000)
+      await rise(() => many(50, async () => expect(await statuses(rename)).toEqual([204])))
     })
 
     test.each(Object.entries(bombs))('refuses bombs of %s', async (coding, bomb) => {

@@ -1,6 +1,6 @@
-// Users as documents of MongoDB: many are looked up or inserted with one command, and each has its own
-// outcome.
-import { BSON, MongoBulkWriteError, ObjectId, type Collection } from 'mongodb'
+// Users as documents of MongoDB: many are looked up or inserted with one command, and each inserted one has
+// its own outcome.
+import { BSON, MongoBulkWriteError, ObjectId, type Collection, type FindCursor } from 'mongodb'
 import { newUserId } from '../user-id.ts'
 import { EmailTaken, StoreFailure, type Newcomer, type Outcome, type User } from '../user-store.ts'
 
@@ -19,17 +19,15 @@ export function toUser(document: Buffer): User {
 
 export const toObjectId = (id: string): ObjectId => ObjectId.createFromHexString(id)
 
-/** @returns for each of `values`, the user that has it as its `field` */
-export async function findEach(
+/** The documents of the users whose `field` is one of `values`. */
+export function findEach(
   users: Collection<UserDocument>,
-  field: '_id' | 'email',
-  values: (ObjectId | string)[],
-): Promise<(User | undefined)[]> {
-  const options = { raw: true, batchSize: values.length + 1 }
-  const documents = await users.find<Buffer>({ [field]: { $in: values } }, options).toArray()
-  const key = field === '_id' ? 'id' : 'email'
-  const found = new Map(documents.map(toUser).map((user) => [user[key], user]))
-  return values.map((value) => found.get(String(value)))
+  field: 'id' | 'email',
+  values: string[],
+): FindCursor<Buffer> {
+  const filter =
+    field === 'id' ? { _id: { $in: values.map(toObjectId) } } : { email: { $in: values } }
+  return users.find<Buffer>(filter, { raw: true, batchSize: values.length + 1 })
 }
 
 /**
@@ -85,8 +83,8 @@ async function ownersOf(
 ): Promise<Map<string, User>> {
   const emails = documents.flatMap(({ email }) => email ?? [])
   if (emails.length === 0) return new Map()
-  const owners = await findEach(users, 'email', emails)
-  return new Map(owners.flatMap((owner) => (owner ? [[owner.email, owner]] : [])))
+  const owners = (await findEach(users, 'email', emails).toArray()).map(toUser)
+  return new Map(owners.map((owner) => [owner.email, owner]))
 }
 
 const DUPLICATE_KEY = 11000 // https://www.mongodb.com/docs/manual/reference/error-codes/

@@ -1,6 +1,7 @@
 // Users in MongoDB. In src, only this folder uses the driver.
+import { setImmediate as turn } from 'node:timers/promises'
 import { MongoClient, MongoServerSelectionError, type Collection, type Filter } from 'mongodb'
-import { batched, type BatchObserver } from '../batch.ts'
+import { batched, outcomes, type BatchObserver } from '../batch.ts'
 import {
   createMany,
   findEach,
@@ -29,6 +30,9 @@ const PAGE_BYTES = 1_000_000
  * by id, and 2 to 5 times as many POSTs.
  */
 const BATCH = 100
+
+/** The most commands of look-ups at a time, because each can have a response of 16 MB. */
+const LOOK_UPS = 2
 
 /** A longer text, in UTF-16 code units, gets a command of its own. */
 const LONG = 10_000
@@ -81,26 +85,36 @@ export async function openMongoStore(
     }
   }
 
-  /** Returns a function that takes one item; many calls become one command. */
-  const together = <In, Out>(
-    operation: string,
-    run: (users: Collection<UserDocument>, items: In[]) => Promise<(Out | Error)[]>,
-    isLong?: (item: In) => boolean,
-  ) =>
-    batched<In, Out>((items) => attempt((users) => run(users, items)), {
-      most: BATCH,
-      isLong,
-      onBatch: (size) => onBatch(operation, size),
-    })
-  const findById = together('find', (users, ids: string[]) =>
-    findEach(users, '_id', ids.map(toObjectId)),
-  )
-  const findByEmail = together<string, User | undefined>(
-    'findByEmail',
-    (users, emails) => findEach(users, 'email', emails),
-    isLong,
-  )
-  const insert = together('create', insertEach, (user) => Object.values(user).some(isLong))
+  /** Returns a function that looks up one user; many calls become one command. */
+  const lookUp = (operation: string, field: 'id' | 'email', most = BATCH) =>
+    batched<string, User | undefined>(
+      async (calls) => {
+        const values = calls.map(({ item }) => item)
+        const cursor = findEach(current.users, field, values)
+        while (await attempt(() => cursor.hasNext())) {
+          for (const document of cursor.readBufferedDocuments()) {
+            const user = toUser(document)
+            for (const { resolve } of calls.filter(({ item }) => item === user[field])) {
+              resolve(user)
+              if (document.length > LONG) await turn() // its response is written before the next is made
+            }
+          }
+        }
+        for (const { resolve } of calls) resolve(undefined) // does nothing to those that are resolved
+      },
+      { most, runs: LOOK_UPS, onBatch: (size) => onBatch(operation, size) },
+    )
+  const findById = lookUp('find', 'id')
+  const findByShortEmail = lookUp('findByEmail', 'email')
+  const findByLongEmail = lookUp('findByEmail', 'email', 1)
+
+  const inserter = (most = BATCH) =>
+    batched(
+      outcomes((documents: UserDocument[]) => attempt((users) => insertEach(users, documents))),
+      { most, onBatch: (size) => onBatch('create', size) },
+    )
+  const insertShort = inserter()
+  const insertLong = inserter(1)
 
   let size = 1 // how many users the next batch of any list has; grows while users are short
 
@@ -108,6 +122,7 @@ export async function openMongoStore(
     description,
     async create(fields) {
       const user = { id: newUserId(), ...fields }
+      const insert = Object.values(user).some(isLong) ? insertLong : insertShort
       await insert(toDocument(user))
       return user
     },
@@ -115,7 +130,7 @@ export async function openMongoStore(
     createMany: (newcomers, update) =>
       attempt((users) => createMany(users, newcomers, update), MANY_PATIENCE),
     find: async (id) => (isUserId(id) ? findById(id) : undefined),
-    findByEmail,
+    findByEmail: (email) => (isLong(email) ? findByLongEmail : findByShortEmail)(email),
     async *list({ after = '', ids } = {}) {
       const filter = ids ? { _id: { $in: ids.map(toObjectId) } } : following(after)
       const cursor = current.cursor({ filter, sort: { _id: 1 }, batchSize: size })
@@ -204,7 +219,7 @@ async function inTime<T>(answer: Promise<T>, patience: number): Promise<T> {
   return Promise.race([answer, late]).finally(() => clearTimeout(timer))
 }
 
-const isLong = (text: unknown): boolean => typeof text === 'string' && text.length > LONG
+const isLong = (text: string): boolean => text.length > LONG
 
 /** Splits a batch of the server, which can have 16 MB, into pages. */
 function* pagesOf(documents: Buffer[]): Generator<Buffer[]> {

@@ -1,10 +1,14 @@
 // Users in a SQLite file; every write is durable. In src, only this folder uses the SQLite library, which has
 // the interface of node:sqlite (https://nodejs.org/api/sqlite.html).
-import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
+import {
+  DatabaseSync,
+  type DatabaseSyncInstance,
+  type StatementSyncInstance,
+} from '@photostructure/sqlite'
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
-import { batched, type BatchObserver } from '../batch.ts'
+import { batched, outcomes, type BatchObserver } from '../batch.ts'
 import { COLUMNS, migrate, transaction } from './schema.ts'
 import { newUserId } from '../user-id.ts'
 import {
@@ -23,6 +27,9 @@ const PAUSE = 5
 /** The most users in a page of a list, and the most bytes of text; a longer user gets a page of its own. */
 const PAGE = 500
 const PAGE_BYTES = 1_000_000
+
+/** A user is long from this length, in characters of JSON. */
+const LONG = 10_000
 
 /** The most users of `createMany`. */
 const MANY = 50_000
@@ -138,9 +145,26 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
     }
   }
   const commit = batched<Write, boolean>(
-    (writes) => attempt(() => transaction(db, () => writes.map(write))),
+    outcomes((writes) => attempt(() => transaction(db, () => writes.map(write)))),
     { most: GROUP, onBatch: (size) => onBatch('write', size) },
   )
+
+  const thisTurn = { hadLongUser: false }
+  /** Reads at most one long user per turn of the event loop: its response is written before the next is made. */
+  async function readUser(
+    statement: StatementSyncInstance,
+    value: string,
+  ): Promise<User | undefined> {
+    while (thisTurn.hadLongUser) await turn()
+    return attempt(() => {
+      const row = statement.get(bytes(value)) as { user: string } | undefined
+      if (row && row.user.length > LONG) {
+        thisTurn.hadLongUser = true
+        setImmediate(() => (thisTurn.hadLongUser = false))
+      }
+      return row && JSON.parse(row.user)
+    })
+  }
 
   let lastPage: Promise<unknown> = Promise.resolve()
   /** Reads one page per turn of the event loop, for all lists together, so that other requests are served. */
@@ -175,8 +199,8 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
         return transaction(db, createAll)
       })
     },
-    find: (id) => attempt(() => userIn(byId.get(bytes(id)))),
-    findByEmail: (email) => attempt(() => userIn(byEmail.get(bytes(email)))),
+    find: (id) => readUser(byId, id),
+    findByEmail: (email) => readUser(byEmail, email),
     async *list({ after = '', ids } = {}) {
       const next = ids
         ? () => pageAmong(JSON.stringify(ids.filter((id) => id > after)))
@@ -229,9 +253,6 @@ const bytesIf = (text?: string): Buffer | null => (text === undefined ? null : b
 /** The values of a user's columns, in their order. */
 const valuesOf = (user: User): (Buffer | null)[] =>
   FIELDS.map((field) => (field === 'email' && user.email === '' ? null : bytes(user[field])))
-
-const userIn = (row: unknown): User | undefined =>
-  row ? JSON.parse((row as { user: string }).user) : undefined
 
 const BUSY = 5 // https://www.sqlite.org/rescode.html; the low byte is the primary code
 
