@@ -6,7 +6,7 @@ export type BatchObserver = (operation: string, size: number) => void
 /** One call, for its run to settle. */
 export interface Call<In, Out> {
   item: In
-  resolve: (value: Out) => void
+  resolve: (value: Out | Promise<Out>) => void
   reject: (error: unknown) => void
 }
 

@@ -21,10 +21,12 @@ import {
 import { killPrograms, serve, type Program } from '../support/program.ts'
 import { rounds } from '../support/rounds.ts'
 import { parseAnswers, send } from '../support/service.ts'
-import { describeStores, SECRET, type Place } from '../support/stores.ts'
+import { describeStores, mongodbPlace, SECRET, type Place } from '../support/stores.ts'
 
 /** What the kernel would kill the service for, in MB. */
 const CONTAINER = 256
+
+const LONG = { name: 'x'.repeat(1_000_000) }
 
 const many = <T>(count: number, one: () => Promise<T>) =>
   Promise.all(Array.from({ length: count }, one))
@@ -42,8 +44,7 @@ describeLinux('a process of 256 MiB, on Linux,', () => {
     beforeAll(async () => {
       place = kind()
       const store = await openStore(place)
-      const long = { name: 'x'.repeat(1_000_000), email: '' }
-      for (let i = 0; i < 15; i += 1) longUser = (await store.create(long)).id
+      longUser = (await store.create({ ...LONG, email: '' })).id
       await store.close()
       program = serve(place, { SIGNING_SECRET: SECRET, NODE_OPTIONS: HEAP })
       port = Number(new URL(await program.listening()).port)
@@ -94,15 +95,6 @@ describeLinux('a process of 256 MiB, on Linux,', () => {
       expect(await rise(() => many(60, () => heard(requests)))).toBeLessThan(100)
     })
 
-    test('rises by at most 200 MB when slow readers leave 20 lists of 15 MB unread', async () => {
-      const list = doesNotRead(get('/users'))
-      const attack = async () => {
-        for (let i = 0; i < 20; i += 1) open.add(list(port))
-        await sleep(1_500)
-      }
-      expect(await rise(attack)).toBeLessThan(200)
-    })
-
     test('serves 150 clients that each read a user of a megabyte at the same moment', async () => {
       const read = says(get(`/users/${longUser}`, 'Connection: close\r\n'))
       await rise(() => many(150, async () => expect(await statuses(read)).toEqual([200])))
@@ -125,6 +117,18 @@ describeLinux('a process of 256 MiB, on Linux,', () => {
       setTimeout(() => database?.close(), 1_000)
       await rise(() => many(50, async () => expect(await statuses(rename)).toEqual([204])))
     })
+
+    test('rises by at most 200 MB when slow readers leave 20 lists of 15 MB unread', async () => {
+      for (let i = 1; i < 15; i += 1) await send(port, 'POST /users', { json: LONG })
+      const list = doesNotRead(get('/users'))
+      const attack = async () => {
+        for (let i = 0; i < 20; i += 1) open.add(list(port))
+        await sleep(1_500)
+      }
+      expect(await rise(attack)).toBeLessThan(200)
+    })
+
+    if (kind === mongodbPlace) return // what follows does not reach the store
 
     test.each(Object.entries(bombs))('refuses bombs of %s', async (coding, bomb) => {
       const bytes = whole(bomb, `Content-Encoding: ${coding}\r\nConnection: close\r\n`)

@@ -1,7 +1,7 @@
 // Users in MongoDB. In src, only this folder uses the driver.
 import { setImmediate as turn } from 'node:timers/promises'
 import { MongoClient, MongoServerSelectionError, type Collection, type Filter } from 'mongodb'
-import { batched, outcomes, type BatchObserver } from '../batch.ts'
+import { batched, outcomes, type BatchObserver, type Call } from '../batch.ts'
 import {
   createMany,
   findEach,
@@ -34,7 +34,10 @@ const BATCH = 100
 /** The most commands of look-ups at a time, because each can have a response of 16 MB. */
 const LOOK_UPS = 2
 
-/** A longer text, in UTF-16 code units, gets a command of its own. */
+/** How many long users are remembered as long. */
+const LONG_USERS = 1_000
+
+/** A longer text, in UTF-16 code units, and a user with more bytes, has a command of its own. */
 const LONG = 10_000
 
 const OPTIONS = {
@@ -85,28 +88,55 @@ export async function openMongoStore(
     }
   }
 
-  /** Returns a function that looks up one user; many calls become one command. */
-  const lookUp = (operation: string, field: 'id' | 'email', most = BATCH) =>
-    batched<string, User | undefined>(
-      async (calls) => {
-        const values = calls.map(({ item }) => item)
-        const cursor = findEach(current.users, field, values)
-        while (await attempt(() => cursor.hasNext())) {
-          for (const document of cursor.readBufferedDocuments()) {
-            const user = toUser(document)
-            for (const { resolve } of calls.filter(({ item }) => item === user[field])) {
-              resolve(user)
-              if (document.length > LONG) await turn() // its response is written before the next is made
-            }
+  const longUsers = new Set<string>() // ids and emails
+
+  /** Yields the calls whose users there are, batch by batch. At the end, resolves the others to undefined. */
+  async function* found(field: 'id' | 'email', calls: LookUp[]) {
+    const cursor = findEach(current.users, field, calls.map(({ item }) => item)) // prettier-ignore
+    while (await attempt(() => cursor.hasNext())) {
+      const users = new Map<string, { user: User; isLong: boolean }>()
+      for (const document of cursor.readBufferedDocuments()) {
+        const user = toUser(document)
+        users.set(user[field], { user, isLong: document.length > LONG })
+      }
+      yield calls.flatMap((call) => {
+        const one = users.get(call.item)
+        return one ? [{ call, ...one }] : []
+      })
+    }
+    for (const { resolve } of calls) resolve(undefined) // those with a user are resolved
+  }
+
+  /** Returns a function that looks up one user. Others never wait for long users: these have their own commands. */
+  function lookUp(operation: string, field: 'id' | 'email', mostLong: number) {
+    const observe = { onBatch: (size: number) => onBatch(operation, size) }
+    const findLong = batched(
+      async (calls: LookUp[]) => {
+        for await (const batch of found(field, calls)) {
+          for (const { call, user, isLong } of batch) {
+            if (!isLong) longUsers.delete(call.item)
+            call.resolve(user)
+            await turn() // its response is written before the next is made
           }
         }
-        for (const { resolve } of calls) resolve(undefined) // does nothing to those that are resolved
       },
-      { most, runs: LOOK_UPS, onBatch: (size) => onBatch(operation, size) },
+      { most: mostLong, runs: 1, ...observe },
     )
-  const findById = lookUp('find', 'id')
-  const findByShortEmail = lookUp('findByEmail', 'email')
-  const findByLongEmail = lookUp('findByEmail', 'email', 1)
+    const findShort = batched(
+      async (calls: LookUp[]) => {
+        for await (const batch of found(field, calls)) {
+          for (const { call, user, isLong } of batch) {
+            if (isLong) remember(longUsers, call.item)
+            call.resolve(isLong ? findLong(call.item) : user)
+          }
+        }
+      },
+      { most: BATCH, runs: LOOK_UPS, ...observe },
+    )
+    return (value: string) => (isLong(value) || longUsers.has(value) ? findLong : findShort)(value)
+  }
+  const findById = lookUp('find', 'id', 8)
+  const findByEmail = lookUp('findByEmail', 'email', 1) // a command has at most 48 MB
 
   const inserter = (most = BATCH) =>
     batched(
@@ -130,7 +160,7 @@ export async function openMongoStore(
     createMany: (newcomers, update) =>
       attempt((users) => createMany(users, newcomers, update), MANY_PATIENCE),
     find: async (id) => (isUserId(id) ? findById(id) : undefined),
-    findByEmail: (email) => (isLong(email) ? findByLongEmail : findByShortEmail)(email),
+    findByEmail,
     async *list({ after = '', ids } = {}) {
       const filter = ids ? { _id: { $in: ids.map(toObjectId) } } : following(after)
       const cursor = current.cursor({ filter, sort: { _id: 1 }, batchSize: size })
@@ -218,6 +248,14 @@ async function inTime<T>(answer: Promise<T>, patience: number): Promise<T> {
   })
   return Promise.race([answer, late]).finally(() => clearTimeout(timer))
 }
+
+/** Adds `value`. If there are too many, forgets the oldest. */
+function remember(values: Set<string>, value: string): void {
+  values.add(value)
+  if (values.size > LONG_USERS) values.delete(values.values().next().value!)
+}
+
+type LookUp = Call<string, User | undefined>
 
 const isLong = (text: string): boolean => text.length > LONG
 

@@ -1,10 +1,6 @@
 // Users in a SQLite file; every write is durable. In src, only this folder uses the SQLite library, which has
 // the interface of node:sqlite (https://nodejs.org/api/sqlite.html).
-import {
-  DatabaseSync,
-  type DatabaseSyncInstance,
-  type StatementSyncInstance,
-} from '@photostructure/sqlite'
+import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
@@ -28,7 +24,7 @@ const PAUSE = 5
 const PAGE = 500
 const PAGE_BYTES = 1_000_000
 
-/** A user is long from this length, in characters of JSON. */
+/** A user with more bytes of text is long. */
 const LONG = 10_000
 
 /** The most users of `createMany`. */
@@ -119,8 +115,7 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
   const renameByEmail = db.prepare(
     `UPDATE users SET name = ${TEXT} WHERE email = ${TEXT} AND name <> ${TEXT}`,
   )
-  const byId = db.prepare(`SELECT ${USER} AS user FROM users WHERE id = ${TEXT}`)
-  const byEmail = db.prepare(`SELECT ${USER} AS user FROM users WHERE email = ${TEXT}`)
+  const byEmail = db.prepare(`SELECT 1 FROM users WHERE email = ${TEXT}`)
   const idsAfter = db.prepare('SELECT id FROM users WHERE id > ? ORDER BY id LIMIT ?')
   const rename = db.prepare(
     `UPDATE users SET name = ${TEXT} WHERE id = ${TEXT} AND name = ifnull(${TEXT}, name)`,
@@ -149,29 +144,24 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
     { most: GROUP, onBatch: (size) => onBatch('write', size) },
   )
 
-  const thisTurn = { hadLongUser: false }
-  /** Reads at most one long user per turn of the event loop: its response is written before the next is made. */
-  async function readUser(
-    statement: StatementSyncInstance,
-    value: string,
-  ): Promise<User | undefined> {
-    while (thisTurn.hadLongUser) await turn()
-    return attempt(() => {
-      const row = statement.get(bytes(value)) as { user: string } | undefined
-      if (row && row.user.length > LONG) {
-        thisTurn.hadLongUser = true
-        setImmediate(() => (thisTurn.hadLongUser = false))
-      }
-      return row && JSON.parse(row.user)
-    })
+  let lastLong: Promise<unknown> = Promise.resolve()
+  /** Makes one long read per turn of the event loop, so that other requests are served between them. */
+  function readLong<T>(read: () => T): Promise<T> {
+    const answer = lastLong.then(() => turn()).then(() => attempt(read))
+    lastLong = answer.then(noop, noop)
+    return answer
   }
 
-  let lastPage: Promise<unknown> = Promise.resolve()
-  /** Reads one page per turn of the event loop, for all lists together, so that other requests are served. */
-  function readPage(read: () => User[]): Promise<User[]> {
-    const page = lastPage.then(() => turn()).then(() => attempt(read))
-    lastPage = page.then(noop, noop)
-    return page
+  /** Returns a function that finds the user whose `field` is a value. */
+  function finder(field: keyof User): (value: string) => Promise<User | undefined> {
+    const from = `FROM users WHERE ${field} = ${TEXT}`
+    const ifShort = db.prepare(`SELECT iif(${LENGTH} <= ${LONG}, ${USER}, NULL) AS user ${from}`)
+    const always = db.prepare(`SELECT ${USER} AS user ${from}`)
+    return async (value) => {
+      const row = await attempt(() => ifShort.get(bytes(value)) as UserRow | undefined)
+      if (row?.user !== null) return userIn(row)
+      return userIn(await readLong(() => always.get(bytes(value)) as UserRow | undefined))
+    }
   }
 
   function createNew({ id = newUserId(), ...fields }: Newcomer, update: boolean): Outcome {
@@ -199,14 +189,14 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
         return transaction(db, createAll)
       })
     },
-    find: (id) => readUser(byId, id),
-    findByEmail: (email) => readUser(byEmail, email),
+    find: finder('id'),
+    findByEmail: finder('email'),
     async *list({ after = '', ids } = {}) {
       const next = ids
         ? () => pageAmong(JSON.stringify(ids.filter((id) => id > after)))
         : () => pageAfter(after)
       for (;;) {
-        const users = await readPage(next)
+        const users = await readLong(next)
         const last = users.at(-1)
         if (!last) return
         yield users
@@ -228,6 +218,11 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
     },
   }
 }
+
+/** A user as JSON; null if the query leaves out long ones. */
+type UserRow = { user: string | null }
+
+const userIn = (row?: UserRow): User | undefined => (row?.user ? JSON.parse(row.user) : undefined)
 
 type Write = () => { changes: number | bigint }
 

@@ -82,7 +82,10 @@ describeMongodb('MongoDB', () => {
     expect(sizes).toEqual([1, 1, 2])
     sizes.length = 0
     await Promise.all(users.map(({ email }) => store.findByEmail(email)))
-    expect(sizes.toSorted()).toEqual([1, 3])
+    expect(sizes.toSorted()).toEqual([1, 1, 3]) // only the look-up shows that a name is long
+    sizes.length = 0
+    await Promise.all(users.map(({ email }) => store.findByEmail(email)))
+    expect(sizes.toSorted()).toEqual([1, 1, 2])
   })
 
   interface Command extends Document {
