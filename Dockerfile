@@ -21,15 +21,18 @@ RUN cd node_modules/@photostructure/sqlite \
 
 FROM node:24-bookworm-slim
 ARG VERSION=dev
+ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Users Service" \
       org.opencontainers.image.description="User records over HTTP, and the bearer tokens that protect them" \
       org.opencontainers.image.licenses="MIT" \
-      org.opencontainers.image.version="$VERSION"
+      org.opencontainers.image.version="$VERSION" \
+      org.opencontainers.image.revision="$REVISION"
 WORKDIR /app
 # This heap leaves room for buffers in a container of 256 MiB.
 ENV NODE_OPTIONS="--max-old-space-size=128 --max-semi-space-size=4"
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
-# The embedded store's folder. Any user that the container runs as can write to it.
+# The embedded store's folder, for a volume. Any user that the container runs as can write to it. Not declared as
+# a VOLUME: a container with a read-only file system would get one without a limit on its size.
 RUN install -d -m 1777 /data
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
@@ -39,7 +42,6 @@ RUN for program in create-user import-users export-users backup; do \
       chmod +x dist/scripts/$program.js && ln -s /app/dist/scripts/$program.js /usr/local/bin/$program; \
     done
 USER 1000:1000
-VOLUME /data
 EXPOSE 3000 9090
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.OPS_PORT || 9090}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
