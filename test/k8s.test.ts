@@ -72,9 +72,14 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
     const { name } = container().envFrom[0].configMapRef
     expect(name).toMatch(/^users-service-\w+$/) // a hash of its content, so that a change restarts the pods
     const { data } = all('ConfigMap').find(({ metadata }) => metadata.name === name)
-    const secret = container().env.map(({ name }: Any) => name)
-    expect([...Object.keys(data), ...secret].sort()).toEqual(Object.keys(VARIABLES).sort())
-    const config = readConfig({ ...data, MONGODB_URI: 'mongodb://x', SIGNING_SECRET: SECRET })
+    const { MONGODB_URI_FILE, SIGNING_SECRETS_FILE, ...rest } = data
+    const names = ['MONGODB_URI', 'SIGNING_SECRET', 'SIGNING_SECRETS', ...Object.keys(rest)]
+    expect(names.sort()).toEqual(Object.keys(VARIABLES).sort())
+    const [{ mountPath }] = container().volumeMounts
+    expect([MONGODB_URI_FILE, SIGNING_SECRETS_FILE]).toEqual(
+      ['MONGODB_URI', 'SIGNING_SECRETS'].map((key) => `${mountPath}/${key}`),
+    )
+    const config = readConfig({ ...rest, MONGODB_URI: 'mongodb://x', SIGNING_SECRET: SECRET })
     const port = (name: string) =>
       container().ports.find((candidate: Any) => candidate.name === name).containerPort
     expect([config.port, config.opsPort, config.host]).toEqual([
@@ -89,9 +94,9 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
 
   testKubectl('there are no secrets in the manifests', () => {
     expect(all('Secret')).toEqual([])
-    for (const { valueFrom } of container().env) {
-      expect(valueFrom.secretKeyRef.name).toBe('users-service')
-    }
+    expect(pod().spec.volumes).toEqual([
+      { name: 'secret', secret: { secretName: 'users-service', defaultMode: 0o440 } },
+    ])
   })
 
   testKubectl(
