@@ -2,7 +2,7 @@
 // Creates a user in the configured store and prints the user with a token. This is how to create the first user.
 import { openSecrets } from '../src/auth/signing-secret.ts'
 import { createTokens } from '../src/auth/tokens.ts'
-import { readConfig } from '../src/config.ts'
+import { readConfig, type Config } from '../src/config.ts'
 import { openStore } from '../src/store/open.ts'
 import { print, program, UsageError, warn } from './program.ts'
 
@@ -13,12 +13,21 @@ const OPTIONS = { name: { type: 'string' }, email: { type: 'string' } } as const
 await program(USAGE, OPTIONS, async ({ name = '', email }, words) => {
   if (words.length > 0) throw new UsageError(`there is no option ${words[0]}`)
   if (!email) throw new UsageError('give an email: a user without one cannot log in')
-  const config = readConfig(process.env)
+  const config = readConfig(process.env, false)
   const store = await openStore(config)
-  const tokens = createTokens(openSecrets(config), config.tokenTtl)
   const user = await store.create({ name, email })
   await store.close()
   warn(`stored in ${store.description}`)
-  await print(`${JSON.stringify(user)}\n\nAuthorization: Bearer ${tokens.issue(user.id)}`)
+  await print(`${JSON.stringify(user)}\n\n${authorization(config, user.id)}`)
   return 0
 })
+
+/** A header with a token for the user, or how to get one: only the secret of the service makes valid tokens. */
+function authorization(config: Config, id: string): string {
+  if (config.mongodbUri && config.signingSecrets.length === 0) return GET_TOKEN
+  const tokens = createTokens(openSecrets(config), config.tokenTtl)
+  return `Authorization: Bearer ${tokens.issue(id)}`
+}
+
+const GET_TOKEN = `There is no token here, because SIGNING_SECRET is not set. To get one, send the email to the service:
+POST /login {"email": "…"}`

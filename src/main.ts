@@ -1,7 +1,20 @@
-// The process: reads the environment, starts tracing if it is configured, runs the service.
-import { readConfig } from './config.ts'
+// The process: reads the arguments and the environment, starts tracing if it is configured, runs the service.
+import { parseArgs } from 'node:util'
+import { readConfig, VARIABLES } from './config.ts'
+
+const USAGE = `usage: npm start, or: node dist/src/main.js [--help] [--version]
+Runs the service. Environment variables configure it; README.md explains them:
+${Object.keys(VARIABLES).join(', ')}`
+
+const OPTIONS = { help: { type: 'boolean' }, version: { type: 'boolean' } } as const
 
 try {
+  const { values } = parseArgs({ options: OPTIONS })
+  if (values.help || values.version) {
+    const { contract } = await import('./contract/document.ts')
+    console.log(values.help ? USAGE : contract.info.version)
+    process.exit()
+  }
   const config = readConfig(process.env)
   const stopTracing = config.tracing && (await import('./telemetry/tracing.ts')).startTracing()
   const { run } = await import('./service.ts') // only now: tracing instruments modules while they load

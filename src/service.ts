@@ -8,6 +8,7 @@ import { createApp } from './app.ts'
 import { openSecrets } from './auth/signing-secret.ts'
 import { createTokens } from './auth/tokens.ts'
 import type { Config } from './config.ts'
+import { contract } from './contract/document.ts'
 import { Budget } from './http/budget.ts'
 import { hostCheck } from './http/hosts.ts'
 import { createServer, type HttpServer } from './http/server.ts'
@@ -23,21 +24,26 @@ import { createRequestLog } from './telemetry/request-log.ts'
 /** Runs the service until a signal stops it. */
 export async function run(config: Config): Promise<void> {
   const stop = stopSignal() // first: without a handler, process 1 of a container ignores signals
-  const metrics = createMetrics()
+  const { version } = contract.info
+  const metrics = createMetrics(version)
   const log = createLogger(config.logLevel, metrics.logLineDropped)
-  const readiness = createReadiness()
+  log.info(`users-service ${version} on Node ${process.version}`)
+  const readiness = createReadiness((err) => {
+    if (err) log.warn({ err }, 'the store cannot be reached')
+    else log.info('the store responds again')
+  })
   const operator = createOperatorServer(
     readiness,
     metrics,
     hostCheck(config.opsHost, config.allowedHosts),
   )
-  await listen(operator.server, config.opsHost, config.opsPort)
+  await listen(operator.server, 'OPS_', config.opsHost, config.opsPort)
 
-  const store = await openStore(config, metrics.storeBatch)
+  const store = await openStore(config, metrics.storeBatch, true)
   const service = createService(config, store, { log, metrics })
-  const isEmpty = await store.isEmpty()
-  await listen(service.server, config.host, config.port)
-  readiness.started(store)
+  await listen(service.server, '', config.host, config.port)
+  await readiness.started(store)
+  const isEmpty = await store.isEmpty().catch(() => false)
 
   const url = urlOf(service.server)
   log.info(`listening on ${url}`)
@@ -84,12 +90,14 @@ function createService(
   })
 }
 
-async function listen(server: Server, host: string, port: number): Promise<void> {
+/** @param prefix of the variables that set the host and the port */
+async function listen(server: Server, prefix: string, host: string, port: number): Promise<void> {
   try {
     await once(server.listen(port, host), 'listening')
   } catch (error) {
     const { message } = error as Error
-    throw new Error(`cannot listen on ${host}, port ${port}: ${message}`, { cause: error })
+    const where = `${prefix}HOST ${host}, ${prefix}PORT ${port}`
+    throw new Error(`cannot listen on ${where}: ${message}`, { cause: error })
   }
 }
 

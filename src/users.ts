@@ -54,7 +54,8 @@ export function users(store: UserStore): UserHandlers {
 
     async createUser({ body }) {
       const user = await store.create(newUser(body))
-      return { status: 201, headers: { Location: pathOf('readUser', { id: user.id }) }, body: user }
+      const Location = pathOf('readUser', { id: user.id })
+      return { status: 201, headers: { Location, ETag: etagOf(user) }, body: user }
     },
 
     async readUser({ path: { id }, header }) {
@@ -90,9 +91,9 @@ const among = (user: User | undefined, after = ''): User[] =>
   user && user.id > after ? [user] : []
 
 /** The fields of a new user as text. A field that is missing is the empty text. */
-export const newUser = ({ name, email }: Fields): Omit<User, 'id'> => {
+export const newUser = ({ name, email }: components['schemas']['UserFields']): Omit<User, 'id'> => {
   return { name: text(name), email: text(email) }
 }
-type Fields = components['schemas']['NewUser']
 
-const text = (value: string | number | boolean | null | undefined): string => String(value ?? '')
+/** Numbers, booleans and null are accepted too: `x-also-accepts` in the contract. */
+const text = (value?: string | number | boolean | null): string => String(value ?? '')

@@ -67,7 +67,7 @@ describe('in an empty project, the package that npm pack creates', () => {
     write(
       'types.ts',
       `
-      import { createUsersClient, type User } from 'users-service/client'
+      import { createUsersClient, type User } from 'users-service-client'
       const users = createUsersClient({ baseUrl: 'http://localhost:3000', email: 'ada@example.com' })
       export async function use(): Promise<User> {
         const params = { path: { id: 'x' } }
@@ -97,7 +97,7 @@ describe('in an empty project, the package that npm pack creates', () => {
       write(
         'browser.ts',
         `
-        import { createUsersClient } from 'users-service/client'
+        import { createUsersClient } from 'users-service-client'
         const users = createUsersClient({ baseUrl: location.origin, email: 'ada@example.com' })
         users.GET('/users').then(({ data }) => console.log('the first is ' + data?.[0]?.name))`,
       )

@@ -1,7 +1,15 @@
 // Runs the commands and the TypeScript of README.md, and checks what the documents refer to. Uses the
 // programs that are already built; readme.long.ts runs the commands exactly as they are written.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { VARIABLES } from '../src/config.ts'
@@ -43,7 +51,9 @@ describe('README.md', () => {
   })
 
   test('the example of the client compiles and prints what it shows', () => {
-    const folder = mkdtempSync(join(root, 'dist/readme-')) // in this package, to import it by its name
+    const folder = mkdtempSync(join(root, 'dist/readme-'))
+    mkdirSync(join(folder, 'node_modules'))
+    symlinkSync(join(root, 'dist/client'), join(folder, 'node_modules/users-service-client'))
     writeFileSync(join(folder, 'example.mts'), readme.here(clientExample.code))
     const tsc = join(root, 'node_modules/typescript/bin/tsc')
     const options = ['--strict', '--skipLibCheck', '--types', 'node', '--target', 'es2022']

@@ -2,14 +2,21 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import { spawn } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore } from '../src/store/open.ts'
 import { killPrograms, run, serve } from './support/program.ts'
 import { dial, send } from './support/service.ts'
-import { describeStores, sqlitePlace, type Place } from './support/stores.ts'
+import {
+  describeMongodb,
+  describeStores,
+  mongodbPlace,
+  sqlitePlace,
+  usersAt,
+  type Place,
+} from './support/stores.ts'
 import { newUser } from './support/users.ts'
 
 const places = new Set<Place>()
@@ -28,7 +35,10 @@ const at = (make: () => Place): Place => {
 }
 
 async function createUser(place: Place, ...args: string[]) {
-  const program = run('scripts/create-user', place, {}, args)
+  return createUserWith({}, place, ...args)
+}
+async function createUserWith(env: Record<string, string>, place: Place, ...args: string[]) {
+  const program = run('scripts/create-user', place, env, args)
   return { code: await program.ended, ...program.output }
 }
 const ADA = ['--name', 'Ada', '--email', 'ada@example.com']
@@ -41,6 +51,8 @@ async function freePort(): Promise<number> {
   return port
 }
 
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+
 const listAt = async (url: string, token: string) =>
   send(Number(new URL(url).port), 'GET /users', { authorization: `Bearer ${token}` })
 
@@ -49,8 +61,9 @@ describeStores((kind) => {
     const place = at(kind)
     const service = serve(place)
     const url = await service.listening()
-    while (service.output.stdout.split('\n').length < 6) await sleep(5)
-    const [listening, page, kept, ops, empty] = service.output.stdout.split('\n')
+    while (service.output.stdout.split('\n').length < 7) await sleep(5)
+    const [first, listening, page, kept, ops, empty] = service.output.stdout.split('\n')
+    expect(first).toContain(`users-service ${version} on Node ${process.version}`)
     expect(listening).toContain(`listening on ${url}`)
     expect(page).toContain(`${url}/docs`)
     expect(kept).toMatch(/users are kept in (SQLite in |MongoDB at )/)
@@ -71,6 +84,17 @@ describeStores((kind) => {
     const again = serve(place)
     expect((await listAt(await again.listening(), token)).json).toEqual([JSON.parse(user)])
     expect(again.output.stdout).not.toContain('create-user')
+  })
+})
+
+describeMongodb('create-user without the secret of the service', () => {
+  test('creates the user, and says how to get a token', async () => {
+    const place = at(mongodbPlace)
+    const { code, stdout, stderr } = await createUserWith({ SIGNING_SECRET: '' }, place, ...ADA)
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/^stored in MongoDB at /)])
+    expect(JSON.parse(stdout.split('\n')[0]!)).toEqual((await usersAt(place))[0])
+    expect(stdout).toContain('SIGNING_SECRET is not set')
+    expect(stdout).toContain('POST /login')
   })
 })
 
@@ -150,13 +174,13 @@ describe('the service exits with 1 and one clear line', () => {
     await once(other, 'listening')
     const { port } = other.address() as AddressInfo
     expect(await refused({ PORT: `${port}` })).toMatch(
-      /^cannot listen on 127\.0\.0\.1, port \d+: .*address already in use.*\n$/,
+      /^cannot listen on HOST 127\.0\.0\.1, PORT \d+: .*address already in use.*\n$/,
     )
     other.close()
   })
 
   test('when its host is not this machine', async () => {
-    const line = /^cannot listen on 192\.0\.2\.1, port 0: .*\n$/
+    const line = /^cannot listen on OPS_HOST 192\.0\.2\.1, OPS_PORT 0: .*\n$/
     expect(await refused({ HOST: '192.0.2.1' })).toMatch(line)
   })
 

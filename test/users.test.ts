@@ -10,13 +10,13 @@ import { newUser } from './support/users.ts'
 const ABSENT = '665f1c2e8b3f4a0012d4ffff'
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-type NewUser = components['schemas']['NewUser']
+type UserFields = components['schemas']['UserFields']
 interface Schema {
   type?: string | string[]
   enum?: unknown[]
   example?: unknown
 }
-const { User, NewUser } = (contract as unknown as { components: { schemas: Any } }).components
+const { User, UserFields } = (contract as unknown as { components: { schemas: Any } }).components
   .schemas
 type Any = any // eslint-disable-line -- what the contract says of users
 
@@ -32,13 +32,13 @@ describeStores((place) => {
   const service = useService(useStore(place))
   const send = (line: string, request?: Request) => service().send(line, request)
   const users = () => service().users
-  const create = async (body: NewUser) => (await users().POST('/users', { body })).data!
+  const create = async (body: UserFields) => (await users().POST('/users', { body })).data!
   const read = async (id: string) => (await users().GET('/users/{id}', byId(id))).data
 
   describe('a field that openapi.yaml gives a user', () => {
     const given = Object.fromEntries(
       Object.entries<Schema>(User.properties)
-        .filter(([field]) => field in NewUser.properties)
+        .filter(([field]) => field in UserFields.properties)
         .map(([field, schema]) => [field, valueOf(field, schema)]),
     )
 

@@ -88,7 +88,7 @@ const validate = validator(operationOf('createUser'))
 /** @throws Error the line does not hold a user */
 function toUser(line: Line, newIds: boolean): Newcomer {
   if ('reason' in line) throw new Error(line.reason)
-  const user = newUser(validate(line.fields) as components['schemas']['NewUser'])
+  const user = newUser(validate(line.fields) as components['schemas']['UserFields'])
   const text = textOf(user)
   if (Buffer.byteLength(text) > MOST_BYTES) throw new Error(TOO_MANY_BYTES)
   const id = newIds ? '' : (line.fields['id'] ?? '')

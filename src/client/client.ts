@@ -1,5 +1,5 @@
-// The client, for Node and for browsers: users-service/client. All types come from the contract. Imports
-// no code of the service.
+// The client, for Node and for browsers; a package of its own: users-service-client. All types come from the
+// contract. Imports no code of the service.
 import createClient, { type Client, type ClientOptions } from 'openapi-fetch'
 import type { components, paths } from '../contract/openapi.ts'
 
@@ -25,7 +25,7 @@ export class PageFailed extends Error {
 }
 
 export interface UsersClientOptions extends ClientOptions {
-  /** Where the service is, such as `http://localhost:3000`. */
+  /** Where the service is, such as `http://localhost:3000`. In a browser: the origin of the page, or a proxy with CORS. */
   baseUrl: string
   /** The email to log in with, when there is no token yet and when one is refused. */
   email?: string

@@ -41,6 +41,8 @@ interface Reference {
 }
 
 interface OpenApi {
+  /** Its version is that of the service: `npm version` changes both. */
+  info: { version: string }
   paths: Record<string, { [M in Method]?: OperationObject }>
   components: { parameters: Record<string, Parameter> }
 }

@@ -50,5 +50,11 @@ interface Json<Body> {
   'application/json': Body
 }
 
-/** The named headers, without the index signature that openapi-typescript adds. */
-type Declared<H> = { [Name in keyof H as string extends Name ? never : Name]: H[Name] }
+/**
+ * The headers that a handler returns: without the index signature that openapi-typescript adds, and without
+ * those that the service itself sets.
+ */
+type Declared<H> = {
+  [Name in keyof H as string extends Name ? never : Exclude<Name, Always>]: H[Name]
+}
+type Always = 'X-Request-Id' | 'Vary'

@@ -31,9 +31,9 @@ export interface paths {
          * @description Stores a user and assigns its id. No two users have the same email. Emails are compared
          *     exactly, without trimming or case folding.
          *
-         *     Nothing else is validated. A name or an email that is absent or null becomes the empty
-         *     string. A number or a boolean is stored as text, written as in JavaScript. All other fields,
-         *     `id` too, are ignored.
+         *     Nothing else is validated. A name or an email that is absent becomes the empty string. All
+         *     other fields, `id` too, are ignored. The service also accepts what `x-also-accepts` lists: it
+         *     stores a number or a boolean as text, written as in JavaScript, and null as the empty string.
          *
          *     An empty email means that the user has no email. Any number of users may have no email, and
          *     they cannot log in.
@@ -118,19 +118,17 @@ export interface components {
             email: string;
         };
         /** @description The fields of a new user. */
-        NewUser: {
+        UserFields: {
             /**
              * Format: well-formed-unicode
-             * @description Any text.
-             * @default
+             * @description Any text. Absent means empty.
              */
-            name?: string | number | boolean | null;
+            name?: string;
             /**
              * Format: well-formed-unicode
-             * @description Any text that is not the email of another user.
-             * @default
+             * @description Any text that is not the email of another user. Absent means empty.
              */
-            email?: string | number | boolean | null;
+            email?: string;
         };
         /** @description The new name of a user. */
         NewName: {
@@ -154,7 +152,7 @@ export interface components {
             token: string;
         };
         /** @description An error, explained for people. */
-        Error: {
+        ErrorMessage: {
             message: string;
         };
     };
@@ -162,20 +160,22 @@ export interface components {
         /** @description The request has no valid bearer token. */
         Unauthorized: {
             headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": components["schemas"]["ErrorMessage"];
             };
         };
         /** @description No user has this id. */
         NoSuchUser: {
             headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": components["schemas"]["ErrorMessage"];
             };
         };
         /**
@@ -184,40 +184,46 @@ export interface components {
          */
         Changed: {
             headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": components["schemas"]["ErrorMessage"];
             };
         };
         /** @description The body is over the limit of the service, by default 1 MiB. */
         BodyTooLarge: {
             headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": components["schemas"]["ErrorMessage"];
             };
         };
         /** @description The body is not `application/json`, or its content coding is not supported. */
         UnsupportedMediaType: {
             headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": components["schemas"]["ErrorMessage"];
             };
         };
         /**
          * @description The service or its data store failed. The response does not say why; the log does. A write
-         *     may or may not have taken effect.
+         *     may or may not have taken effect. To find out whether a `POST /users` did, or one that got no
+         *     response, look up its email with `GET /users?email=…`. Or send it again: if the first one took
+         *     effect, the response is a 400 that names the email. `PUT` and `DELETE` can be sent again.
          */
         Failed: {
             headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"];
+                "application/json": components["schemas"]["ErrorMessage"];
             };
         };
     };
@@ -231,19 +237,32 @@ export interface components {
         /**
          * @description ETags, or `*`. Unless the user's ETag is one of them, nothing is changed and the response is
          *     412 (RFC 9110 §13.1.1).
+         * @example "LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"
          */
         "If-Match": string;
         /**
          * @description ETags, or `*`. If the user's ETag is one of them, nothing is changed and the response is 412
          *     (RFC 9110 §13.1.2).
+         * @example "LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"
          */
         "If-None-Match": string;
     };
     requestBodies: never;
     headers: {
         /**
+         * @description The id of the request, from the request or a new one. The log of the service has it too.
+         * @example 1f0c9a5e-5a3e-4f0e-9a51-0d8f6f0b7a10
+         */
+        "X-Request-Id": string;
+        /**
+         * @description The request header that decides the form of the body (RFC 9110 §12.5.5).
+         * @example Accept
+         */
+        Vary: string;
+        /**
          * @description Identifies this state of the user. It changes whenever the name changes (RFC 9110 §8.8.3). It
          *     is a strong ETag.
+         * @example "LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"
          */
         ETag: string;
         /** @description The scheme to use (RFC 6750 §3). */
@@ -256,11 +275,21 @@ export interface operations {
     listUsers: {
         parameters: {
             query?: {
-                /** @description The maximum number of users on a page. */
+                /**
+                 * @description The maximum number of users on a page.
+                 * @example 100
+                 */
                 limit?: number;
-                /** @description Return only users created after the user with this id. That user may have been deleted. */
+                /**
+                 * @description Return only users created after the user with this id. That user may have been deleted.
+                 * @example 665f1c2e8b3f4a0012d4c001
+                 */
                 after?: string;
-                /** @description Return only the user with exactly this email. An empty email matches no user. */
+                /**
+                 * @description Return only the user with exactly this email. An empty email matches no user. Write `+` as
+                 *     `%2B`.
+                 * @example ada@example.com
+                 */
                 email?: string;
             };
             header?: never;
@@ -275,11 +304,14 @@ export interface operations {
              */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The next page, when there are more users: `</users?limit=…&after=…>; rel="next"`
                      *     (RFC 8288).
+                     * @example </users?limit=2&after=665f1c2f91d04a0012d4c002>; rel="next"
                      */
                     Link?: string;
+                    Vary: components["headers"]["Vary"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -290,10 +322,11 @@ export interface operations {
             /** @description A query parameter is unknown, repeated or malformed. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["ErrorMessage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -309,18 +342,20 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewUser"];
+                "application/json": components["schemas"]["UserFields"];
             };
         };
         responses: {
             /** @description The user was created. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The path of the new user.
                      * @example /users/665f1c2e8b3f4a0012d4c001
                      */
                     Location: string;
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -333,10 +368,11 @@ export interface operations {
              */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["ErrorMessage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -349,9 +385,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags, or `*`. Unless the user's ETag is one of them, the response is 412 (RFC 9110 §13.1.1). */
+                /**
+                 * @description ETags, or `*`. Unless the user's ETag is one of them, the response is 412 (RFC 9110 §13.1.1).
+                 * @example "LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"
+                 */
                 "If-Match"?: string;
-                /** @description ETags, or `*`. If the user's ETag is one of them, the response is 304 (RFC 9110 §13.1.2). */
+                /**
+                 * @description ETags, or `*`. If the user's ETag is one of them, the response is 304 (RFC 9110 §13.1.2).
+                 * @example "LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"
+                 */
                 "If-None-Match"?: string;
             };
             path: {
@@ -369,6 +411,7 @@ export interface operations {
             /** @description The user. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -379,6 +422,7 @@ export interface operations {
             /** @description The user's ETag is listed in `If-None-Match`. */
             304: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -397,11 +441,13 @@ export interface operations {
                 /**
                  * @description ETags, or `*`. Unless the user's ETag is one of them, nothing is changed and the response is
                  *     412 (RFC 9110 §13.1.1).
+                 * @example "LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
                 /**
                  * @description ETags, or `*`. If the user's ETag is one of them, nothing is changed and the response is 412
                  *     (RFC 9110 §13.1.2).
+                 * @example "LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"
                  */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
@@ -424,6 +470,7 @@ export interface operations {
             /** @description The user has the new name. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -431,10 +478,11 @@ export interface operations {
             /** @description The name is absent or empty, or the body is not valid. Nothing was changed. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["ErrorMessage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -452,11 +500,13 @@ export interface operations {
                 /**
                  * @description ETags, or `*`. Unless the user's ETag is one of them, nothing is changed and the response is
                  *     412 (RFC 9110 §13.1.1).
+                 * @example "LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
                 /**
                  * @description ETags, or `*`. If the user's ETag is one of them, nothing is changed and the response is 412
                  *     (RFC 9110 §13.1.2).
+                 * @example "LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"
                  */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
@@ -475,6 +525,7 @@ export interface operations {
             /** @description The user was deleted. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -504,6 +555,7 @@ export interface operations {
              */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -513,20 +565,22 @@ export interface operations {
             /** @description The email is absent or empty, or the body is not valid. */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["ErrorMessage"];
                 };
             };
             /** @description No user has this email. */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["ErrorMessage"];
                 };
             };
             413: components["responses"]["BodyTooLarge"];

@@ -9,7 +9,15 @@ export const ajv = new Ajv2020({
   strictNumbers: true, // 1e400 is not a number
   verbose: true, // messages look at the schema and the value
   formats: { 'well-formed-unicode': (text: string) => text.isWellFormed() },
-}).addSchema(contract, 'openapi.yaml')
+}).addSchema(withAccepted(contract), 'openapi.yaml')
+
+/** The contract as the service reads it: a schema also has the types in its `x-also-accepts`. */
+function withAccepted(document: object): object {
+  return JSON.parse(JSON.stringify(document), (_, part) => {
+    const more = part?.['x-also-accepts']
+    return more ? { ...part, type: [part.type, ...more] } : part
+  })
+}
 
 /**
  * A function that checks the bodies of an operation. An absent body (`undefined`) is never valid; its message
@@ -46,6 +54,7 @@ export function complaint(error: ErrorObject): string {
   if (keyword === 'type')
     return schema === 'integer' ? 'must be a whole number' : 'must be a string'
   if (keyword === 'format') return 'must not contain a lone surrogate'
+  if (keyword === 'pattern') return `must look like \`${parentSchema?.['examples'][0]}\``
   if (keyword === 'minimum') return `must be at least ${String(schema)}`
   if (keyword === 'maximum') return `must be at most ${String(schema)}`
   return message

@@ -8,7 +8,7 @@ let hasToken = false
 void show()
 
 async function show() {
-  const contract = await (await fetch('openapi.json')).json()
+  const contract = JSON.parse(await (await fetch('openapi.json')).text(), unlessOptional)
   // The service is at the URL of this page, even if a proxy adds a path prefix.
   const url = new URL('.', location.href).pathname.replace(/(.)\/$/, '$1')
   ui = SwaggerUIBundle({
@@ -22,6 +22,11 @@ async function show() {
     responseInterceptor: noteRefusal,
     onComplete: () => (button.disabled = false),
   })
+}
+
+/** Swagger UI would send the examples of optional parameters with every request. */
+function unlessOptional(_, part) {
+  return part?.in && !part.required ? { ...part, example: undefined } : part
 }
 
 form.addEventListener('submit', (event) => {

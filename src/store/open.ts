@@ -9,14 +9,20 @@ interface Config {
   dataDir: string
 }
 
-/** Opens the MongoDB store if there is a URI, else the SQLite one in `dataDir`. @throws StoreFailure */
+/**
+ * Opens the MongoDB store if there is a URI, else the SQLite one in `dataDir`.
+ *
+ * @param mayBeAway whether MongoDB may be unreachable for now; then every call fails until it is there
+ * @throws StoreFailure
+ */
 export async function openStore(
   { mongodbUri, dataDir }: Config,
   onBatch?: BatchObserver,
+  mayBeAway = false,
 ): Promise<UserStore> {
   if (mongodbUri) {
     const { openMongoStore } = await import('./mongo/store.ts')
-    return openMongoStore(mongodbUri, onBatch)
+    return openMongoStore(mongodbUri, onBatch, mayBeAway)
   }
   const { openSqliteStore } = await import('./sqlite/store.ts')
   return openSqliteStore(databaseIn(dataDir), onBatch)

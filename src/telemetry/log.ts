@@ -64,12 +64,14 @@ const LINE_FEED = 10
 const STDOUT = 1
 const LONGEST_QUEUE = 1024 * 1024 // in bytes
 
-/** Shows one line of the log in the terminal: `07:12:33 info listening { port: 3000 }`. */
+/** Shows one line of the log in the terminal: `07:12:33 GET /users 200 1.5 ms { id: 'c3f0…' }`. */
 function show(line: string): void {
-  const { time, level, msg, err, ...fields } = JSON.parse(line)
+  const { time, level, msg, err, method, path, status, ms, ...fields } = JSON.parse(line)
   const clock = new Date(time).toTimeString().slice(0, 8)
+  const label = level === pino.levels.values['info'] ? '' : `${pino.levels.labels[level]}: `
+  const text = method ? `${method} ${path} ${status ?? msg} ${ms} ms` : msg
   const rest = inspect({ ...fields, ...(err && { err: err.message }) }, { colors: true })
-  process.stdout.write(`${clock} ${pino.levels.labels[level]} ${msg} ${rest}\n`)
+  process.stdout.write(`${clock} ${label}${text} ${rest === '{}' ? '' : rest}\n`)
   if (err?.stack) process.stdout.write(`${err.stack}\n`)
 }
 

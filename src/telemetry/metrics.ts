@@ -33,11 +33,18 @@ const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 const KNOWN_METHODS = new Set(METHODS)
 
 /** A registry of its own; nothing is global. */
-export function createMetrics(): Metrics {
+export function createMetrics(version: string): Metrics {
   const registers = [new Registry()]
   const [register] = registers as [Registry]
   collectDefaultMetrics({ register }) // process_* and nodejs_*: memory, event loop, garbage collection
 
+  const build = new Gauge({
+    name: 'build_info',
+    help: 'Always 1. Its label is the version of the service.',
+    labelNames: ['version'],
+    registers,
+  })
+  build.set({ version }, 1)
   const requests = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time from a request to the end of its response, by operationId.',

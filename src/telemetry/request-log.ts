@@ -25,8 +25,9 @@ export function createRequestLog({ log, metrics }: Destinations): RequestLog {
     const path = rawPath(request.url ?? '')
     const location = response.getHeader('Location') // of a user that was created
     const line = { id, trace_id: trace, user: userId, method, path, location, status, refused, ms }
-    if (response.writableFinished) log.info(line, 'request')
-    else log.warn(line, 'request broken off')
+    if (!response.writableFinished) log.warn(line, 'response aborted')
+    else if (response.statusCode >= 500) log.error(line, 'request')
+    else log.info(line, 'request')
   }
 
   return {
@@ -40,7 +41,7 @@ export function createRequestLog({ log, metrics }: Destinations): RequestLog {
       response.once('close', () => end(request, response, start))
     },
     noRequest({ status }, id, code) {
-      log.info({ id, status, code }, 'no request')
+      log.warn({ id, status, code }, 'refused what is not a valid request')
     },
     failure({ message, cause }, ctx) {
       const { id, trace } = (ctx?.req ?? {}) as Partial<Request>

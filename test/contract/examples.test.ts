@@ -3,6 +3,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { contract } from '../../src/contract/document.ts'
 import { hostCheck } from '../../src/http/hosts.ts'
+import { etagOf } from '../../src/http/preconditions.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { User } from '../../src/store/user-store.ts'
 import { documented, expectContract, resolve, type Documented } from '../support/contract.ts'
@@ -127,9 +128,9 @@ describe('the response', () => {
       expect(actual.status).toBe(Number(status))
       expect(comparable(actual.json)).toEqual(comparable(value))
       for (const [name, reference] of Object.entries(headers)) {
-        const { example } = resolve(reference)
-        if (!example) continue
-        expect(comparable(actual.headers[name.toLowerCase()])).toEqual(comparable(example))
+        const { example, required } = resolve(reference)
+        const sent = actual.headers[name.toLowerCase()]
+        if (example && (required || sent)) expect(comparable(sent)).toEqual(comparable(example))
       }
     })
   })
@@ -158,11 +159,48 @@ test('the example of an id is valid', () => {
   expect(ID).toMatch(new RegExp(components.schemas.User.properties.id.pattern))
 })
 
-test('openapi.yaml has examples of responses, headers, requests and the id, and no others', () => {
-  const paths = examplesIn(contract).filter(
-    (path) => !/\.content\.application\/json\.examples$|\.headers\.Location\.example$/.test(path),
-  )
-  expect(paths).toEqual(['components.parameters.id.example'])
+const { parameters, responses } = paths['/users'].get
+const list = documented.find(({ name }) => name === 'listUsers')!
+
+test.each<Any>(parameters)('the example of the parameter $name is accepted', async (parameter) => {
+  await inScene(list, false, async ({ send }) => {
+    const query = new URLSearchParams({ [parameter.name]: String(parameter.example) }).toString()
+    expect((await send({}, `GET /users?${query}`)).status).toBe(200)
+  })
+})
+
+test('the examples of lines, and of a link to the next page, are like the responses', async () => {
+  const { headers, content } = responses['200']
+  const lines: string = content['application/x-ndjson'].examples.two.value
+  await inScene(list, false, async ({ create, send }) => {
+    for (const line of lines.trim().split('\n')) await create(JSON.parse(line))
+    await create({ ...ada, email: '' })
+    const accept = { accept: 'application/x-ndjson' }
+    const page = await send({ headers: accept }, 'GET /users?limit=2')
+    const expected = lines
+      .trim()
+      .split('\n')
+      .map((line): Any => JSON.parse(line))
+    expect(comparable(page.json)).toEqual(comparable(expected))
+    expect(comparable(page.headers['link'])).toEqual(comparable(headers.Link.example))
+  })
+})
+
+test('the example of an ETag is that of the example user, in headers and parameters', () => {
+  const conditions = [
+    ...paths['/users/{id}'].get.parameters,
+    ...Object.values(components.parameters),
+  ]
+  const etags = conditions.filter(({ name }: Any) => name.startsWith('If-'))
+  expect(etags).toHaveLength(4)
+  for (const { example } of [...etags, components.headers.ETag]) expect(example).toBe(etagOf(ada))
+})
+
+test('openapi.yaml has no other examples', () => {
+  const tested =
+    /users\/\{id\}\.get\.parameters\.\d\.example$|parameters\.If-[\w-]+\.example$|\.content\.application\/(json|x-ndjson)\.examples$|\.headers\.[\w-]+\.example$|users\.get\.parameters\.\d\.(schema\.)?examples?$/
+  const ids = 'components.parameters.id.example'
+  expect(examplesIn(contract).filter((path) => !tested.test(path))).toEqual([ids])
 })
 
 /** The paths of all examples in the document. */
@@ -215,10 +253,13 @@ function comparable(json: Any): Any {
   const ids: string[] = []
   const text = JSON.stringify(json?.token ? { token: contentOf(json.token) } : json)
   return JSON.parse(
-    text.replaceAll(/\b[0-9a-f]{24}\b/g, (id) => {
-      if (!ids.includes(id)) ids.push(id)
-      return `id ${ids.indexOf(id)}`
-    }),
+    text
+      .replaceAll(/\b[0-9a-f]{24}\b/g, (id) => {
+        if (!ids.includes(id)) ids.push(id)
+        return `id ${ids.indexOf(id)}`
+      })
+      .replace(/^"[0-9a-f-]{36}"$/, '"request id"')
+      .replace(/^"\\"[\w-]{43}\\""$/, '"ETag"'),
   )
 }
 

@@ -96,7 +96,7 @@ describe.each(TYPES)('a list as %s', (type) => {
     await service.close()
     expect(service.lines).toMatchObject([
       { level: 50, err: { cause: { message: 'the cause' } } },
-      { level: 40, status: 200, msg: 'request broken off' },
+      { level: 40, status: 200, msg: 'response aborted' },
     ])
   })
 
@@ -113,7 +113,7 @@ describe.each(TYPES)('a list as %s', (type) => {
     await once(socket, 'close')
     while (!seen.closed) await sleep(5)
     await service.close()
-    expect(service.lines).toMatchObject([{ level: 40, msg: 'request broken off' }])
+    expect(service.lines).toMatchObject([{ level: 40, msg: 'response aborted' }])
   })
 
   test('is a 500, with none of the headers of a list, when it fails at once', async () => {
@@ -146,7 +146,7 @@ test('a list is closed when the connection ends before its first users', async (
   arrive()
   while (!seen.closed) await sleep(5)
   await service.close()
-  expect(service.lines).toMatchObject([{ level: 40, msg: 'request broken off' }])
+  expect(service.lines).toMatchObject([{ level: 40, msg: 'response aborted' }])
 })
 
 test('a list is closed after HEAD', async () => {

@@ -178,7 +178,7 @@ describe('a client that takes its time to read a response', () => {
     const sockets = Array.from({ length: 5 }, () => reads(get('/users'))(port))
     for (const socket of sockets) open.add(socket)
     const ends = Promise.all(sockets.map(closed))
-    const broken = () => lines.filter(({ msg }) => msg === 'request broken off')
+    const broken = () => lines.filter(({ msg }) => msg === 'response aborted')
     await amid(
       until(() => broken().length === 5 && lists.open === 0),
       port,

@@ -22,10 +22,10 @@ const BREAKING = `
   errors have another media type | components responses NoSuchUser content application/json -> application/problem+json | GET /users/{id} 404 application/json: is gone
   a header has another value | components headers WWW-Authenticate schema const = Basic | GET /users 401 WWW-Authenticate: schema was {"type":"string","const":"Bearer"}
   a header outside the operations has another value | x-responses-outside-operations 405 headers Allow schema const = GET | outside the operations 405 Allow: schema was {"type":"string"}
-  a field of a body is newly required | schemas NewUser required = [name] | POST /users body application/json: required was absent and is ["name"]
-  a new field of a body is required, although it has a default | schemas NewUser properties age = { type: integer, default: 1 }; schemas NewUser required = [age] | POST /users body application/json: required was absent and is ["age"]
-  a field of a body has another default | schemas NewUser properties name default = nobody | POST /users body application/json name: default was "" and is "nobody"
-  a body takes no other fields | schemas NewUser additionalProperties = false | POST /users body application/json: additionalProperties was absent and is false
+  a field of a body is newly required | schemas UserFields required = [name] | POST /users body application/json: required was absent and is ["name"]
+  a new field of a body is required, although it has a default | schemas UserFields properties age = { type: integer, default: 1 }; schemas UserFields required = [age] | POST /users body application/json: required was absent and is ["age"]
+  a field of a body has another default | schemas UserFields properties name default = nobody | POST /users body application/json name: default was absent and is "nobody"
+  a body takes no other fields | schemas UserFields additionalProperties = false | POST /users body application/json: additionalProperties was absent and is false
   an operation newly needs a token | paths /login post security = [{ bearer: [] }] | POST /login: security was [] and is [{"bearer":[]}]
   an operation newly needs a token, because all operations do | paths /login post security -; security = [{ bearer: [] }] | POST /login: security was [] and is [{"bearer":[]}]
   a token has another scheme | components securitySchemes bearer scheme = basic | components: securitySchemes was
@@ -33,7 +33,7 @@ const BREAKING = `
   a security scheme goes | components securitySchemes - | components: securitySchemes was
   the server moves | servers 0 url = /v2 | GET /users: servers was [{"url":"/"}] and is [{"url":"/v2"}]
   the server of a path moves | paths /login servers = [{ url: /v2 }] | POST /login: servers was [{"url":"/"}] and is [{"url":"/v2"}]
-  a schema has a new keyword, of any kind | schemas NewUser maxProperties = 1 | POST /users body application/json: maxProperties was absent and is 1
+  a schema has a new keyword, of any kind | schemas UserFields maxProperties = 1 | POST /users body application/json: maxProperties was absent and is 1
   a path moves | paths /login -> /authenticate | POST /login: is gone
   an operation goes | paths /users/{id} delete - | DELETE /users/{id}: is gone
   a method changes | paths /users/{id} put -> patch | PUT /users/{id}: is gone
@@ -45,24 +45,30 @@ const BREAKING = `
   a field of a response may be absent | schemas User required = [id, name] | GET /users/{id} 200 application/json: required was ["id","name","email"] and is ["id","name"]
   a field of a response may be null | schemas User properties name type = [string, 'null'] | GET /users/{id} 200 application/json name: type was "string" and is ["string","null"]
   a field of a response has another type | schemas User properties id type = integer | GET /users/{id} 200 application/json id: type was "string" and is "integer"
-  errors have another field | schemas Error properties message -> error; schemas Error required = [error] | GET /users/{id} 404 application/json message: is gone
+  errors have another field | schemas ErrorMessage properties message -> error; schemas ErrorMessage required = [error] | GET /users/{id} 404 application/json message: is gone
   a list becomes an object | paths /users get responses 200 content application/json schema type = object | GET /users 200 application/json: type was "array" and is "object"
   a response has another media type | paths /users/{id} get responses 200 content application/json -> text/xml | GET /users/{id} 200 application/json: is gone
   a header goes | paths /users post responses 201 headers - | POST /users 201 Location: is gone
   a header may be absent | paths /users post responses 201 headers Location required = false | POST /users 201 Location: may be absent
-  a new field of a body is required | schemas NewUser properties age = { type: integer }; schemas NewUser required = [age] | POST /users body application/json: required was absent and is ["age"]
-  a field of a body goes | schemas NewUser properties email - | POST /users body application/json email: is gone
-  a field of a body takes fewer types | schemas NewUser properties name type = [string, 'null'] | POST /users body application/json name: type was ["string","number","boolean","null"] and is ["string","null"]
-  a field of a body takes no null | schemas NewUser properties name type = [string, number, boolean] | POST /users body application/json name: type was ["string","number","boolean","null"] and is ["string","number","boolean"]
+  a new field of a body is required | schemas UserFields properties age = { type: integer }; schemas UserFields required = [age] | POST /users body application/json: required was absent and is ["age"]
+  a field of a body goes | schemas UserFields properties email - | POST /users body application/json email: is gone
+  a field of a body has another type | schemas UserFields properties name type = integer | POST /users body application/json name: type was "string" and is "integer"
   a field of a body must be longer | schemas NewName properties name minLength = 2 | PUT /users/{id} body application/json name: minLength was 1 and is 2
   a field of a body must be shorter | schemas NewName properties name maxLength = 80 | PUT /users/{id} body application/json name: maxLength was absent and is 80
   a field of a body has a pattern | schemas Login properties email pattern = '@' | POST /login body application/json email: pattern was absent and is "@"
-  a field of a body has a format | schemas NewUser properties email format = email | POST /users body application/json email: format was "well-formed-unicode" and is "email"
+  a field of a body has a format | schemas UserFields properties email format = email | POST /users body application/json email: format was "well-formed-unicode" and is "email"
   a body has another media type | paths /users post requestBody content application/json -> text/xml | POST /users body application/json: is gone
 `
 
 test.each(rowsOf(BREAKING))('a client would break when %s', (_, changes, sentence) => {
   expect(breaks(changes)).toContainEqual(expect.stringContaining(sentence))
+})
+
+test('a client would break when a field of a body takes no null', () => {
+  const was = change(contract(), "schemas UserFields properties name type = [string, 'null']")
+  expect(breakingChanges(was, contract())).toEqual([
+    'POST /users body application/json name: type was ["string","null"] and is "string"',
+  ])
 })
 
 test('a client would break when a schema is renamed', () => {
@@ -85,7 +91,7 @@ const HARMLESS = `
   nothing changes | nothing
   a header is described | components headers WWW-Authenticate schema description = x
   an operation needs no token any more | paths /users/{id} get security = []
-  a body is said to be open | schemas NewUser additionalProperties = true
+  a body is said to be open | schemas UserFields additionalProperties = true
   a schema is recursive | schemas User properties boss = { $ref: '#/components/schemas/User' }
   an operation is new | paths /x = { get: { operationId: x, responses: { '204': { description: x } } } }
   a description changes | paths /users get description = x
@@ -95,7 +101,7 @@ const HARMLESS = `
   an error is new | paths /users/{id} get responses 429 = { description: x }
   a field of a response is new | schemas User properties age = { type: integer }
   a field of a response is new and always there | schemas User properties age = { type: integer }; schemas User required += age
-  a field of a body is new | schemas NewUser properties age = { type: integer }
+  a field of a body is new | schemas UserFields properties age = { type: integer }
   a field of a body may be absent | schemas Login required = []
   a field of a body takes more | schemas NewName properties name minLength = 0
 `

@@ -69,7 +69,7 @@ export async function startService(
     write: (line) => void lines.push(JSON.parse(line)),
   })
   const app = createApp({ store, tokens, bodyLimit, docs })
-  const requestLog = createRequestLog({ log, metrics: createMetrics() })
+  const requestLog = createRequestLog({ log, metrics: createMetrics('test') })
   app.on('error', requestLog.failure)
   const handle = app.callback()
   const { server, close } = createServer((request, response) => void handle(request, response), {

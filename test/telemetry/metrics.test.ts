@@ -11,7 +11,7 @@ const count = async (metrics: ReturnType<typeof createMetrics>, name: string) =>
 test.each(['create', 'find', 'findByEmail', 'list', 'ids', 'rename', 'remove'])(
   'a failing %s is measured and counted as a failure',
   async (operation) => {
-    const metrics = createMetrics()
+    const metrics = createMetrics('1.2.3')
     const store = measured(failing(), metrics)
     const calls: Record<string, () => Promise<unknown>> = {
       create: () => store.create({ name: '', email: '' }),
@@ -32,6 +32,11 @@ test.each(['create', 'find', 'findByEmail', 'list', 'ids', 'rename', 'remove'])(
   },
 )
 
+test('the version is in the metrics', async () => {
+  const { text } = await createMetrics('1.2.3').expose()
+  expect(text).toContain('build_info{version="1.2.3"} 1\n')
+})
+
 test('a measured store passes on all arguments', async () => {
   const asked: unknown[][] = []
   const note =
@@ -45,7 +50,7 @@ test('a measured store passes on all arguments', async () => {
     yield []
   }
   const calls = { rename: note(true), remove: note(true), ids: note([]), list }
-  const store = measured(failing(calls), createMetrics())
+  const store = measured(failing(calls), createMetrics('1.2.3'))
   await store.rename('id', 'new', 'old')
   await store.remove('id', 'old')
   await store.ids('id', 7)
@@ -54,7 +59,7 @@ test('a measured store passes on all arguments', async () => {
 })
 
 test('an email that is taken does not count as a failure', async () => {
-  const metrics = createMetrics()
+  const metrics = createMetrics('1.2.3')
   const create = async () => {
     throw new EmailTaken('x')
   }
@@ -66,7 +71,7 @@ test('an email that is taken does not count as a failure', async () => {
 })
 
 test('a list that fails on the way is counted and closed', async () => {
-  const metrics = createMetrics()
+  const metrics = createMetrics('1.2.3')
   let released = false
   const list = async function* () {
     try {
@@ -89,7 +94,7 @@ test('a list that fails on the way is counted and closed', async () => {
 })
 
 test('a call and a list are measured once, in seconds, however many pages the list has', async () => {
-  const metrics = createMetrics()
+  const metrics = createMetrics('1.2.3')
   const list = async function* () {
     for (const page of ['[1]', '[2]', '[3]']) yield [page] as never
   }
@@ -112,7 +117,7 @@ test('a call and a list are measured once, in seconds, however many pages the li
 })
 
 test('the time of a list counts only until its first page', async () => {
-  const metrics = createMetrics()
+  const metrics = createMetrics('1.2.3')
   const list = async function* () {
     yield [1] as never
   }
@@ -125,7 +130,7 @@ test('the time of a list counts only until its first page', async () => {
 })
 
 test('an error in a list other than StoreFailure does not count as a failure of the store', async () => {
-  const metrics = createMetrics()
+  const metrics = createMetrics('1.2.3')
   // eslint-disable-next-line require-yield
   const list = async function* (): AsyncGenerator<User[]> {
     throw new TypeError('a mistake')

@@ -1,6 +1,12 @@
 // Users in MongoDB. In src, only this folder uses the driver.
 import { setImmediate as turn } from 'node:timers/promises'
-import { MongoClient, MongoServerSelectionError, type Collection, type Filter } from 'mongodb'
+import {
+  MongoClient,
+  MongoNetworkError,
+  MongoServerSelectionError,
+  type Collection,
+  type Filter,
+} from 'mongodb'
 import { batched, outcomes, type BatchObserver, type Call } from '../batch.ts'
 import {
   createMany,
@@ -17,7 +23,7 @@ import { StoreFailure, type User, type UserStore } from '../user-store.ts'
 /** How long to wait for a response of the server, in milliseconds. */
 const PATIENCE = 2_000
 
-/** The most users of `createMany`, and how long it may take, in milliseconds. */
+/** The most users of `createMany`, and how long that, and the first call, may take, in milliseconds. */
 const MANY = 1_000
 const MANY_PATIENCE = 10_000
 
@@ -50,23 +56,25 @@ const OPTIONS = {
 } as const
 
 /**
- * Connects to MongoDB at `uri` and makes sure that email has a unique index.
+ * Opens the store in MongoDB at `uri`, and makes sure that email has a unique index.
  *
  * @param uri a connection string; if it names no database, the database is `test`
- * @throws StoreFailure the server cannot be reached, or refuses
+ * @param mayBeAway whether the server may be unreachable for now; then every call fails until it is there
+ * @throws StoreFailure the server refuses, or it cannot be reached and may not be away
  */
 export async function openMongoStore(
   uri: string,
   onBatch: BatchObserver = () => {},
+  mayBeAway = false,
 ): Promise<UserStore> {
   let current = connect(uri)
-  const { client, users, description } = current
-  try {
-    const index = { name: 'users_email_unique', unique: true, sparse: true }
-    await users.createIndex({ email: 1 }, index)
-  } catch (error) {
-    await client.close()
-    throw new StoreFailure(error, `open ${description}`)
+  const { description } = current
+
+  let hasIndex = false
+  async function makeIndex(users: Collection<UserDocument>): Promise<void> {
+    const options = { name: 'users_email_unique', unique: true, sparse: true }
+    await users.createIndex({ email: 1 }, options)
+    hasIndex = true
   }
 
   /** Makes a call of the driver, waits for it no longer than `patience`, and translates its errors. */
@@ -76,6 +84,7 @@ export async function openMongoStore(
   ): Promise<T> {
     const { client, users } = current
     try {
+      if (!hasIndex) await inTime(makeIndex(users), patience)
       return await inTime(call(users), patience)
     } catch (error) {
       if (error instanceof MongoServerSelectionError && client === current.client) {
@@ -85,6 +94,16 @@ export async function openMongoStore(
         release(client)
       }
       throw new StoreFailure(error)
+    }
+  }
+
+  try {
+    await attempt(async () => {}, MANY_PATIENCE)
+  } catch (error) {
+    const { cause } = error as StoreFailure
+    if (!mayBeAway || !isAway(cause)) {
+      release(current.client)
+      throw new StoreFailure(cause, `open ${description}`)
     }
   }
 
@@ -198,7 +217,7 @@ export async function openMongoStore(
       return deletedCount > 0
     },
     isEmpty: async () => (await attempt((users) => users.findOne())) === null,
-    close: () => attempt(() => current.client.close()),
+    close: () => inTime(current.client.close(), PATIENCE),
   }
 }
 
@@ -239,6 +258,10 @@ function connect(uri: string) {
 function release(it: { close(): Promise<void> }): void {
   it.close().catch(() => {})
 }
+
+/** Whether the server could not be reached, which may change; otherwise it has refused. */
+const isAway = (error: unknown): boolean =>
+  error instanceof MongoServerSelectionError || error instanceof MongoNetworkError
 
 /** The driver retries, and each try has its own time limit; its option `timeoutMS` has no effect in 7.9. */
 async function inTime<T>(answer: Promise<T>, patience: number): Promise<T> {

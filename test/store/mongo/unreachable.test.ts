@@ -7,7 +7,8 @@ import { createReadiness } from '../../../src/operator/readiness.ts'
 import { openMongoStore } from '../../../src/store/mongo/store.ts'
 import { StoreFailure, type UserStore } from '../../../src/store/user-store.ts'
 import { everyOperation } from '../../support/operations.ts'
-import { startService, type Service } from '../../support/service.ts'
+import { killPrograms, serve } from '../../support/program.ts'
+import { send, startService, type Service } from '../../support/service.ts'
 import { describeMongodb, mongodbPlace, type Place } from '../../support/stores.ts'
 
 /** Far less than the 30 s of the driver. Not a measurement: a test that takes longer hangs. */
@@ -58,7 +59,7 @@ describeMongodb('a MongoDB that goes away', () => {
     'makes the service not ready, until it is back',
     async () => {
       const readiness = createReadiness()
-      readiness.started(store)
+      await readiness.started(store)
       for (const state of ['cut', 'stalled'] as const) {
         expect(readiness.reason()).toBeUndefined()
         proxy.be(state)
@@ -83,6 +84,38 @@ describeMongodb('a MongoDB that goes away', () => {
     },
     SECONDS,
   )
+})
+
+describeMongodb('a service whose MongoDB is away at the start', () => {
+  afterAll(killPrograms)
+
+  test('is alive and not ready, and ready when MongoDB is there', async () => {
+    const place = mongodbPlace()
+    const [, target] = /\/\/(?:[^@/]*@)?([^,/?]+)/.exec(place.mongodbUri!)!
+    const proxy = await startProxy(target!)
+    proxy.be('cut')
+    const MONGODB_URI = place.mongodbUri!.replace(target!, `127.0.0.1:${proxy.port}`)
+    const service = serve(place, { MONGODB_URI })
+    const url = await service.listening()
+    const probe = async (path: string) => (await fetch(service.ops() + path)).text()
+    expect(await probe('/livez')).toBe('alive')
+    expect(await probe('/readyz')).toBe('the store cannot be reached')
+    const login = () => send(Number(new URL(url).port), 'POST /login', { json: { email: 'x' } })
+    expect((await login()).status).toBe(500)
+    proxy.be('open')
+    while ((await probe('/readyz')) !== 'ready') await sleep(50)
+    expect((await login()).status).toBe(401)
+    await killPrograms()
+    await proxy.close()
+    await place.remove()
+  })
+
+  test('ends with a message when the address can never work', async () => {
+    const place = mongodbPlace()
+    const service = serve(place, { MONGODB_URI: 'mongodb://localhost:99999' })
+    expect(await service.ended).toBe(1)
+    expect(service.output.stderr).toMatch(/^cannot use MONGODB_URI: .*99999/)
+  })
 })
 
 interface Proxy {
