@@ -24,10 +24,9 @@ await program(USAGE, OPTIONS, async ({ name = '', email }, words) => {
 
 /** A header with a token for the user, or how to get one: only the secret of the service makes valid tokens. */
 function authorization(config: Config, id: string): string {
-  if (config.mongodbUri && config.signingSecrets.length === 0) return GET_TOKEN
+  if (config.mongodbUri && config.signingSecrets.length === 0) {
+    return 'No token: SIGNING_SECRET is not set. The service issues one: POST /login {"email": "…"}'
+  }
   const tokens = createTokens(openSecrets(config), config.tokenTtl)
   return `Authorization: Bearer ${tokens.issue(id)}`
 }
-
-const GET_TOKEN = `There is no token here, because SIGNING_SECRET is not set. To get one, send the email to the service:
-POST /login {"email": "…"}`
