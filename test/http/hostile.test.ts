@@ -17,7 +17,10 @@ import {
   closesItsHalf,
   doesNotRead,
   get,
+  hangUp,
+  heard,
   login,
+  many,
   oversized,
   readsSlowly,
   says,
@@ -71,28 +74,7 @@ const service = useService(() => ({
   },
 }))
 
-const open = new Set<net.Socket>()
-afterEach(() => {
-  for (const socket of open) socket.destroy()
-  open.clear()
-})
-
-/** Connects a client until the end of the test. */
-function connect(client: Hostile, port = service().port, heard?: (text: string) => void) {
-  const socket = client(port, heard)
-  open.add(socket)
-  return socket
-}
-
-/** What a client has heard once its connection has ended. */
-async function heard(client: Hostile, port?: number): Promise<string> {
-  let text = ''
-  await once(
-    connect(client, port, (more) => (text += more)),
-    'close',
-  )
-  return text
-}
+afterEach(hangUp)
 
 const answersIn = (text: string) =>
   parseAnswers(text).map((answer) => {
@@ -125,12 +107,8 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await sleep(10)
 }
 
-/** As many clients as `count`, all at once. */
-const many = <T>(count: number, one: () => Promise<T>) =>
-  Promise.all(Array.from({ length: count }, one))
-
 /** The statuses that the clients of a table get, `count` of each, all at once and amid ordinary requests. */
-async function statusesOf(clients: Record<string, Hostile>, count: number, port?: number) {
+async function statusesOf(clients: Record<string, Hostile>, count: number, port = service().port) {
   const statuses = Object.entries(clients).map(async ([name, client]) => {
     const texts = await many(count, () => heard(client, port))
     return [name, [...new Set(texts.map((text) => text && answersIn(text).join()))].join(' or ')]
@@ -166,15 +144,13 @@ describe('slow clients', () => {
 
   test('a client that stops reading or reads a little now and then is disconnected, and its list is closed', async () => {
     const attack = async (client: Hostile, { port, lines }: Service) => {
-      const sockets = Array.from({ length: 5 }, () => connect(client, port))
+      const sockets = Array.from({ length: 5 }, () => client(port))
       const broken = () => lines.filter(({ msg }) => msg === 'request broken off')
       const areBroken = until(() => broken().length === 5)
       await amid(areBroken, port)
+      const errors = sockets.map((socket) => new Promise((done) => socket.write('x', done)))
       // By a reset, so that a write fails; or the kernel would keep the unread part of the response.
-      for (const socket of sockets) {
-        const error = await new Promise((resolve) => socket.write('x', resolve))
-        expect(error).toHaveProperty('code')
-      }
+      expect((await Promise.all(errors)).some(Boolean)).toBe(true)
     }
     await Promise.all([
       attack(doesNotRead(get('/users')), forSilence()),
@@ -213,7 +189,7 @@ describe('connections', () => {
   test('that are idle make room for others, and none of these is refused', async () => {
     const sockets: net.Socket[] = []
     for (let i = 0; i < 60; i += 1) {
-      sockets.push(connect(says(get('/nothing')), few().port))
+      sockets.push(says(get('/nothing'))(few().port))
       const [text] = (await once(sockets[i]!, 'data')) as [string]
       expect(answersIn(text)).toEqual([404])
     }
@@ -222,7 +198,7 @@ describe('connections', () => {
 
   test('that say nothing or do not end a body make room for others, the oldest first', async () => {
     for (const bytes of ['', `${login('Content-Length: 100\r\n')}{`]) {
-      const sockets = Array.from({ length: 60 }, () => connect(says(bytes), few().port))
+      const sockets = Array.from({ length: 60 }, () => says(bytes)(few().port))
       for (const socket of await left(sockets)) {
         expect(sockets.indexOf(socket)).toBeGreaterThanOrEqual(40)
       }
@@ -230,17 +206,22 @@ describe('connections', () => {
   })
 
   test('that are idle, hundreds of them, take nothing from others', async () => {
+    const sockets: net.Socket[] = []
     const some = async () => {
-      for (let i = 0; i < 15; i += 1) await once(connect(says(get('/nothing'))), 'data')
+      for (let i = 0; i < 15; i += 1) {
+        const socket = says(get('/nothing'))(service().port)
+        sockets.push(socket)
+        await once(socket, 'data')
+      }
     }
     await amid(many(20, some))
-    expect([...open].filter(isOpen)).toHaveLength(300)
+    expect(sockets.filter(isOpen)).toHaveLength(300)
   })
 })
 
 describe('a client that closes its half', () => {
   test('after its request gets the whole response, however long', async () => {
-    const texts = await amid(many(5, () => heard(closesItsHalf(get('/users')))))
+    const texts = await amid(many(5, () => heard(closesItsHalf(get('/users')), service().port)))
     for (const text of texts) {
       expect(text.split('"id"')).toHaveLength(2_001)
       expect(text).toMatch(/\]\r\n0\r\n\r\n$/)
@@ -271,12 +252,12 @@ describe('pipelined requests', () => {
   test('are served one at a time, in their order', async () => {
     lists.most = 0
     const { port } = patient()
-    const socket = connect(doesNotRead(get('/users').repeat(10)), port)
+    const socket = doesNotRead(get('/users').repeat(10))(port)
     await amid(sleep(300), port)
     expect(lists.most).toBe(1)
     socket.destroy()
     await until(() => lists.open === 0)
-    const text = await heard(says(get('/users/x').repeat(10) + get('/nothing', CLOSE)))
+    const text = await service().exchange(get('/users/x').repeat(10) + get('/nothing', CLOSE))
     expect(parseAnswers(text).map(({ text }) => JSON.parse(text).message)).toEqual([
       ...Array(10).fill('no user has this id'),
       'there is nothing at this path',
@@ -306,13 +287,13 @@ test('a transfer coding other than chunked gets 400, and what follows it is not 
   expect(await statusesOf(Object.fromEntries(clients), 1)).toEqual(allGet('400', codings))
   await sleep(100)
   expect(await opened().findByEmail(email)).toBeUndefined()
-  await heard(says(post.replace('Host', 'Connection: close\r\nHost')))
+  await service().exchange(post.replace('Host', 'Connection: close\r\nHost'))
   expect(await opened().findByEmail(email)).toMatchObject({ email }) // it was a request
 })
 
 test('chunked in any letter case is accepted', async () => {
   const body = '10\r\n{"email":"none"}\r\n0\r\n\r\n'
-  const text = await heard(says(login(`Transfer-Encoding: Chunked\r\n${CLOSE}`) + body))
+  const text = await service().exchange(login(`Transfer-Encoding: Chunked\r\n${CLOSE}`) + body)
   expect(answersIn(text)).toEqual([401])
 })
 
@@ -334,9 +315,8 @@ describe('headers', () => {
     'and paths with the broken UTF-8 %j do no harm',
     async (bytes) => {
       const headers = `X: ${bytes}\r\nX-Request-Id: ${bytes}\r\n${CLOSE}`
-      const text = await heard(
-        says(Buffer.from(get(`/users/${bytes}?${bytes}`, headers), 'latin1')),
-      )
+      const request = Buffer.from(get(`/users/${bytes}?${bytes}`, headers), 'latin1')
+      const text = await service().exchange(request)
       expect([400, 404]).toContain(parseAnswers(text)[0]!.status)
     },
   )
@@ -344,19 +324,20 @@ describe('headers', () => {
 
 test('a body that is compressed twice gets 415', async () => {
   const headers = `Content-Encoding: gzip, gzip\r\n${CLOSE}`
-  const text = await heard(says(whole(gzipSync(gzipSync('{}')), headers)))
+  const text = await service().exchange(whole(gzipSync(gzipSync('{}')), headers))
   expect(parseAnswers(text)).toMatchObject([{ status: 415 }])
 })
 
 test('large bodies that stall make room for others, the oldest first, and get 408', async () => {
   const large = whole(`{"email":"none"${' '.repeat(1_000_000)}}`, CLOSE)
+  const { port } = service()
   let text = ''
   for (let i = 0; i < 80; i += 1) {
-    connect(says(large.subarray(0, 900_000)), undefined, (more) => (text += more))
+    says(large.subarray(0, 900_000))(port, (more) => (text += more))
   }
   await amid(until(() => parseAnswers(text).length >= 6))
   expect(new Set(answersIn(text))).toEqual(new Set([408]))
-  expect(answersIn(await heard(says(large)))).toEqual([401])
+  expect(answersIn(await service().exchange(large))).toEqual([401])
 })
 
 test('a compressed body that is broken after the limit does no harm', async () => {
@@ -366,17 +347,13 @@ test('a compressed body that is broken after the limit does no harm', async () =
     return Buffer.concat([packed, Buffer.from('07ffffff', 'hex')])
   })
   const codings = { gzip: '1f8b0800000000000003', deflate: '789c' }
-  const clients = Object.entries(codings).flatMap(([coding, head]) =>
-    broken.map((bytes) =>
-      says(
-        whole(
-          Buffer.concat([Buffer.from(head, 'hex'), bytes]),
-          `Content-Encoding: ${coding}\r\n${CLOSE}`,
-        ),
-      ),
-    ),
+  const texts = Object.entries(codings).flatMap(([coding, head]) =>
+    broken.map((bytes) => {
+      const body = Buffer.concat([Buffer.from(head, 'hex'), bytes])
+      return service().exchange(whole(body, `Content-Encoding: ${coding}\r\n${CLOSE}`))
+    }),
   )
-  for (const text of await amid(Promise.all(clients.map((client) => heard(client))))) {
+  for (const text of await amid(Promise.all(texts))) {
     expect(['400', '413']).toContain(answersIn(text).join())
   }
 })

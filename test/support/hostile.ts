@@ -51,12 +51,34 @@ export const bodies = {
 /** A client that goes on until its connection ends; what the service says to it is for `heard`. */
 export type Hostile = (port: number, heard?: (text: string) => void) => net.Socket
 
-const connect = (port: number, heard: (text: string) => void = () => {}, options = {}) =>
-  net
+const open = new Set<net.Socket>()
+/** Ends the connections of all clients. */
+export function hangUp(): void {
+  for (const socket of open) socket.destroy()
+}
+
+function connect(port: number, heard: (text: string) => void = () => {}, options = {}) {
+  const socket = net
     .connect({ port, host: '127.0.0.1', ...options })
     .on('error', () => {}) // a reset, which is an end
+    .on('close', () => open.delete(socket))
     .setEncoding('latin1')
     .on('data', heard)
+  open.add(socket)
+  return socket
+}
+
+/** What a client has heard once its connection has ended. */
+export async function heard(client: Hostile, port: number): Promise<string> {
+  let text = ''
+  const socket = client(port, (more) => (text += more))
+  await new Promise((resolve) => socket.once('close', resolve))
+  return text
+}
+
+/** As many clients as `count`, all at once. */
+export const many = <T>(count: number, one: () => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, one))
 
 /** Sends something, then listens. */
 export const says =
