@@ -5,14 +5,13 @@ import { afterEach, describe, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { User } from '../src/store/user-store.ts'
 import { startMongodb } from './mongodb/container.mjs'
 import { Load } from './support/load.ts'
-import { killPrograms, runToEnd, serve, type Program } from './support/program.ts'
+import { freePort, killPrograms, runToEnd, serve, type Program } from './support/program.ts'
 import { rounds } from './support/rounds.ts'
 import { dial, parseAnswers, send, tokens } from './support/service.ts'
 import { SECRET, sqlitePlace, usersAt, type Place } from './support/stores.ts'
@@ -209,11 +208,7 @@ describe('writes get 500 while reads continue, and succeed again afterwards:', (
 
 /** A MongoDB of its own, on a port that stays the same when it is started again. */
 async function mongodbThatFails() {
-  const server = createServer().listen(0)
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await once(server.close(), 'close')
-  const { uri, stop, engine } = await startMongodb(port)
+  const { uri, stop, engine } = await startMongodb(await freePort())
   undo.push(stop)
   const place: Place = {
     mongodbUri: uri,

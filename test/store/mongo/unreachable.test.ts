@@ -22,7 +22,8 @@ describeMongodb('a MongoDB that goes away', () => {
     const store = await openMongoStore(
       `${uri.replace(/&?directConnection=true/, '')}&directConnection=true`,
     )
-    const { users, close } = await startService(store)
+    const service = await startService(store)
+    const { users } = service
     const readiness = createReadiness()
     readiness.started(store)
     const before = [(await users.GET('/users')).response.status, readiness.reason()]
@@ -42,7 +43,7 @@ describeMongodb('a MongoDB that goes away', () => {
     while ((await users.GET('/users')).error);
     while (readiness.reason()) await sleep(10)
     readiness.stopping()
-    await close()
+    await service.close()
     await store.close()
     await proxy.close()
     return { before, answers, during, after: readiness.reason() }
