@@ -5,14 +5,13 @@ import { afterEach, describe, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { User } from '../src/store/user-store.ts'
 import { startMongodb } from './mongodb/container.mjs'
 import { Load } from './support/load.ts'
-import { killPrograms, runToEnd, serve, type Program } from './support/program.ts'
+import { freePort, killPrograms, runToEnd, serve, type Program } from './support/program.ts'
 import { rounds } from './support/rounds.ts'
 import { dial, parseAnswers, send, tokens } from './support/service.ts'
 import { SECRET, sqlitePlace, usersAt, type Place } from './support/stores.ts'
@@ -66,7 +65,7 @@ describe('kill -9 under a write load', () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       load.start(8)
       await load.more(201)
-      await anyTime(400)
+      await anyTime(rounds(100, 400))
       await kill(service)
       await load.stop()
       const halfStarted = serveAt(place)
@@ -81,15 +80,14 @@ describe('kill -9 under a write load', () => {
 
   test('does not disturb another service with the same data', async () => {
     const place = at(sqlitePlace())
-    let service = await start(place)
-    const other = await start(place)
+    let [service, other] = await Promise.all([start(place), start(place)])
     const load = new Load(() => service.url(), 'killed')
     const others = new Load(() => other.url(), 'other')
-    others.start(4)
+    others.start(2)
     for (let round = 0; round < ROUNDS; round += 1) {
-      load.start(4)
+      load.start(2)
       await load.more(201)
-      await anyTime(400)
+      await anyTime(rounds(100, 400))
       await kill(service)
       await load.stop()
       service = await start(place)
@@ -109,17 +107,17 @@ describe('kill -9 under a write load', () => {
 describe('SIGTERM', () => {
   test('under load cuts no response, and loses nothing that was acknowledged', async () => {
     const place = at(sqlitePlace())
-    let service = await start(place)
+    let service: Program
     const load = new Load(() => service.url(), 'stopped')
     for (let round = 0; round < rounds(1, 5); round += 1) {
+      service = await start(place)
       load.start(8, 2)
       await load.more(201)
-      await anyTime(400)
+      await anyTime(rounds(100, 400))
       service.process.kill('SIGTERM')
       expect(await service.ended).toBe(0)
       await load.stop()
-      service = await start(place)
-      expect(load.contradictedBy(await listAt(service))).toEqual([])
+      expect(load.contradictedBy(await usersAt(place))).toEqual([])
     }
     expect([load.count('cut'), load.count(500)]).toEqual([0, 0])
   })
@@ -161,7 +159,7 @@ describe('writes get 500 while reads continue, and succeed again afterwards:', (
     fail: () => void,
     mend: () => void,
   ) {
-    let service = await start(place)
+    const service = await start(place)
     const load = new Load(() => service.url(), 'paused')
     load.start(4)
     await load.more(201)
@@ -174,8 +172,7 @@ describe('writes get 500 while reads continue, and succeed again afterwards:', (
     expect([...load.outcomes.keys()].sort()).toEqual([200, 201, 204, 404, 500])
     expect(service.output.stdout).toMatch(new RegExp(`"level":50.*"message":"${cause}"`))
     await kill(service)
-    service = await start(place)
-    expect(load.contradictedBy(await listAt(service))).toEqual([])
+    expect(load.contradictedBy(await usersAt(place))).toEqual([])
     expect(faultsIn(place)).toEqual([])
   }
 
@@ -209,11 +206,7 @@ describe('writes get 500 while reads continue, and succeed again afterwards:', (
 
 /** A MongoDB of its own, on a port that stays the same when it is started again. */
 async function mongodbThatFails() {
-  const server = createServer().listen(0)
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await once(server.close(), 'close')
-  const { uri, stop, engine } = await startMongodb(port)
+  const { uri, stop, engine } = await startMongodb(await freePort())
   undo.push(stop)
   const place: Place = {
     mongodbUri: uri,

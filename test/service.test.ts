@@ -7,7 +7,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore } from '../src/store/open.ts'
-import { killPrograms, run, serve } from './support/program.ts'
+import { freePort, killPrograms, run, serve } from './support/program.ts'
 import { dial, send } from './support/service.ts'
 import {
   describeMongodb,
@@ -42,14 +42,6 @@ async function createUserWith(env: Record<string, string>, place: Place, ...args
   return { code: await program.ended, ...program.output }
 }
 const ADA = ['--name', 'Ada', '--email', 'ada@example.com']
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0)
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await once(server.close(), 'close')
-  return port
-}
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 
@@ -132,64 +124,54 @@ test('backup copies the embedded store while it is in use, and never overwrites 
   ])
 })
 
-test('the service runs on when its log cannot be written, and counts the lines', async () => {
+test('the service runs on when its log cannot be written, and counts the lines, or when its reader goes away', async () => {
   const [port, ops] = await Promise.all([freePort(), freePort()])
   const ports = { PORT: `${port}`, OPS_PORT: `${ops}` }
   const { PATH } = process.env
   const env = { PATH, ...at(sqlitePlace).environment, ...ports }
   const script = 'exec "$0" dist/src/main.js > /dev/full'
-  const service = spawn('sh', ['-c', script, process.execPath], { env })
-  const url = `http://127.0.0.1:${port}`
-  while (!(await fetch(url).catch(() => undefined))) await sleep(50)
-  expect((await listAt(url, 'none')).status).toBe(401)
+  const mute = spawn('sh', ['-c', script, process.execPath], { env })
+  const unheard = serve(at(sqlitePlace))
+  const url = await unheard.listening()
+  unheard.process.stdout!.destroy()
+  while (!(await fetch(`http://127.0.0.1:${port}`).catch(() => undefined))) await sleep(50)
+  for (const at of [url, url, url, `http://127.0.0.1:${port}`]) {
+    expect((await listAt(at, 'none')).status).toBe(401)
+  }
   const metrics = await (await fetch(`http://127.0.0.1:${ops}/metrics`)).text()
   expect(metrics).toMatch(/^log_lines_dropped_total [1-9]/m)
-  service.kill('SIGTERM')
-  expect((await once(service, 'exit'))[0]).toBe(0)
+  const ended = once(mute, 'exit')
+  mute.kill('SIGTERM')
+  unheard.process.kill('SIGTERM')
+  expect([(await ended)[0], await unheard.ended]).toEqual([0, 0])
 })
 
-test('the service runs on when the reader of its log goes away', async () => {
-  const service = serve(at(sqlitePlace))
-  const url = await service.listening()
-  service.process.stdout!.destroy()
-  for (let i = 0; i < 3; i += 1) expect((await listAt(url, 'none')).status).toBe(401)
-  service.process.kill('SIGTERM')
-  expect(await service.ended).toBe(0)
-})
-
-describe('the service exits with 1 and one clear line', () => {
+test('the service exits with 1 and one clear line for each variable that is wrong, or for a port, host or folder that it cannot use', async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  const file = join(at(sqlitePlace).dataDir, 'file')
+  writeFileSync(file, '')
   const refused = async (environment: Record<string, string>) => {
     const service = serve(at(sqlitePlace), environment)
-    expect(await service.ended).toBe(1)
-    return service.output.stderr
+    return { code: await service.ended, stderr: service.output.stderr }
   }
-
-  test('for each variable that is wrong', async () => {
-    const lines = await refused({ PORT: 'x', LOG_LEVEL: 'x' })
-    expect(lines).toMatch(/^(PORT must.*\nLOG_LEVEL must.*\n|LOG_LEVEL must.*\nPORT must.*\n)$/)
-  })
-
-  test('when its port is in use', async () => {
-    const other = createServer().listen(0, '127.0.0.1')
-    await once(other, 'listening')
-    const { port } = other.address() as AddressInfo
-    expect(await refused({ PORT: `${port}` })).toMatch(
-      /^cannot listen on HOST 127\.0\.0\.1, PORT \d+: .*address already in use.*\n$/,
-    )
-    other.close()
-  })
-
-  test('when its host is not this machine', async () => {
-    const line = /^cannot listen on OPS_HOST 192\.0\.2\.1, OPS_PORT 0: .*\n$/
-    expect(await refused({ HOST: '192.0.2.1' })).toMatch(line)
-  })
-
-  test('when the data folder cannot be used', async () => {
-    const file = join(at(sqlitePlace).dataDir, 'file')
-    writeFileSync(file, '')
-    const line = /^cannot keep users in the folder .* \(DATA_DIR\): .+\n$/
-    expect(await refused({ DATA_DIR: join(file, 'data') })).toMatch(line)
-  })
+  const says = (line: RegExp) => ({ code: 1, stderr: expect.stringMatching(line) })
+  const [variables, ...others] = await Promise.all([
+    refused({ PORT: 'x', LOG_LEVEL: 'x' }),
+    refused({ PORT: `${port}` }),
+    refused({ HOST: '192.0.2.1' }),
+    refused({ DATA_DIR: join(file, 'data') }),
+  ])
+  expect(variables).toEqual(
+    says(/^(PORT must.*\nLOG_LEVEL must.*\n|LOG_LEVEL must.*\nPORT must.*\n)$/),
+  )
+  expect(others).toEqual([
+    says(/^cannot listen on HOST 127\.0\.0\.1, PORT \d+: .*address already in use.*\n$/),
+    says(/^cannot listen on OPS_HOST 192\.0\.2\.1, OPS_PORT 0: .*\n$/),
+    says(/^cannot keep users in the folder .* \(DATA_DIR\): .+\n$/),
+  ])
+  other.close()
 })
 
 describe('a stop', () => {

@@ -15,7 +15,7 @@ const opened = useStore(sqlitePlace)
 const slow = (): UserStore => ({
   ...opened(),
   async create(user) {
-    if (user.name === 'slow') await sleep(300)
+    if (user.name === 'slow') await sleep(150)
     return opened().create(user)
   },
 })
@@ -83,72 +83,31 @@ test('the log says who created and who deleted a user', async () => {
 })
 
 describe('input that is not a request', () => {
-  test.each<[string, string, number, string]>([
-    ['garbage', 'nonsense\r\n\r\n', 400, 'the request is not valid HTTP'],
-    [
-      'an unknown version',
-      'GET / HTTP/9.9\r\nHost: localhost\r\n\r\n',
-      400,
-      'the request is not valid HTTP',
-    ],
-    [
-      'a space in the path',
-      'GET /a b HTTP/1.1\r\nHost: localhost\r\n\r\n',
-      400,
-      'the request is not valid HTTP',
-    ],
-    [
-      'a space before a colon',
-      'GET / HTTP/1.1\r\nHost : x\r\n\r\n',
-      400,
-      'the request is not valid HTTP',
-    ],
-    ['no host', 'GET /users HTTP/1.1\r\n\r\n', 400, 'the request is not valid HTTP'],
-    [
-      'two lengths',
-      'POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx',
-      400,
-      'the request is not valid HTTP',
-    ],
-    [
-      'a length and chunks',
-      'POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
-      400,
-      'the request is not valid HTTP',
-    ],
-    [
-      'large headers',
-      `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
-      431,
-      'the headers are too large',
-    ],
-    [
-      'a long path',
-      `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
-      431,
-      'the headers are too large',
-    ],
-    [
-      'long chunk extensions',
-      post(`1;${'x'.repeat(20_000)}\r\n`, 'Transfer-Encoding: chunked\r\n'),
-      413,
-      'the body is too large',
-    ],
-    [
-      'a broken chunk',
-      post('zz\r\n', 'Transfer-Encoding: chunked\r\n'),
-      400,
-      'the request is not valid HTTP',
-    ],
-  ])(
-    '%s gets a response in the usual form, and the connection ends',
-    async (_, bytes, status, message) => {
-      const text = await service().exchange(bytes)
-      expect(answersIn(text)).toMatchObject([
-        { status, headers: { connection: 'close' }, json: { message } },
-      ])
-    },
-  )
+  const HOST = 'HTTP/1.1\r\nHost: localhost\r\n'
+  const LONG = 'x'.repeat(20_000)
+  const CHUNKED = 'Transfer-Encoding: chunked\r\n'
+  const messages = {
+    400: 'the request is not valid HTTP',
+    413: 'the body is too large',
+    431: 'the headers are too large',
+  }
+  test.each<[string, string, keyof typeof messages]>([
+    ['garbage', 'nonsense\r\n\r\n', 400],
+    ['an unknown version', 'GET / HTTP/9.9\r\nHost: localhost\r\n\r\n', 400],
+    ['a space in the path', `GET /a b ${HOST}\r\n`, 400],
+    ['a space before a colon', 'GET / HTTP/1.1\r\nHost : x\r\n\r\n', 400],
+    ['no host', 'GET /users HTTP/1.1\r\n\r\n', 400],
+    ['two lengths', `POST /login ${HOST}Content-Length: 1\r\nContent-Length: 2\r\n\r\nxx`, 400],
+    ['a length and chunks', `POST /login ${HOST}Content-Length: 1\r\n${CHUNKED}\r\n0\r\n\r\n`, 400],
+    ['large headers', `GET / ${HOST}X: ${LONG}\r\n\r\n`, 431],
+    ['a long path', `GET /${LONG} ${HOST}\r\n`, 431],
+    ['long chunk extensions', post(`1;${LONG}\r\n`, CHUNKED), 413],
+    ['a broken chunk', post('zz\r\n', CHUNKED), 400],
+  ])('%s gets a response in the usual form, and the connection ends', async (_, bytes, status) => {
+    expect(answersIn(await service().exchange(bytes))).toMatchObject([
+      { status, headers: { connection: 'close' }, json: { message: messages[status] } },
+    ])
+  })
 
   test('headers that are too slow get 408', async () => {
     const text = await impatient().exchange('GET / HTTP/1.1\r\nHost: localhost\r\n')
@@ -355,10 +314,12 @@ test('a client that is still sending too large a body gets to read its 413', asy
 })
 
 describe('the log', () => {
+  /** The lines of a request. Their id is in its response, too. */
   const logged = async (line: string, request?: object) => {
     service().lines.length = 0
-    await service().send(line, request)
+    const { headers } = await service().send(line, request)
     while (service().lines.length === 0) await sleep(5)
+    expect(service().lines[0]!['id']).toBe(headers['x-request-id'])
     return service().lines
   }
 
@@ -376,25 +337,21 @@ describe('the log', () => {
   })
 
   test.each(['abc', 'a-b_c.d:e/f+g=h@i', 'x'.repeat(128)])(
-    'accepts X-Request-Id %s, and returns it',
+    'accepts X-Request-Id %s',
     async (id) => {
-      service().lines.length = 0
-      const request = { authorization: 'Bearer x', headers: { 'x-request-id': id } }
-      expect((await service().send('GET /users', request)).headers['x-request-id']).toBe(id)
-      while (service().lines.length === 0) await sleep(5)
-      expect(service().lines).toMatchObject([{ id }])
+      expect(await logged('GET /users', { headers: { 'x-request-id': id } })).toMatchObject([
+        { id },
+      ])
     },
   )
 
   test.each(['', 'a b', '"', 'ü', '{}', 'x'.repeat(129)])(
     'makes an id of its own instead of X-Request-Id %j',
     async (id) => {
-      service().lines.length = 0
       const headers = { 'x-request-id': Buffer.from(id).toString('latin1') }
-      const made = (await service().send('GET /nothing', { headers })).headers['x-request-id']
-      expect(made).toMatch(/^[0-9a-f-]{36}$/)
-      while (service().lines.length === 0) await sleep(5)
-      expect(service().lines).toMatchObject([{ id: made }])
+      expect(await logged('GET /nothing', { headers })).toMatchObject([
+        { id: expect.stringMatching(/^[0-9a-f-]{36}$/) },
+      ])
     },
   )
 
@@ -427,14 +384,13 @@ describe('the log', () => {
   })
 
   test('never has a token or a body in it', async () => {
+    const user = { name: 'secret-name', email: 'secret-email' }
+    const broken = { body: '{"secret', headers: { 'content-type': 'application/json' } }
     const lines = [
-      ...(await logged('POST /users', { json: { name: 'secret-name', email: 'secret-email' } })),
-      ...(await logged('POST /users', { json: { name: 'secret-name', email: 'secret-email' } })),
-      ...(await logged('POST /login', { json: { email: 'secret-email' } })),
-      ...(await logged('POST /login', {
-        body: '{"secret',
-        headers: { 'content-type': 'application/json' },
-      })),
+      ...(await logged('POST /users', { json: user })),
+      ...(await logged('POST /users', { json: user })),
+      ...(await logged('POST /login', { json: { email: user.email } })),
+      ...(await logged('POST /login', broken)),
       ...(await logged('GET /users', { authorization: 'Bearer secret-token' })),
     ]
     expect(lines).toHaveLength(5)

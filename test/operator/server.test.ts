@@ -4,18 +4,19 @@ import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createUsersClient, type UsersClient } from '../../src/client/client.ts'
-import { killPrograms, serve, type Program } from '../support/program.ts'
+import { freePort, killPrograms, serve, type Program } from '../support/program.ts'
 import { checkedFetch, dial, send, tokens } from '../support/service.ts'
 import { SECRET, sqlitePlace } from '../support/stores.ts'
 
 const place = sqlitePlace()
 let service: Program
-let url: string
+let port: number
 let users: UsersClient
 
 beforeAll(async () => {
-  service = serve(place, { SIGNING_SECRET: SECRET, STOP_DELAY: '2s' })
-  url = await service.listening()
+  service = serve(place, { SIGNING_SECRET: SECRET, STOP_DELAY: '1s' })
+  const url = await service.listening()
+  port = Number(new URL(url).port)
   users = createUsersClient({ baseUrl: url, token: tokens.issue('x'), fetch: checkedFetch })
 })
 afterAll(async () => {
@@ -43,17 +44,15 @@ describe('the port for operators', () => {
   })
 
   test.each(['/livez', '/readyz', '/metrics'])('is the only one that has %s', async (path) => {
-    expect((await send(Number(new URL(url).port), `GET ${path}`)).status).toBe(404)
+    expect((await send(port, `GET ${path}`)).status).toBe(404)
   })
 })
 
 test('the port for operators has room for 100 connections, and the public port goes on', async () => {
-  const port = Number(new URL(service.ops()).port)
-  const sockets = Array.from({ length: 300 }, () =>
-    net.connect(port, '127.0.0.1').on('error', () => {}),
-  )
+  const opsPort = Number(new URL(service.ops()).port)
+  const sockets = Array.from({ length: 300 }, () => dial(opsPort).socket)
   await Promise.all(sockets.map((socket) => once(socket, 'connect')))
-  expect((await send(Number(new URL(url).port), 'GET /nothing')).status).toBe(404)
+  expect((await send(port, 'GET /nothing')).status).toBe(404)
   expect(await ops('/livez')).toMatchObject({ status: 200 })
   await sleep(100)
   expect(sockets.filter(({ destroyed }) => !destroyed).length).toBeLessThanOrEqual(100)
@@ -83,7 +82,6 @@ describe('/metrics', () => {
     })
     for (const id of [data!.id, 'nobody'])
       await users.GET('/users/{id}', { params: { path: { id } } })
-    const port = Number(new URL(url).port)
     for (const line of ['GET /nobody', 'PURGE /users', 'BREW /login']) await send(port, line)
     const counts = await lines('http_request_duration_seconds_count')
     expect(counts).toEqual(
@@ -102,7 +100,7 @@ describe('/metrics', () => {
   })
 
   test('has the requests in flight', async () => {
-    const { socket } = dial(Number(new URL(url).port))
+    const { socket } = dial(port)
     socket.write(
       'POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n',
     )
@@ -114,7 +112,6 @@ describe('/metrics', () => {
   })
 
   test('has the refused tokens by reason', async () => {
-    const port = Number(new URL(url).port)
     await send(port, 'GET /users', { authorization: undefined })
     await send(port, 'GET /users', { authorization: 'Bearer x' })
     await send(port, 'GET /users', { authorization: 'Bearer x' })
@@ -138,15 +135,13 @@ describe('/metrics', () => {
 
 test('it is alive and not ready while the store is being opened', async () => {
   const mute = net.createServer() // a MongoDB that never answers
-  const spare = net.createServer()
-  for (const server of [mute, spare]) await once(server.listen(0, '127.0.0.1'), 'listening')
-  const [at, opsPort] = [mute, spare].map((server) => (server.address() as AddressInfo).port)
-  spare.close()
-  await once(spare, 'close')
+  await once(mute.listen(0, '127.0.0.1'), 'listening')
+  const { port } = mute.address() as AddressInfo
+  const opsPort = await freePort()
   const starting = serve(place, {
-    MONGODB_URI: `mongodb://127.0.0.1:${at}/x`,
+    MONGODB_URI: `mongodb://127.0.0.1:${port}/x`,
     SIGNING_SECRET: SECRET,
-    OPS_PORT: String(opsPort),
+    OPS_PORT: `${opsPort}`,
   })
   const probe = async (path: string) => {
     for (;;) {
@@ -174,7 +169,6 @@ test('a signal while it starts stops it with 0, as soon as it can', async () => 
 })
 
 test('it is not ready from the moment of the signal, and continues to serve for STOP_DELAY', async () => {
-  const port = Number(new URL(url).port)
   expect(
     (await send(port, 'GET /nothing', { headers: { connection: 'keep-alive' } })).headers,
   ).toMatchObject({ connection: 'keep-alive' })

@@ -1,6 +1,7 @@
 // The built programs, as processes.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Place } from './stores.ts'
@@ -65,6 +66,15 @@ async function address({ process, output, url }: Program): Promise<string> {
 
 /** Starts the service, on a port that is free. */
 export const serve = (place: Place, env?: Record<string, string>) => run('src/main', place, env)
+
+/** A port that is free now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0)
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await once(server.close(), 'close')
+  return port
+}
 
 /**
  * Runs any program to its end, for two minutes at most: Node itself may hang as it exits

@@ -1,86 +1,69 @@
 // A MongoDB that goes away while the service runs: reached through a proxy that can be cut or stalled.
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import net, { type AddressInfo, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createReadiness } from '../../../src/operator/readiness.ts'
 import { openMongoStore } from '../../../src/store/mongo/store.ts'
-import { StoreFailure, type UserStore } from '../../../src/store/user-store.ts'
+import { StoreFailure } from '../../../src/store/user-store.ts'
 import { everyOperation } from '../../support/operations.ts'
 import { killPrograms, serve } from '../../support/program.ts'
-import { send, startService, type Service } from '../../support/service.ts'
+import { send, startService } from '../../support/service.ts'
 import { describeMongodb, mongodbPlace, type Place } from '../../support/stores.ts'
 
 /** Far less than the 30 s of the driver. Not a measurement: a test that takes longer hangs. */
 const SECONDS = 15_000
 
 describeMongodb('a MongoDB that goes away', () => {
-  let place: Place
-  let proxy: Proxy
-  let store: UserStore
-  let service: Service
-
-  beforeAll(async () => {
-    place = mongodbPlace()
-    proxy = await startProxy(/\/\/(?:[^@/]*@)?([^,/?]+)/.exec(place.mongodbUri!)![1]!)
-    const uri = place.mongodbUri!.replace(/(\/\/(?:[^@/]*@)?)[^/?]+/, `$1127.0.0.1:${proxy.port}`)
-    store = await openMongoStore(
+  /** What a service says before, while and after its database is cut off or stalled. */
+  async function seen(place: Place, state: 'cut' | 'stalled') {
+    const [, login = '', host] = /\/\/([^@/]*@)?([^,/?]+)/.exec(place.mongodbUri!)!
+    const proxy = await startProxy(host!)
+    const uri = place.mongodbUri!.replace(/\/\/[^/?]+/, `//${login}127.0.0.1:${proxy.port}`)
+    const store = await openMongoStore(
       `${uri.replace(/&?directConnection=true/, '')}&directConnection=true`,
     )
-    service = await startService(store)
-  })
-  afterAll(async () => {
+    const service = await startService(store)
+    const { users } = service
+    const readiness = createReadiness()
+    await readiness.started(store)
+    const before = [(await users.GET('/users')).response.status, readiness.reason()]
+
+    proxy.be(state)
+    const calls = everyOperation.map(async ([operation, call]) => {
+      const { response, error } = await call(users)
+      return [operation, [response.status, error]]
+    })
+    const opening = openMongoStore(`mongodb://127.0.0.1:${proxy.port}/x`)
+    await expect(opening).rejects.toThrow(StoreFailure)
+    const answers = Object.fromEntries(await Promise.all(calls))
+    while (!readiness.reason()) await sleep(10)
+    const during = readiness.reason()
+
+    proxy.be('open')
+    while ((await users.GET('/users')).error);
+    while (readiness.reason()) await sleep(10)
+    readiness.stopping()
     await service.close()
-    await proxy.close()
     await store.close()
-    await place.remove()
-  })
-
-  test.each(['cut', 'stalled'] as const)(
-    'fails every operation with 500 within seconds while it is %s, and serves again afterwards',
-    async (state) => {
-      expect((await service.users.GET('/users')).error).toBeUndefined()
-      proxy.be(state)
-      const answers = everyOperation.map(async ([operation, call]) => {
-        const { response, error } = await call(service.users)
-        return [operation, response.status, error]
-      })
-      const failed = everyOperation.map(([operation]) => {
-        return [operation, 500, { message: 'the data store failed' }]
-      })
-      expect(await Promise.all(answers)).toEqual(failed)
-      proxy.be('open')
-      while ((await service.users.GET('/users')).error);
-    },
-    SECONDS,
-  )
+    await proxy.close()
+    return { before, answers, during, after: readiness.reason() }
+  }
 
   test(
-    'makes the service not ready, until it is back',
+    'fails every operation and every start within seconds, is not ready, and serves again afterwards',
     async () => {
-      const readiness = createReadiness()
-      await readiness.started(store)
-      for (const state of ['cut', 'stalled'] as const) {
-        expect(readiness.reason()).toBeUndefined()
-        proxy.be(state)
-        while (!readiness.reason()) await sleep(10)
-        expect(readiness.reason()).toBe('the store cannot be reached')
-        proxy.be('open')
-        while (readiness.reason()) await sleep(10)
+      const place = mongodbPlace()
+      const [cut, stalled] = await Promise.all([seen(place, 'cut'), seen(place, 'stalled')])
+      await place.remove()
+      const failed = [500, { message: 'the data store failed' }]
+      const expected = {
+        before: [200, undefined],
+        answers: Object.fromEntries(everyOperation.map(([operation]) => [operation, failed])),
+        during: 'the store cannot be reached',
+        after: 'stopping',
       }
-      readiness.stopping()
-      expect(readiness.reason()).toBe('stopping')
-    },
-    SECONDS,
-  )
-
-  test(
-    'cannot be opened, and that is known within seconds',
-    async () => {
-      proxy.be('stalled')
-      const opening = openMongoStore(`mongodb://127.0.0.1:${proxy.port}/x`)
-      await expect(opening).rejects.toThrow(StoreFailure)
-      proxy.be('open')
+      expect({ cut, stalled }).toEqual({ cut: expected, stalled: expected })
     },
     SECONDS,
   )
