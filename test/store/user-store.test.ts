@@ -116,7 +116,7 @@ describeStores((kind) => {
         const email = [newUser().email, taken, twice, ''][i % 4]!
         return newUser({ name, email })
       })
-      const outcomes = users.map((one) => own.create(one).catch((error) => error as User))
+      const outcomes = users.map((one) => own.create(one).catch((error) => error as Partial<User>))
       const created = await Promise.all(outcomes)
       const found = await Promise.all(created.map(({ id = ABSENT }) => own.find(id)))
       const winner = created.findIndex(({ id, email }) => id && email === twice)

@@ -201,8 +201,9 @@ test('batches grow to what the store takes at once', async () => {
 })
 
 test('batches stay small when the store is slow', async () => {
-  const { sizes } = await sizesOf(200, 1_000, ({ length }) => sleep(length * 6))
-  expect(sizes).toEqual([100, 100])
+  const pauses = [600]
+  const { sizes } = await sizesOf(300, 1_000, () => sleep(pauses.pop()))
+  expect(sizes).toEqual([100, 100, 100])
 })
 
 test('when the store fails, what was stored before is counted, and nothing more is tried', async () => {
