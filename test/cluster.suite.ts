@@ -14,13 +14,8 @@ const MONGODB = ['--namespace', 'users-demo-mongodb']
 
 function kubectl(args: string[], input?: object): string {
   const all = ['--namespace', NAMESPACE, ...args]
-  const given = {
-    encoding: 'utf8',
-    input: JSON.stringify(input),
-    cwd: root,
-    stdio: 'pipe',
-  } as const
-  return execFileSync('kubectl', all, given).trim()
+  const given = { input: JSON.stringify(input), cwd: root, stdio: 'pipe' } as const
+  return execFileSync('kubectl', all, given).toString().trim()
 }
 
 beforeAll(async () => {
@@ -41,16 +36,14 @@ interface Pod {
   status: { conditions?: { type: string; status: string }[] }
 }
 
+const pods = (output: string) =>
+  kubectl(['get', 'pods', '-l', 'app.kubernetes.io/name=users-service', '-o', output])
+
 function readyPods(): string[] {
-  const selector = 'app.kubernetes.io/name=users-service'
-  const { items } = JSON.parse(kubectl(['get', 'pods', '-l', selector, '-o', 'json'])) as {
-    items: Pod[]
-  }
+  const { items } = JSON.parse(pods('json')) as { items: Pod[] }
   const isReady = ({ metadata, status }: Pod) =>
     !metadata.deletionTimestamp &&
-    status.conditions?.some(
-      (condition) => condition.type === 'Ready' && condition.status === 'True',
-    )
+    status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')
   return items.filter(isReady).map(({ metadata }) => metadata.name)
 }
 
@@ -123,15 +116,8 @@ const load = (seconds: number) => `${CALL}
 `
 
 test('the first user is created, and every operation works through the Service', async () => {
-  const script = [
-    'node',
-    'dist/scripts/create-user.js',
-    '--name',
-    'Ada',
-    '--email',
-    'ada@example.com',
-  ]
-  const made = kubectl(['exec', 'deployment/users-service', '--', ...script])
+  const script = 'node dist/scripts/create-user.js --name Ada --email ada@example.com'
+  const made = kubectl(['exec', 'deployment/users-service', '--', ...script.split(' ')])
   expect(JSON.parse(made.split('\n')[0]!)).toMatchObject({ name: 'Ada' })
   const walked = await runPod(
     'walk',
@@ -168,11 +154,8 @@ test('an eviction under load fails no request', async () => {
   await sleep(5_000)
   const [name = ''] = readyPods()
   const path = `/api/v1/namespaces/${NAMESPACE}/pods/${name}/eviction`
-  const eviction = {
-    apiVersion: 'policy/v1',
-    kind: 'Eviction',
-    metadata: { name, namespace: NAMESPACE },
-  }
+  const metadata = { name, namespace: NAMESPACE }
+  const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata }
   kubectl(['create', '--raw', path, '-f', '-'], eviction)
   const { failed, lost } = JSON.parse(await ended())
   expect({ failed, lost }).toEqual({ failed: [], lost: 0 })
@@ -180,15 +163,7 @@ test('an eviction under load fails no request', async () => {
 
 test('without MongoDB no pod is ready, and none is restarted; with it all are ready, and the users are still there', async () => {
   while (readyPods().length < 2) await sleep(500)
-  const restarts = () =>
-    kubectl([
-      'get',
-      'pods',
-      '-l',
-      'app.kubernetes.io/name=users-service',
-      '-o',
-      'jsonpath={.items[*].status.containerStatuses[0].restartCount}',
-    ])
+  const restarts = () => pods('jsonpath={.items[*].status.containerStatuses[0].restartCount}')
   const before = restarts()
   kubectl([...MONGODB, 'scale', 'statefulset/mongodb', '--replicas=0'])
   while (readyPods().length > 0) await sleep(200)

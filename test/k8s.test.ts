@@ -18,9 +18,7 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
   const testKubectl = hasKubectl ? test : test.skip
   const folder = `${root}k8s/overlays/${overlay}`
   const objects: Any[] = hasKubectl
-    ? parseAllDocuments(runToEnd('kubectl', ['kustomize', folder])).map((document): Any =>
-        document.toJS(),
-      )
+    ? parseAllDocuments(runToEnd('kubectl', ['kustomize', folder])).map((one): Any => one.toJS())
     : []
 
   const all = (kind: string) => objects.filter((object) => object.kind === kind)
@@ -82,11 +80,8 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
     const config = readConfig({ ...rest, MONGODB_URI: 'mongodb://x', SIGNING_SECRET: SECRET })
     const port = (name: string) =>
       container().ports.find((candidate: Any) => candidate.name === name).containerPort
-    expect([config.port, config.opsPort, config.host]).toEqual([
-      port('http'),
-      port('ops'),
-      '0.0.0.0',
-    ])
+    const expected = { port: port('http'), opsPort: port('ops'), host: '0.0.0.0' }
+    expect(config).toMatchObject(expected)
     const grace = pod().spec.terminationGracePeriodSeconds * 1000
     expect(config.stopDelay).toBeGreaterThan(0)
     expect(config.stopDelay + config.stopTimeout).toBeLessThan(grace)
@@ -143,10 +138,8 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
   })
 
   testKubectl('a roll-out or an eviction never removes the last pod', () => {
-    expect(one('Deployment').spec.strategy.rollingUpdate).toEqual({
-      maxUnavailable: 0,
-      maxSurge: 1,
-    })
+    const { rollingUpdate } = one('Deployment').spec.strategy
+    expect(rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 })
     expect(one('HorizontalPodAutoscaler').spec.minReplicas).toBeGreaterThanOrEqual(2)
     expect(one('Deployment').spec).not.toHaveProperty('replicas') // the autoscaler's
     expect(one('PodDisruptionBudget').spec.maxUnavailable).toBe(1)
@@ -156,11 +149,8 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
     'egress allows DNS; ingress allows pods with the label (production) or any (demo)',
     () => {
       const { ingress, egress } = one('NetworkPolicy').spec
-      const peers = [
-        ...egress.map(({ to }: Any) => to),
-        ...ingress.map(({ from = [] }: Any) => from),
-      ]
-      const labels = peers.flat().map(({ podSelector }: Any) => podSelector?.matchLabels)
+      const peers = [...egress, ...ingress].flatMap(({ to = [], from = to }: Any) => from)
+      const labels = peers.map(({ podSelector }: Any) => podSelector?.matchLabels)
       expect(labels).toContainEqual({ 'k8s-app': 'kube-dns' })
       if (overlay === 'production')
         expect(labels).toContainEqual({ 'users-service/client': 'true' })
@@ -169,9 +159,8 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
   )
 
   testKubectl('only the service can reach MongoDB', () => {
-    for (const policy of all('NetworkPolicy').filter(
-      ({ metadata }) => metadata.name === 'mongodb',
-    )) {
+    for (const policy of all('NetworkPolicy')) {
+      if (policy.metadata.name !== 'mongodb') continue
       const from = policy.spec.ingress.flatMap((rule: Any) => rule.from)
       const name = one('Deployment').metadata.namespace
       expect(from).toEqual([

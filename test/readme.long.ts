@@ -5,24 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import { CHROMIUM } from './support/chromium.ts'
-import { killPrograms } from './support/program.ts'
-import {
-  clientExample,
-  expectOutput,
-  firstCalls,
-  root,
-  startReadme,
-  type Readme,
-} from './support/readme.ts'
+import { clientExample, expectOutput, firstCalls, root, useReadme } from './support/readme.ts'
 
-let readme: Readme
-beforeAll(async () => {
-  readme = await startReadme()
-})
-afterAll(async () => {
-  await killPrograms()
-  await readme.remove()
-})
+const readme = useReadme()
 
 test.each(firstCalls)('prints what README.md shows: $title', (block) => {
   expectOutput(readme.bash(readme.here(block.code)), block)
@@ -113,7 +98,7 @@ describe('in an empty project, the package that npm pack creates', () => {
     testBrowser('logs in and lists the users', async () => {
       const browser = await chromium.launch({ executablePath: CHROMIUM })
       const page = await browser.newPage({ bypassCSP: true })
-      await page.goto(`${readme.url}/openapi.json`) // any page of the origin of the service
+      await page.goto(`${readme.url()}/openapi.json`) // any page of the origin of the service
       const printed = page.waitForEvent('console', (line) => line.type() === 'log')
       await page.addScriptTag({ content: bundle() })
       expect((await printed).text()).toBe('the first is Ada')

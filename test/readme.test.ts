@@ -1,6 +1,6 @@
 // Runs the commands and the TypeScript of README.md, and checks what the documents refer to. Uses the
 // programs that are already built; readme.long.ts runs the commands exactly as they are written.
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import {
   existsSync,
   mkdirSync,
@@ -14,15 +14,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { VARIABLES } from '../src/config.ts'
 import { openStore } from '../src/store/open.ts'
-import { killPrograms } from './support/program.ts'
 import {
   blocks,
   clientExample,
   expectOutput,
   firstCalls,
   root,
-  startReadme,
-  type Readme,
+  useReadme,
 } from './support/readme.ts'
 import { mongodbPlace } from './support/stores.ts'
 
@@ -36,14 +34,7 @@ const withoutBuild = (script: string) =>
     scripts[name]!.split(' && ').at(-1)!,
   )
 
-let readme: Readme
-beforeAll(async () => {
-  readme = await startReadme()
-})
-afterAll(async () => {
-  await killPrograms()
-  await readme.remove()
-})
+const readme = useReadme()
 
 describe('README.md', () => {
   test.each(firstCalls)('prints what it shows: $title', (block) => {

@@ -1,5 +1,5 @@
 // The signing secret: configured, or in a file beside the data.
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { execFile } from 'node:child_process'
 import {
   chownSync,
@@ -53,39 +53,39 @@ test('processes that start together use the same secret', async () => {
   expect(readdirSync(dataDir)).toEqual(['signing-secret'])
 })
 
+const write = (text: string, mode = 0o600) => writeFileSync(file, text, { mode })
+
 test('the file can have several secrets, one in each line', () => {
-  writeFileSync(file, `${SECRET}\n${OTHER}\n`, { mode: 0o600 })
+  write(`${SECRET}\n${OTHER}\n`)
   expect(open()).toEqual([SECRET, OTHER])
 })
 
-describe('the file is refused', () => {
-  test('when a line is too short', () => {
-    writeFileSync(file, `${SECRET}\nshort\n`, { mode: 0o600 })
-    expect(() => open()).toThrow(`cannot use ${file}: each line must have at least 32 bytes`)
-  })
+const CHMOD = /: other users can read or write it; use chmod 600$/
 
-  test('when it cannot be read', () => {
-    mkdirSync(file)
-    expect(() => open()).toThrow(/^cannot use .*signing-secret: /)
-  })
+test.each([
+  [
+    'a line is too short',
+    () => write(`${SECRET}\nshort\n`),
+    /: each line must have at least 32 bytes /,
+  ],
+  ['it cannot be read', () => mkdirSync(file, 0o700), /: EISDIR/],
+  ['its group can read it', () => write(SECRET, 0o640), CHMOD],
+  ['others can read it', () => write(SECRET, 0o604), CHMOD],
+  ['it is a link', linked, /: ELOOP/],
+])('the file is refused, and named, when %s', (_, make, reason) => {
+  make()
+  expect(() => open()).toThrow(`cannot use ${file}: `)
+  expect(() => open()).toThrow(reason)
 })
 
-describe('a file is refused', () => {
-  test('that other users can read or write', () => {
-    writeFileSync(file, SECRET, { mode: 0o644 })
-    expect(() => open()).toThrow(/^cannot use .*: other users can read or write it; use chmod 600$/)
-  })
+function linked() {
+  writeFileSync(`${file}.other`, SECRET, { mode: 0o600 })
+  symlinkSync(`${file}.other`, file)
+}
 
-  test('that is a link', () => {
-    writeFileSync(`${file}.other`, SECRET, { mode: 0o600 })
-    symlinkSync(`${file}.other`, file)
-    expect(() => open()).toThrow(/^cannot use .*: ELOOP/)
-  })
-
-  const testAsRoot = process.geteuid?.() === 0 ? test : test.skip
-  testAsRoot('that belongs to another user', () => {
-    writeFileSync(file, SECRET, { mode: 0o600 })
-    chownSync(file, 12_345, 12_345)
-    expect(() => open()).toThrow(/^cannot use .*: it belongs to another user$/)
-  })
+const testAsRoot = process.geteuid?.() === 0 ? test : test.skip
+testAsRoot('the file is refused when it belongs to another user', () => {
+  write(SECRET)
+  chownSync(file, 12_345, 12_345)
+  expect(() => open()).toThrow(/^cannot use .*: it belongs to another user$/)
 })

@@ -30,10 +30,8 @@ describeStores((kind) => {
     expect(readFileSync(report, 'utf8')).toBe('line 3: it has 1 fields, but there are 2 titles\n')
 
     const good = await importUsers(place, '--dry-run', file('people.csv', 'name,email\nBob,b@x\n'))
-    expect([good.code, good.stdout]).toEqual([
-      0,
-      expect.stringMatching(/^would be created 1, .*s\n$/),
-    ])
+    expect(good.code).toBe(0)
+    expect(good.stdout).toMatch(/^would be created 1, .*s\n$/)
     expect([existsSync(report), await namesAt(place)]).toEqual([false, ['Ada', 'Grace']])
   })
 })
@@ -41,12 +39,8 @@ describeStores((kind) => {
 test('standard input is read, and its refused lines are printed to standard error', async () => {
   const place = at(sqlitePlace)
   const lines = '{"name":"Ada","email":"a@x"}\n7\n'
-  const { code, stdout, stderr } = await done(
-    'import-users',
-    place,
-    ['--format', 'ndjson', '-'],
-    lines,
-  )
+  const args = ['--format', 'ndjson', '-']
+  const { code, stdout, stderr } = await done('import-users', place, args, lines)
   expect([code, stderr]).toEqual([1, 'line 2: it is not a JSON object\n'])
   expect(stdout).toMatch(/^created 1, .* refused 1;/)
 })

@@ -13,14 +13,8 @@ test('ids are unique and ascend, however fast they are made', () => {
 
 test('an id is 24 lower-case hexadecimal digits, and nothing else', () => {
   const id = newUserId()
-  const others = [
-    id.slice(1),
-    `${id}0`,
-    ` ${id}`,
-    `${id}\n`,
-    id.toUpperCase(),
-    id.replace(/./, 'g'),
-  ]
+  const altered = [id.slice(1), `${id}0`, ` ${id}`, `${id}\n`, id.replace(/./, 'g')]
+  const others = [...altered, id.toUpperCase()]
   expect([id, ...others].map(isUserId)).toEqual([true, ...others.map((other) => other === id)])
 })
 
@@ -33,10 +27,10 @@ test('ids start with the second they were made in, as ObjectIds do', () => {
 test('ids of several processes sort by creation within a second, too', () => {
   const program = new URL('../../dist/src/store/user-id.js', import.meta.url)
   const made = []
-  for (let i = 0; i < 8; i += 1) {
+  for (let i = 0; i < 5; i += 1) {
     const code = `import { newUserId } from '${program.href}'; console.log(newUserId())`
     made.push(runToEnd(process.execPath, ['--input-type=module', '-e', code]))
   }
   expect(made).toEqual([...made].sort())
-  expect(new Set(made.map((id) => id.slice(12))).size).toBe(8)
+  expect(new Set(made.map((id) => id.slice(12))).size).toBe(5)
 })

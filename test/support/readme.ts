@@ -1,9 +1,9 @@
 // The fenced blocks of README.md, and a service to run them against.
-import { expect } from '@jest/globals'
+import { afterAll, beforeAll, expect } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { runToEnd, serve } from './program.ts'
+import { killPrograms, runToEnd, serve } from './program.ts'
 import { sqlitePlace } from './stores.ts'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -31,9 +31,16 @@ export const firstCalls = blocks.filter(({ code }) => /\bcurl\b|npm run .*create
 export const clientExample = blocks.find(({ language }) => language === 'ts')!
 
 /** Starts a service of its own on SQLite, to which `run` and `here` refer. */
-export async function startReadme() {
+export function useReadme() {
   const place = sqlitePlace()
-  const url = await serve(place).listening()
+  let url: string
+  beforeAll(async () => {
+    url = await serve(place).listening()
+  })
+  afterAll(async () => {
+    await killPrograms()
+    await place.remove()
+  })
 
   /** Runs a program to its end. @returns what it printed */
   function run(program: string, args: string[], cwd = root): string {
@@ -43,17 +50,14 @@ export async function startReadme() {
   }
 
   return {
-    url,
+    url: () => url,
     run,
     /** Runs a script in bash. @returns what it printed */
     bash: (script: string) => run('bash', ['-euo', 'pipefail', '-c', script]),
     /** The code with the address of this service. */
     here: (code: string) => code.replaceAll('http://localhost:3000', url),
-    remove: () => place.remove(),
   }
 }
-
-export type Readme = Awaited<ReturnType<typeof startReadme>>
 
 /** Expects that `actual` is the output that README.md shows, with other ids and tokens. */
 export function expectOutput(actual: string, { output }: Block): void {

@@ -25,16 +25,12 @@ async function importText(
   place: Place,
   format: string,
   text: string,
-  {
-    update = false,
-    newIds = false,
-    isTrial = false,
-  }: { update?: boolean; newIds?: boolean; isTrial?: boolean } = {},
+  { isTrial = false, ...options }: { update?: boolean; newIds?: boolean; isTrial?: boolean } = {},
 ) {
   const store = await (isTrial ? openTrial : openStore)(place)
   const lines = formatOf('-', format).read(readText(inChunks(Buffer.from(text), 65_536)))
   const refused: string[] = []
-  const { tally } = await importLines(lines, store, { update, newIds }, (line, reason) =>
+  const { tally } = await importLines(lines, store, options, (line, reason) =>
     refused.push(`${line}: ${reason}`),
   )
   await store.close()
@@ -45,12 +41,12 @@ async function importText(
 async function importLines(
   lines: AsyncIterable<Iterable<Line>>,
   store: Pick<UserStore, 'createMany' | 'most'>,
-  options = { update: false, newIds: false },
+  { update = false, newIds = false } = {},
   refuse: (line: number, reason: string) => void = () => {},
 ) {
   const tally: Tally = { created: 0, updated: 0, duplicate: 0, refused: 0, line: 0 }
   const { signal: stop } = new AbortController()
-  const importing = importUsers(lines, { store, ...options, refuse, stop }, tally)
+  const importing = importUsers(lines, { store, update, newIds, refuse, stop }, tally)
   const failure: unknown = await importing.catch((error) => error)
   return { tally, failure }
 }
@@ -136,11 +132,7 @@ describe('an import', () => {
       '6: it has neither a name nor an email',
     ])
     const users = (await usersAt(place)).map(({ name, email }) => [name, email])
-    expect(users).toEqual([
-      ['7', 'true'],
-      ['', 'b@x'],
-      ['', 'c@x'],
-    ])
+    expect(users.map((user) => user.join())).toEqual(['7,true', ',b@x', ',c@x'])
   })
 
   test('refuses an id of another form, unless ids are ignored', async () => {
@@ -201,8 +193,9 @@ test('batches grow to what the store takes at once', async () => {
 })
 
 test('batches stay small when the store is slow', async () => {
-  const { sizes } = await sizesOf(200, 1_000, ({ length }) => sleep(length * 6))
-  expect(sizes).toEqual([100, 100])
+  const pauses = [600]
+  const { sizes } = await sizesOf(300, 1_000, () => sleep(pauses.pop()))
+  expect(sizes).toEqual([100, 100, 100])
 })
 
 test('when the store fails, what was stored before is counted, and nothing more is tried', async () => {

@@ -140,10 +140,19 @@ test('a write waits for one of another process without blocking the service', as
   expect(await store.isEmpty()).toBe(true)
   other.exec('COMMIT')
   expect(await Promise.all(writes)).toMatchObject([{ name: 'a' }, { name: 'b' }])
+  other.close()
+})
 
+// Waits for two seconds, meanwhile the other tests run.
+test.concurrent('a write that waits too long fails, and the next succeeds', async () => {
+  const place = sqlitePlace()
+  const store = openSqliteStore(databaseIn(place.dataDir))
+  const other = databaseOf(place)
   other.exec('BEGIN IMMEDIATE')
   await expect(store.create(newUser())).rejects.toThrow(StoreFailure)
   other.exec('ROLLBACK')
   expect(await store.create(newUser({ name: 'd' }))).toMatchObject({ name: 'd' })
   other.close()
+  await store.close()
+  await place.remove()
 })
