@@ -1,5 +1,4 @@
 // Users in MongoDB. In src, only this folder uses the driver.
-import { setImmediate as turn } from 'node:timers/promises'
 import {
   MongoClient,
   MongoNetworkError,
@@ -7,18 +6,18 @@ import {
   type Collection,
   type Filter,
 } from 'mongodb'
-import { batched, outcomes, type BatchObserver, type Call } from '../batch.ts'
+import { batched, outcomes, type BatchObserver } from '../batch.ts'
 import {
   createMany,
-  findEach,
   insertEach,
   toDocument,
   toObjectId,
   toUser,
   type UserDocument,
 } from './documents.ts'
+import { BATCH, isLong, lookUps } from './look-ups.ts'
 import { isUserId, newUserId } from '../user-id.ts'
-import { StoreFailure, type User, type UserStore } from '../user-store.ts'
+import { StoreFailure, type UserStore } from '../user-store.ts'
 
 /** How long to wait for a response of the server, in milliseconds. */
 const PATIENCE = 2_000
@@ -30,21 +29,6 @@ const MANY_PATIENCE = 10_000
 /** The most users in a page of a list, and the most bytes of documents; a longer user gets a page of its own. */
 const PAGE = 500
 const PAGE_BYTES = 1_000_000
-
-/**
- * The most look-ups, or inserts, in one command. With 64 connections this serves 2.4 times as many GETs
- * by id, and 2 to 5 times as many POSTs.
- */
-const BATCH = 100
-
-/** The most commands of look-ups at a time, because each can have a response of 16 MB. */
-const LOOK_UPS = 2
-
-/** How many long users are remembered as long. */
-const LONG_USERS = 1_000
-
-/** A longer text, in UTF-16 code units, and a user with more bytes, has a command of its own. */
-const LONG = 10_000
 
 const OPTIONS = {
   serverSelectionTimeoutMS: PATIENCE - 100, // less than PATIENCE, so that the error has a reason, not just a time-out
@@ -107,53 +91,7 @@ export async function openMongoStore(
     }
   }
 
-  const longUsers = new Set<string>() // ids and emails
-
-  /** Yields the calls whose users there are, batch by batch. At the end, resolves the others to undefined. */
-  async function* found(field: 'id' | 'email', calls: LookUp[]) {
-    const cursor = findEach(current.users, field, calls.map(({ item }) => item)) // prettier-ignore
-    while (await attempt(() => cursor.hasNext())) {
-      const users = new Map<string, { user: User; isLong: boolean }>()
-      for (const document of cursor.readBufferedDocuments()) {
-        const user = toUser(document)
-        users.set(user[field], { user, isLong: document.length > LONG })
-      }
-      yield calls.flatMap((call) => {
-        const one = users.get(call.item)
-        return one ? [{ call, ...one }] : []
-      })
-    }
-    for (const { resolve } of calls) resolve(undefined) // those with a user are resolved
-  }
-
-  /** Returns a function that looks up one user. Others never wait for long users: these have their own commands. */
-  function lookUp(operation: string, field: 'id' | 'email', mostLong: number) {
-    const observe = { onBatch: (size: number) => onBatch(operation, size) }
-    const findLong = batched(
-      async (calls: LookUp[]) => {
-        for await (const batch of found(field, calls)) {
-          for (const { call, user, isLong } of batch) {
-            if (!isLong) longUsers.delete(call.item)
-            call.resolve(user)
-            await turn() // its response is written before the next is made
-          }
-        }
-      },
-      { most: mostLong, runs: 1, ...observe },
-    )
-    const findShort = batched(
-      async (calls: LookUp[]) => {
-        for await (const batch of found(field, calls)) {
-          for (const { call, user, isLong } of batch) {
-            if (isLong) remember(longUsers, call.item)
-            call.resolve(isLong ? findLong(call.item) : user)
-          }
-        }
-      },
-      { most: BATCH, runs: LOOK_UPS, ...observe },
-    )
-    return (value: string) => (isLong(value) || longUsers.has(value) ? findLong : findShort)(value)
-  }
+  const lookUp = lookUps({ attempt, users: () => current.users, onBatch })
   const findById = lookUp('find', 'id', 8)
   const findByEmail = lookUp('findByEmail', 'email', 1) // a command has at most 48 MB
 
@@ -271,16 +209,6 @@ async function inTime<T>(answer: Promise<T>, patience: number): Promise<T> {
   })
   return Promise.race([answer, late]).finally(() => clearTimeout(timer))
 }
-
-/** Adds `value`. If there are too many, forgets the oldest. */
-function remember(values: Set<string>, value: string): void {
-  values.add(value)
-  if (values.size > LONG_USERS) values.delete(values.values().next().value!)
-}
-
-type LookUp = Call<string, User | undefined>
-
-const isLong = (text: string): boolean => text.length > LONG
 
 /** Splits a batch of the server, which can have 16 MB, into pages. */
 function* pagesOf(documents: Buffer[]): Generator<Buffer[]> {
