@@ -130,7 +130,7 @@ describe('slow clients', () => {
   const forHeaders = useService(store, { ...SHORT, requestTimeout })
   const forBodies = useService(store, SHORT)
   const forSilence = useService(store, { ...SHORT, timeout: 500 })
-  const forResponses = useService(store, { ...SHORT, responseTimeout: 1_000 })
+  const forResponses = useService(store, { ...SHORT, responseTimeout: 2_500 })
 
   test('headers that do not end get 408', async () => {
     const statuses = await statusesOf(slowHeaders, 20, forHeaders().port)
