@@ -9,6 +9,7 @@ import { brotliDecompressSync, unzipSync } from 'node:zlib'
 import type Koa from 'koa'
 import bodyParser from 'koa-bodyparser'
 import type { Budget } from '../http/budget.ts'
+import { LIMITS } from '../http/limits.ts'
 import {
   bodyTooLarge,
   Failure,
@@ -64,7 +65,7 @@ export function bodyReader(
     const decode = decoderOf(ctx.req, limit)
     if (length > limit) throw bodyTooLarge()
     if (expectsContinue(ctx.req)) ctx.res.writeContinue()
-    const body = new Body(limit, memory, decode)
+    const body = new Body(limit, memory, decode, length)
     try {
       await serve(await read(ctx, body))
     } finally {
@@ -92,11 +93,14 @@ class Body extends Transform {
   readonly #limit: number
   readonly #memory: Budget
   readonly #decode: (bytes: Buffer) => Buffer
+  readonly #declared: number
   #bytes: Buffer = Buffer.allocUnsafe(1024)
   #length = 0
 
-  constructor(limit: number, memory: Budget, decode: (bytes: Buffer) => Buffer) {
+  /** @param declared the `Content-Length`, or NaN */
+  constructor(limit: number, memory: Budget, decode: (bytes: Buffer) => Buffer, declared: number) {
     super()
+    this.#declared = declared
     this.#limit = limit
     this.#memory = memory
     this.#decode = decode
@@ -110,7 +114,7 @@ class Body extends Transform {
   override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
     const whole = this.#length + chunk.length
     if (whole > this.#limit) return done(bodyTooLarge())
-    if (whole > this.#bytes.length) this.#grow(Math.min(2 * whole, this.#limit))
+    if (whole > this.#bytes.length) this.#grow(whole)
     if (this.destroyed) return done()
     this.#length += chunk.copy(this.#bytes, this.#length)
     done()
@@ -132,7 +136,10 @@ class Body extends Transform {
     })
   }
 
-  #grow(size: number): void {
+  /** Once a body is large, makes room for all of it: every copy waits for the garbage collector. */
+  #grow(whole: number): void {
+    const isLarge = whole > LIMITS.smallPart
+    const size = Math.min((isLarge && this.#declared) || 2 * whole, this.#limit)
     const larger = Buffer.allocUnsafe(size)
     this.#bytes.copy(larger)
     this.#bytes = larger

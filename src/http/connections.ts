@@ -8,7 +8,9 @@ import type { Limits } from './limits.ts'
 interface Exchange {
   /** Undefined for input that is not a request. */
   response?: ServerResponse
-  serve: () => void
+  serve: (failure?: Failure) => void
+  /** Why the request is refused: its rest, which arrived after the headers, is not valid. */
+  failure?: Failure
 }
 
 /** One connection: the request that is being served, and those that wait for it. */
@@ -44,8 +46,9 @@ export class Connection {
    * Serves a request when those before it have been served.
    *
    * @param isLast whether the connection closes after the response
+   * @param serve called with a failure if the request must be refused
    */
-  take(response: ServerResponse, isLast: boolean, serve: () => void): void {
+  take(response: ServerResponse, isLast: boolean, serve: (failure?: Failure) => void): void {
     if (isLast) this.#endAfter(response)
     this.#add({ response, serve })
   }
@@ -69,7 +72,7 @@ export class Connection {
     const response = newest?.response
     if (this.#leftBody) return void this.socket.destroy()
     if (!response || response.req.complete) return this.#add({ serve: farewell })
-    if (newest !== this.#exchanges[0]) newest.serve = () => refuse(response, failure)
+    if (newest !== this.#exchanges[0]) newest.failure = failure
     else if (!response.headersSent) refuse(response, failure)
     else response.once('close', () => this.socket.destroy())
   }
@@ -106,10 +109,10 @@ export class Connection {
     if (this.#exchanges.length === 1) this.#begin(exchange)
   }
 
-  #begin({ response, serve }: Exchange): void {
+  #begin({ response, serve, failure }: Exchange): void {
     this.began = performance.now()
     response?.once('close', () => this.#next())
-    serve()
+    serve(failure)
   }
 
   #next(): void {

@@ -51,11 +51,11 @@ export function createServer(
     const connection = connections.of(request.socket)
     if (!connection?.admits()) return
     const { upgrade, expect } = request.headers
-    const failure = refusalOf(request, isHere)
+    const refusal = refusalOf(request, isHere)
     // Node drops what follows an offer to upgrade. What follows an expectation may be a body or a request.
-    const isLast = Boolean(failure ?? upgrade ?? expect ?? begin) || connections.areDraining
+    const isLast = Boolean(refusal ?? upgrade ?? expect ?? begin) || connections.areDraining
     holdHeaders(request, response)
-    connection.take(response, isLast, () => {
+    connection.take(response, isLast, (failure = refusal) => {
       begin?.()
       observer?.request(request, response)
       if (failure) refuse(response, failure)

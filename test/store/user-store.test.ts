@@ -373,6 +373,20 @@ describeStores((kind) => {
     expect(found).toEqual(many(40, () => [undefined, one]).flat())
   })
 
+  test('a look-up does not wait for the long users of others, which come one by one', async () => {
+    const own = await open()
+    const short = await own.create(newUser())
+    const long = await own.create(newUser({ name: 'x'.repeat(1_000_000) }))
+    await own.find(long.id) // a store may learn only now that it is long
+    const order: string[] = []
+    const note = (name: string) => () => order.push(name)
+    const calls = many(20, () => own.find(long.id).then(note('long')))
+    calls.push(own.find(short.id).then(note('short')))
+    calls.push(own.findByEmail(short.email).then(note('short')))
+    await Promise.all(calls)
+    expect(order.lastIndexOf('short')).toBeLessThan(10)
+  })
+
   test('a store keeps its users when it is closed and opened again', async () => {
     const place = newPlace()
     const before = await open(place)
