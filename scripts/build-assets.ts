@@ -52,7 +52,6 @@ for (const folder of ['client', 'contract']) {
 for (const file of ['client/client.js', 'client/client.d.ts', 'contract/openapi.d.ts']) {
   copyFileSync(join(root, 'dist/src', file), join(root, 'dist/client', file))
 }
-copyFileSync(join(root, 'LICENSE'), join(root, 'dist/client/LICENSE'))
 writeFileSync(join(root, 'dist/client/package.json'), JSON.stringify(client, undefined, 2))
 
 /** Skips a file that has not changed: a service may be serving it. */

@@ -1,6 +1,6 @@
 // Runs the commands of README.md exactly as they are written, and the packed client in an empty project.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
@@ -13,12 +13,12 @@ test.each(firstCalls)('prints what README.md shows: $title', (block) => {
   expectOutput(readme.bash(readme.here(block.code)), block)
 })
 
-describe('in an empty project, the package that npm pack creates', () => {
+describe('in an empty project, the package of the client', () => {
   const project = mkdtempSync(join(tmpdir(), 'empty-project-'))
   afterAll(() => rmSync(project, { recursive: true }))
 
   beforeAll(() => {
-    const pack = ['pack', '--silent', '--pack-destination', project]
+    const pack = ['pack', './dist/client', '--silent', '--pack-destination', project]
     const tarball = readme.run('npm', pack).trim()
     writeFileSync(join(project, 'package.json'), '{}')
     const install = ['install', '--no-audit', '--no-fund', '--prefer-offline', tarball]
@@ -27,6 +27,11 @@ describe('in an empty project, the package that npm pack creates', () => {
 
   const write = (file: string, code: string) =>
     writeFileSync(join(project, file), readme.here(code))
+
+  test('brings openapi-fetch and nothing else', () => {
+    const names = readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'))
+    expect(names).toEqual(['openapi-fetch', 'openapi-typescript-helpers', 'users-service-client'])
+  })
 
   /** @returns the errors of the compiler */
   function compile(...args: string[]): string {
