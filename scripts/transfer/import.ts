@@ -88,10 +88,11 @@ const validate = validator(operationOf('createUser'))
 /** @throws Error the line does not hold a user */
 function toUser(line: Line, newIds: boolean): Newcomer {
   if ('reason' in line) throw new Error(line.reason)
-  const user = newUser(validate(line.fields) as components['schemas']['UserFields'])
+  const { id: given = '' } = line.fields
+  const user = newUser(validate(line.fields) as components['schemas']['UserFields']) // removes the id
   const text = textOf(user)
   if (Buffer.byteLength(text) > MOST_BYTES) throw new Error(TOO_MANY_BYTES)
-  const id = newIds ? '' : (line.fields['id'] ?? '')
+  const id = newIds ? '' : given
   if (typeof id === 'string' && isUserId(id)) return { ...user, id }
   if (id !== '') throw new Error(NO_ID)
   if (text === '') throw new Error('it has neither a name nor an email')

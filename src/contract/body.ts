@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { Transform, type TransformCallback } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { brotliDecompressSync, unzipSync } from 'node:zlib'
+import { brotliDecompressSync, unzipSync, type ZlibOptions } from 'node:zlib'
 import type Koa from 'koa'
 import bodyParser from 'koa-bodyparser'
 import type { Budget } from '../http/budget.ts'
@@ -92,13 +92,13 @@ class Body extends Transform {
   readonly headers = {} // koa-bodyparser has nothing to decompress, and no length to check
   readonly #limit: number
   readonly #memory: Budget
-  readonly #decode: (bytes: Buffer) => Buffer
+  readonly #decode: Decoder | undefined
   readonly #declared: number
   #bytes: Buffer = Buffer.allocUnsafe(1024)
   #length = 0
 
   /** @param declared the `Content-Length`, or NaN */
-  constructor(limit: number, memory: Budget, decode: (bytes: Buffer) => Buffer, declared: number) {
+  constructor(limit: number, memory: Budget, decode: Decoder | undefined, declared: number) {
     super()
     this.#declared = declared
     this.#limit = limit
@@ -115,25 +115,29 @@ class Body extends Transform {
     const whole = this.#length + chunk.length
     if (whole > this.#limit) return done(bodyTooLarge())
     if (whole > this.#bytes.length) this.#grow(whole)
-    if (this.destroyed) return done()
     this.#length += chunk.copy(this.#bytes, this.#length)
+    this.#memory.hold(this, this.#bytes.length)
     done()
   }
 
   override _flush(done: TransformCallback): void {
-    try {
-      this.#bytes = this.#decode(this.#bytes.subarray(0, this.#length))
-    } catch (error) {
-      const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
-      return done(isTooLarge ? bodyTooLarge() : (error as Error))
-    }
-    if (!isUtf8(this.#bytes)) return done(invalidBody('the body is not valid UTF-8'))
-    this.#memory.hold(this, this.#bytes.length)
-    this.#memory.work(this, () => {
-      const bytes = this.#bytes
-      this.#bytes = NONE
-      done(null, bytes)
+    const size = this.#decode ? this.#limit : this.#length
+    this.#memory.work(this, size, () => {
+      try {
+        done(null, this.#whole())
+      } catch (error) {
+        done(error as Error)
+      }
     })
+  }
+
+  /** @throws Failure 400, 413 */
+  #whole(): Buffer {
+    const sent = this.#bytes.subarray(0, this.#length)
+    this.#bytes = NONE
+    const bytes = this.#decode ? this.#decode(sent) : sent
+    if (!isUtf8(bytes)) throw invalidBody('the body is not valid UTF-8')
+    return bytes
   }
 
   /** Once a body is large, makes room for all of it: every copy waits for the garbage collector. */
@@ -143,25 +147,34 @@ class Body extends Transform {
     const larger = Buffer.allocUnsafe(size)
     this.#bytes.copy(larger)
     this.#bytes = larger
-    this.#memory.hold(this, size)
   }
 }
 
 const NONE = Buffer.alloc(0)
 
-/** Undoes the content coding (RFC 9110 §8.4.1). Synchronous, so that only one body at a time needs memory for this. */
-function decoderOf(
-  { headers }: IncomingMessage,
-  maxOutputLength: number,
-): (bytes: Buffer) => Buffer {
+type Decoder = (bytes: Buffer) => Buffer
+
+/**
+ * Undoes the content coding (RFC 9110 §8.4.1); undefined if there is none. Synchronous, so that only one body at a
+ * time needs memory for this.
+ */
+function decoderOf({ headers }: IncomingMessage, maxOutputLength: number): Decoder | undefined {
+  const limited = (decode: (bytes: Buffer, options: ZlibOptions) => Buffer) => (bytes: Buffer) => {
+    try {
+      return decode(bytes, { maxOutputLength })
+    } catch (error) {
+      const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
+      throw isTooLarge ? bodyTooLarge() : error
+    }
+  }
   switch (headers['content-encoding']?.toLowerCase() ?? 'identity') {
     case 'identity':
-      return (bytes) => bytes
+      return undefined
     case 'gzip':
     case 'deflate':
-      return (bytes) => unzipSync(bytes, { maxOutputLength })
+      return limited(unzipSync)
     case 'br':
-      return (bytes) => brotliDecompressSync(bytes, { maxOutputLength })
+      return limited(brotliDecompressSync)
     default:
       throw unsupportedMediaType('the content coding of the body is unknown')
   }

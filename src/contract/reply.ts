@@ -90,8 +90,8 @@ async function stream(
   return readable
 }
 
-/** A chunk is in memory as users, as text and in the socket, while the next one is fetched. */
-const COPIES = 4
+/** A chunk is in memory as text and in the socket. */
+const COPIES = 2
 
 function isAsyncIterable(body: unknown): body is AsyncIterable<unknown[]> {
   return typeof body === 'object' && body !== null && Symbol.asyncIterator in body

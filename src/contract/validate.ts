@@ -7,6 +7,7 @@ import { contract, type Operation } from './document.ts'
 export const ajv = new Ajv2020({
   strict: false,
   strictNumbers: true, // 1e400 is not a number
+  removeAdditional: 'all', // other fields are ignored: they must not take memory while the store works
   verbose: true, // messages look at the schema and the value
   formats: { 'well-formed-unicode': (text: string) => text.isWellFormed() },
 }).addSchema(withAccepted(contract), 'openapi.yaml')
@@ -20,7 +21,7 @@ function withAccepted(document: object): object {
 }
 
 /**
- * A function that checks the bodies of an operation. An absent body (`undefined`) is never valid; its message
+ * A function that checks the bodies of an operation, and removes their other fields. An absent body (`undefined`) is never valid; its message
  * is that of `{}`. Throws a Failure 400.
  */
 export function validator({ path, method, mediaTypes }: Operation) {
@@ -29,7 +30,9 @@ export function validator({ path, method, mediaTypes }: Operation) {
   const valid = ajv.compile({ $ref: `openapi.yaml#/${pointer}` })
   return (body: unknown): unknown => {
     if (valid(body === undefined ? {} : body) && body !== undefined) return body
-    throw invalidBody(sentence(valid.errors?.[0]))
+    const failure = invalidBody(sentence(valid.errors?.[0]))
+    valid.errors = null // it refers to the body
+    throw failure
   }
 }
 

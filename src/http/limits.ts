@@ -12,8 +12,10 @@ export const LIMITS = {
   maxOperatorConnections: 100, // to the port for operators
   waitingRequests: 10, // on one connection, after the one that is being served
   memory: 64 * 1024 * 1024, // for the bodies and the parts of lists in flight, all clients together
+  complete: 48 * 1024 * 1024, // of that, for bodies that have arrived and wait for the store
   work: 8 * 1024 * 1024, // of that, for bodies that are worked on: each takes several times its size
-  smallPart: 16 * 1024, // a body or a part of a list up to this size does not count
+  smallPart: 4 * 1024, // headers, a body or a part of a list up to this size do not count
+  smallWork: 16 * 1024, // a body up to this size is worked on at once
 }
 
 export type Limits = typeof LIMITS

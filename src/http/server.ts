@@ -66,7 +66,8 @@ export function createServer(
   /** Counts the headers of a request, which can take twenty times the bytes that were sent. */
   function holdHeaders({ socket, rawHeaders }: Request, response: ServerResponse): void {
     const holder = { giveUp: () => cut(socket) }
-    if (!memory.hold(holder, rawHeaders.length * HEADER_SIZE)) return
+    const size = rawHeaders.reduce((sum, { length }) => sum + length + HEADER_SIZE, 0)
+    if (!memory.hold(holder, size)) return
     const release = () => {
       memory.release(holder)
       socket.off('close', release)
@@ -138,7 +139,7 @@ export function createServer(
   }
 }
 
-/** What a name or a value in the headers takes, in bytes. */
+/** What a name or a value in the headers takes besides its text, in bytes. */
 const HEADER_SIZE = 150
 
 interface ParserError extends NodeJS.ErrnoException {

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { parse } from 'yaml'
-import { contractOperations } from '../../src/contract/document.ts'
+import { contractOperations, operationOf, type OperationId } from '../../src/contract/document.ts'
 import { CHROMIUM } from '../support/chromium.ts'
 import { parseAnswers, startService, useService } from '../support/service.ts'
 import { sqlitePlace, useStore } from '../support/stores.ts'
@@ -80,6 +80,8 @@ describe('the contract over HTTP', () => {
   })
 })
 
+declare const ui: { specSelectors: { specResolvedSubtree(path: string[]): unknown } }
+
 const describeBrowser = existsSync(CHROMIUM) ? describe : describe.skip
 
 describeBrowser('the page', () => {
@@ -124,11 +126,15 @@ describeBrowser('the page', () => {
    * Opens an operation, fills it in and executes it; with the keyboard, because a click waits for the
    * page to stand still. @returns the response as the page shows it
    */
-  async function execute(operation: string, { id, body }: { id?: string; body?: object } = {}) {
+  async function execute(
+    operation: OperationId,
+    { id, body }: { id?: string; body?: object } = {},
+  ) {
     const block = page.locator(`[id$="-${operation}"]`)
     const press = (name: string) => block.getByRole('button', { name, exact: true }).press('Enter')
     if (await block.locator('.live-responses-table').isVisible()) await press('Clear')
     else await block.locator('.opblock-summary-control').press('Enter')
+    await page.waitForFunction(isResolved, operationOf(operation))
     if (id) await block.getByPlaceholder('id').fill(id)
     if (body) await block.locator('textarea.body-param__text').fill(JSON.stringify(body))
     await press('Execute')
@@ -136,6 +142,11 @@ describeBrowser('the page', () => {
     const status = Number(await answer.locator('.response-col_status').innerText())
     const shown = await answer.locator('.response-col_description').innerText()
     return { status, shown }
+  }
+
+  /** Whether Swagger UI, in the browser, knows the operation with what it refers to; until then it cannot execute it. */
+  function isResolved({ path, method }: { path: string; method: string }): boolean {
+    return Boolean(ui.specSelectors.specResolvedSubtree(['paths', path, method]))
   }
 
   test('shows every operation', async () => {

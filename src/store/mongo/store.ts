@@ -17,7 +17,7 @@ import {
 } from './documents.ts'
 import { BATCH, isLong, lookUps } from './look-ups.ts'
 import { isUserId, newUserId } from '../user-id.ts'
-import { StoreFailure, type UserStore } from '../user-store.ts'
+import { StoreFailure, type User, type UserStore } from '../user-store.ts'
 
 /** How long to wait for a response of the server, in milliseconds. */
 const PATIENCE = 2_000
@@ -28,7 +28,7 @@ const MANY_PATIENCE = 10_000
 
 /** The most users in a page of a list, and the most bytes of documents; a longer user gets a page of its own. */
 const PAGE = 500
-const PAGE_BYTES = 1_000_000
+const PAGE_BYTES = 250_000
 
 const OPTIONS = {
   serverSelectionTimeoutMS: PATIENCE - 100, // less than PATIENCE, so that the error has a reason, not just a time-out
@@ -105,6 +105,15 @@ export async function openMongoStore(
 
   let size = 1 // how many users the next batch of any list has; grows while users are short
 
+  /** Reads the next batch of a list. Two at a time, because a batch can have 16 MB. */
+  const nextPage = batched<Cursor, Page>(
+    async ([call]) => {
+      const hasNext = await attempt(() => call!.item.hasNext())
+      call!.resolve(firstPage(hasNext ? call!.item.readBufferedDocuments() : [], size))
+    },
+    { most: 1, runs: 2, onBatch() {} },
+  )
+
   return {
     description,
     async create(fields) {
@@ -119,18 +128,23 @@ export async function openMongoStore(
     find: async (id) => (isUserId(id) ? findById(id) : undefined),
     findByEmail,
     async *list({ after = '', ids } = {}) {
-      const filter = ids ? { _id: { $in: ids.map(toObjectId) } } : following(after)
-      const cursor = current.cursor({ filter, sort: { _id: 1 }, batchSize: size })
-      try {
-        while (await attempt(() => cursor.hasNext())) {
-          const documents = cursor.readBufferedDocuments()
-          const longest = Math.max(...documents.map(({ length }) => length))
-          size = Math.max(1, Math.min(PAGE, 4 * size, Math.floor(PAGE_BYTES / longest)))
-          cursor.setBatchSize(size)
-          for (const page of pagesOf(documents)) yield page.map(toUser)
+      for (let isAtEnd = false; !isAtEnd;) {
+        const left = ids?.filter((id) => id > after).map(toObjectId)
+        const filter = left ? { _id: { $in: left } } : following(after)
+        const cursor = current.cursor({ filter, sort: { _id: 1 }, batchSize: size })
+        try {
+          for (let isWhole = true; isWhole && !isAtEnd;) {
+            const page = await nextPage(cursor)
+            isAtEnd = page.users.length === 0
+            isWhole = page.isWhole
+            size = page.size
+            cursor.setBatchSize(size)
+            after = page.users.at(-1)?.id ?? after
+            if (!isAtEnd) yield page.users
+          }
+        } finally {
+          release(cursor)
         }
-      } finally {
-        release(cursor)
       }
     },
     async ids(after, limit) {
@@ -192,6 +206,8 @@ function connect(uri: string) {
   }
 }
 
+type Cursor = ReturnType<ReturnType<typeof connect>['cursor']>
+
 /** Closes without waiting, because the server may be gone. */
 function release(it: { close(): Promise<void> }): void {
   it.close().catch(() => {})
@@ -210,19 +226,21 @@ async function inTime<T>(answer: Promise<T>, patience: number): Promise<T> {
   return Promise.race([answer, late]).finally(() => clearTimeout(timer))
 }
 
-/** Splits a batch of the server, which can have 16 MB, into pages. */
-function* pagesOf(documents: Buffer[]): Generator<Buffer[]> {
-  let page: Buffer[] = []
+interface Page {
+  users: User[]
+  /** Whether the page has all users of its batch. The others must be read again: a batch can have 16 MB. */
+  isWhole: boolean
+  /** How many users the next batch may have. */
+  size: number
+}
+
+function firstPage(documents: Buffer[], size: number): Page {
   let bytes = 0
-  for (const document of documents) {
-    if (page.length > 0 && bytes + document.length > PAGE_BYTES) {
-      yield page
-      ;[page, bytes] = [[], 0]
-    }
-    page.push(document)
-    bytes += document.length
-  }
-  yield page
+  const end = documents.findIndex(({ length }, i) => (bytes += length) > PAGE_BYTES && i > 0)
+  const users = (end > 0 ? documents.slice(0, end) : documents).map(toUser)
+  const longest = Math.max(1, ...documents.map(({ length }) => length))
+  const next = Math.max(1, Math.min(PAGE, 4 * size, Math.floor(PAGE_BYTES / longest)))
+  return { users, isWhole: end < 0, size: next }
 }
 
 /** The user with this id, and this name if one is given; a document without a name has an empty one. */

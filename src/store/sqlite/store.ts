@@ -22,7 +22,7 @@ const PAUSE = 5
 
 /** The most users in a page of a list, and the most bytes of text; a longer user gets a page of its own. */
 const PAGE = 500
-const PAGE_BYTES = 1_000_000
+const PAGE_BYTES = 250_000
 
 /** A user with more bytes of text is long. */
 const LONG = 10_000
@@ -144,13 +144,17 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
     { most: GROUP, onBatch: (size) => onBatch('write', size) },
   )
 
-  let lastLong: Promise<unknown> = Promise.resolve()
-  /** Makes one long read per turn of the event loop, so that other requests are served between them. */
-  function readLong<T>(read: () => T): Promise<T> {
-    const answer = lastLong.then(() => turn()).then(() => attempt(read))
-    lastLong = answer.then(noop, noop)
-    return answer
+  /** Returns a function that makes one read per turn of the event loop, so that other requests are served between them. */
+  function oneByOne() {
+    let last: Promise<unknown> = Promise.resolve()
+    return <T>(read: () => T): Promise<T> => {
+      const answer = last.then(() => turn()).then(() => attempt(read))
+      last = answer.then(noop, noop)
+      return answer
+    }
   }
+  const readPage = oneByOne()
+  const readLong = oneByOne()
 
   /** Returns a function that finds the user whose `field` is a value. */
   function finder(field: keyof User): (value: string) => Promise<User | undefined> {
@@ -196,7 +200,7 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
         ? () => pageAmong(JSON.stringify(ids.filter((id) => id > after)))
         : () => pageAfter(after)
       for (;;) {
-        const users = await readLong(next)
+        const users = await readPage(next)
         const last = users.at(-1)
         if (!last) return
         yield users
