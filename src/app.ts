@@ -25,7 +25,7 @@ interface Parts {
 /** A Koa application. It responds to every error, and emits `error` for each 5xx. */
 export function createApp({ store, tokens, bodyLimit, docs, memory = new Budget() }: Parts): Koa {
   const app = new Koa()
-  answerErrors(app)
+  answerErrors(app, memory)
   readRawPaths(app)
 
   app.use(guard(tokens))

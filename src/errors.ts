@@ -1,5 +1,7 @@
 // What can go wrong with users, and the one place that turns any error into a response.
 import type Koa from 'koa'
+import { holdUntilRead } from './contract/reply.ts'
+import type { Budget } from './http/budget.ts'
 import { answer, CHALLENGE, Failure, internalError } from './http/failure.ts'
 import { EmailTaken, StoreFailure } from './store/user-store.ts'
 
@@ -20,7 +22,7 @@ export function toFailure(error: unknown): Failure {
 }
 
 /** Makes `app` respond to everything that is thrown in it, and emit `error` for a 5xx. */
-export function answerErrors(app: Koa): void {
+export function answerErrors(app: Koa, memory: Budget): void {
   app.context.onerror = function (this: Koa.Context, error: NodeJS.ErrnoException | null) {
     if (!error) return
     const late = this.headerSent || !this.writable
@@ -31,6 +33,7 @@ export function answerErrors(app: Koa): void {
     if (failure.status >= 500 && !again) app.emit('error', failure, this)
     if (late) return
     answer(this, failure)
+    holdUntilRead(this, failure.body, memory) // the message can name a long email
     this.res.end(failure.body)
   }
 }

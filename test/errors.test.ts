@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import http, { type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { answerErrors, noSuchUser, toFailure } from '../src/errors.ts'
+import { Budget } from '../src/http/budget.ts'
 import { Failure, internalError, parserFailure } from '../src/http/failure.ts'
 import { EmailTaken, StoreFailure } from '../src/store/user-store.ts'
 import { failing } from './support/failing-store.ts'
@@ -42,7 +43,7 @@ describe('in an app', () => {
     const app = new Koa()
     const emitted: unknown[] = []
     app.on('error', (error: Error) => void emitted.push(error.cause ?? error))
-    answerErrors(app)
+    answerErrors(app, new Budget())
     let done = (): void => {}
     const ended = new Promise<void>((resolve) => (done = resolve))
     app.use(async (ctx, next) => {

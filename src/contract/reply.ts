@@ -31,16 +31,17 @@ export async function send(
   ctx.status = status
   ctx.set(headers)
   if (hasChoice) ctx.vary('Accept')
-  if (typeof content === 'string') holdUntilRead(ctx, Buffer.byteLength(content), memory)
+  if (typeof content === 'string') holdUntilRead(ctx, content, memory)
   if (content === undefined) return // assigning undefined to ctx.body would make it a 204
   ctx.set('Content-Type', type === 'application/json' ? JSON_TYPE : type)
   ctx.body = content
 }
 
 /** Counts a response in the memory budget until the client has read it. */
-function holdUntilRead(ctx: Koa.Context, length: number, memory: Budget): void {
+export function holdUntilRead(ctx: Koa.Context, content: string, memory: Budget): void {
   const holder = holderOf(ctx)
-  if (memory.hold(holder, length)) ctx.res.once('close', () => memory.release(holder))
+  if (memory.hold(holder, Buffer.byteLength(content)))
+    ctx.res.once('close', () => memory.release(holder))
 }
 
 /** A response in the memory budget. When others need its share, the connection is reset. */

@@ -63,14 +63,10 @@ export type Newcomer = Omit<User, 'id'> & { id?: string | undefined }
 /** What became of a newcomer. */
 export type Outcome = 'created' | 'updated' | 'email taken' | 'id taken'
 
-/** A longer email is cut in messages, in UTF-16 code units. */
-const LONGEST_NAMED = 10_000
-
 /** Another user has this email. */
 export class EmailTaken extends Error {
   constructor(email: string, options?: ErrorOptions) {
-    const named = email.length > LONGEST_NAMED ? `${email.slice(0, LONGEST_NAMED)}…` : email
-    super(`a user with email \`${named}\` already exists`, options)
+    super(`a user with email \`${email}\` already exists`, options)
   }
 }
 
