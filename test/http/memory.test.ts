@@ -103,6 +103,15 @@ describeLinux('a process of 256 MiB, on Linux,', () => {
       )
     })
 
+    test('drops what a body has besides its fields before the store is asked', async () => {
+      const body = `{"email":"none","more":[${'{},'.repeat(330_000)}{}]}`
+      const headers = 'Content-Encoding: gzip\r\nConnection: close\r\n'
+      const bytes = whole(gzipSync(body), headers)
+      const attack = () =>
+        many(rounds(30, 60), async () => expect(await statuses(says(bytes))).toEqual([401]))
+      expect(await rise(attack)).toBeLessThan(150)
+    })
+
     test('keeps names of a megabyte until the store has time for them', async () => {
       const body = JSON.stringify({ name: 'y'.repeat(1_000_000) })
       const headers = `${AUTHORIZATION}Content-Type: application/json\r\n${CLOSE}`

@@ -179,6 +179,26 @@ describeMongodb('MongoDB', () => {
     expect(batches).toEqual([1, 4, 16, 64, 256, 500, 500, 500, 500])
   })
 
+  test('reads long users that follow short ones again, one at a time, because one batch could have 16 MB', async () => {
+    const commands = await sent(async (store) => {
+      const short = Array.from({ length: 100 }, () => newUser())
+      const long = Array.from({ length: 3 }, () => newUser({ name: 'x'.repeat(700_000) }))
+      await store.createMany([...short, ...long], false)
+      const pages = []
+      for await (const page of store.list()) pages.push(page.length)
+      expect(pages).toEqual([1, 4, 16, 64, 15, 1, 1, 1])
+    })
+    const reads = commands.filter(({ name }) => name === 'find' || name === 'getMore')
+    const batches = reads.map(({ name, batchSize }) => `${name} ${batchSize}`)
+    expect(batches.slice(4)).toEqual([
+      'getMore 256',
+      'find 1',
+      'getMore 1',
+      'getMore 1',
+      'getMore 1',
+    ])
+  })
+
   test('frees the cursor of a list that is left before its end', async () => {
     const commands = await sent(async (store) => {
       await store.createMany([newUser(), newUser()], false)
