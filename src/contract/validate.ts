@@ -13,7 +13,7 @@ export const ajv = new Ajv2020({
 }).addSchema(withAccepted(contract), 'openapi.yaml')
 
 /** The contract as the service reads it: a schema also has the types in its `x-also-accepts`. */
-function withAccepted(document: object): object {
+export function withAccepted(document: object): object {
   return JSON.parse(JSON.stringify(document), (_, part) => {
     const more = part?.['x-also-accepts']
     return more ? { ...part, type: [part.type, ...more] } : part

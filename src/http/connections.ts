@@ -145,6 +145,7 @@ export class Connections {
       if (this.#all.delete(socket)) this.#all.set(socket, connection)
     })
     this.#all.set(socket, connection)
+    socket.setMaxListeners(20 + this.#limits.waitingRequests) // each waiting request listens for the end
     socket.once('close', () => this.#all.delete(socket))
     if (this.#all.size > this.#limits.maxConnections) this.#makeRoom()
   }

@@ -54,6 +54,7 @@ export function createServer(
     const refusal = refusalOf(request, isHere)
     // Node drops what follows an offer to upgrade. What follows an expectation may be a body or a request.
     const isLast = Boolean(refusal ?? upgrade ?? expect ?? begin) || connections.areDraining
+    response.setMaxListeners(20) // the connection, the budget, the log, the body and Koa listen for its end
     holdHeaders(request, response)
     connection.take(response, isLast, (failure = refusal) => {
       begin?.()

@@ -1,7 +1,7 @@
 // Users in a SQLite file; every write is durable. In src, only this folder uses the SQLite library, which has
 // the interface of node:sqlite (https://nodejs.org/api/sqlite.html).
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, constants, existsSync, lstatSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { batched, outcomes, type BatchObserver } from '../batch.ts'
@@ -84,8 +84,19 @@ function makeFile(file: string): void {
   const folder = dirname(file)
   orFail(`keep users in the folder ${folder} (DATA_DIR)`, () => {
     makeFolder(folder)
-    closeSync(openSync(file, 'a', 0o600))
+    for (const suffix of ['', '-wal', '-shm']) checkOwn(file + suffix)
+    closeSync(openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600))
   })
+}
+
+/** @throws Error another user can have planted the file, or can change it */
+function checkOwn(file: string): void {
+  const found = lstatSync(file, { throwIfNoEntry: false })
+  if (!found) return
+  if (!found.isFile()) throw new Error(`${file} is not a regular file`)
+  if (found.uid !== (process.geteuid?.() ?? found.uid))
+    throw new Error(`${file} belongs to another user`)
+  if (found.mode & 0o002) throw new Error(`every user can write ${file}; use chmod 600`)
 }
 
 /** Does not use the option `recursive` of `mkdirSync`: on /proc/x, Node 20 and 24 would try forever. */

@@ -1,7 +1,15 @@
 // What only the SQLite store does. (What every store does: ../user-store.test.ts.)
 import { expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { databaseIn } from '../../../src/store/open.ts'
@@ -156,3 +164,34 @@ test.concurrent('a write that waits too long fails, and the next succeeds', asyn
   await store.close()
   await place.remove()
 })
+
+const testAsRoot = process.geteuid?.() === 0 ? test : test.skip
+testAsRoot('a database file that belongs to another user is refused', () => {
+  const file = databaseIn(newPlace().dataDir)
+  writeFileSync(file, '')
+  chownSync(file, 1234, 1234)
+  expect(() => openSqliteStore(file)).toThrow(`${file} belongs to another user`)
+})
+
+test.each([
+  [
+    'that is a symbolic link',
+    (file: string) => symlinkSync('/tmp/elsewhere.db', file),
+    'regular file',
+  ],
+  ['that every user can write', (file: string) => writeMode(file, 0o666), 'every user can write'],
+])('a database file %s is refused', async (_, plant, reason) => {
+  const { dataDir } = newPlace()
+  for (const name of ['users.db', 'users.db-wal']) {
+    const file = join(dataDir, name)
+    plant(file)
+    expect(() => openSqliteStore(join(dataDir, 'users.db'))).toThrow(reason)
+    rmSync(file)
+  }
+  expect(existsSync('/tmp/elsewhere.db')).toBe(false)
+})
+
+function writeMode(file: string, mode: number): void {
+  writeFileSync(file, '')
+  chmodSync(file, mode)
+}
