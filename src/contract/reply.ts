@@ -1,5 +1,6 @@
 // Writes what a handler returns as the response. A list is streamed.
 import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type Koa from 'koa'
 import type { Budget } from '../http/budget.ts'
@@ -72,6 +73,7 @@ async function stream(
         memory.hold(holder, COPIES * chunk.length + res.writableLength)
         yield chunk
         hasBegun = true
+        if (res.writableNeedDrain) await drained(res) // a client that does not read holds one page only
       }
     } catch (error) {
       if (hasBegun) {
@@ -91,8 +93,19 @@ async function stream(
   return readable
 }
 
-/** A chunk is in memory as text and in the socket. */
-const COPIES = 2
+/** Resolves when the client has read enough, or has left. */
+function drained(res: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      res.off('drain', done).off('close', done)
+      resolve()
+    }
+    res.on('drain', done).on('close', done)
+  })
+}
+
+/** A chunk is in memory as users, as text and in the socket. */
+const COPIES = 3
 
 function isAsyncIterable(body: unknown): body is AsyncIterable<unknown[]> {
   return typeof body === 'object' && body !== null && Symbol.asyncIterator in body

@@ -46,7 +46,7 @@ describeLinux('a process of 256 MiB, on Linux,', () => {
       const store = await openStore(place)
       longUser = (await store.create({ ...LONG, email: '' })).id
       await store.close()
-      program = serve(place, { SIGNING_SECRET: SECRET, NODE_OPTIONS: HEAP })
+      program = serve(place, { SIGNING_SECRET: SECRET, ...IMAGE })
       port = Number(new URL(await program.listening()).port)
     })
     afterAll(async () => {
@@ -177,4 +177,9 @@ describeLinux('a process of 256 MiB, on Linux,', () => {
   })
 })
 
-const HEAP = '--max-old-space-size=128 --max-semi-space-size=4' // as in the image
+/** The settings of the image. */
+const IMAGE = {
+  NODE_OPTIONS: '--max-old-space-size=96 --max-semi-space-size=4',
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '131072',
+}
