@@ -5,13 +5,12 @@ import type { Budget } from './http/budget.ts'
 import { answer, CHALLENGE, Failure, internalError } from './http/failure.ts'
 import { EmailTaken, StoreFailure } from './store/user-store.ts'
 
-export const emailTaken = ({ message }: EmailTaken) => new Failure(400, message)
+const emailTaken = ({ message }: EmailTaken) => new Failure(400, message)
 export const unknownEmail = () => new Failure(401, 'no user has this email', CHALLENGE)
 export const noSuchUser = () => new Failure(404, 'no user has this id')
 export const preconditionFailed = () =>
   new Failure(412, 'the precondition in If-Match or If-None-Match failed')
-export const storeFailed = (cause: StoreFailure) =>
-  new Failure(500, 'the data store failed', { cause })
+const storeFailed = (cause: StoreFailure) => new Failure(500, 'the data store failed', { cause })
 
 /** Turns any error into a failure. A 5xx keeps the error as its cause, for the log. */
 export function toFailure(error: unknown): Failure {

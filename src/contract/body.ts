@@ -180,13 +180,10 @@ function decoderOf({ headers }: IncomingMessage, maxOutputLength: number): Decod
   }
 }
 
-/** How long to read and drop the rest of a refused body, in milliseconds. */
-const LINGER = 1_000
-
 /** Reads and drops the rest of the body: a client that is still sending would not read its response. */
 async function drop(request: IncomingMessage): Promise<void> {
   request.unpipe().resume()
   if (request.complete || request.destroyed) return
   const ended = once(request, 'end').catch(() => {})
-  await Promise.race([ended, sleep(LINGER, undefined, { ref: false })])
+  await Promise.race([ended, sleep(LIMITS.linger, undefined, { ref: false })])
 }

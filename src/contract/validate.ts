@@ -21,8 +21,8 @@ export function withAccepted(document: object): object {
 }
 
 /**
- * A function that checks the bodies of an operation, and removes their other fields. An absent body (`undefined`) is never valid; its message
- * is that of `{}`. Throws a Failure 400.
+ * A function that checks the bodies of an operation, and removes their other fields. An absent body
+ * (`undefined`) is never valid; its message is that of `{}`. Throws a Failure 400.
  */
 export function validator({ path, method, mediaTypes }: Operation) {
   const media = [path, method, 'requestBody', 'content', mediaTypes[0] as string, 'schema']

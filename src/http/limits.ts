@@ -7,6 +7,7 @@ export const LIMITS = {
   responseTimeout: 600_000, // to read a response: `timeout` does not stop a reader that is slow but not silent
   timeout: 60_000, // without a byte in either direction; no store takes that long
   keepAliveTimeout: 65_000, // between two requests; load balancers usually keep an idle connection for 60 s
+  linger: 1_000, // to read and drop what a refused client still sends: otherwise it would not read its response
   connectionsCheckingInterval: 1_000, // how often these times are checked
   maxConnections: 3_000, // Linux gives a process 4,096 descriptors by default
   maxOperatorConnections: 100, // to the port for operators

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { headersOf, malformedRequest, misdirectedRequest, type Failure } from './failure.ts'
 import { isRepeated } from './headers.ts'
 import type { HostCheck } from './hosts.ts'
+import { LIMITS } from './limits.ts'
 
 /** Why a request is refused before anything looks at its path. */
 export function refusalOf(request: IncomingMessage, isHere: HostCheck): Failure | undefined {
@@ -40,7 +41,5 @@ export function farewell(socket: Socket, failure: Failure, id: string): void {
   const headers = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers.join('')}\r\n${body}`)
   // An immediate reset would lose the response for a client that is still sending.
-  setTimeout(() => socket.destroy(), LINGER).unref()
+  setTimeout(() => socket.destroy(), LIMITS.linger).unref()
 }
-
-const LINGER = 1_000
