@@ -14,6 +14,7 @@ import {
   bodyTooLarge,
   Failure,
   invalidBody,
+  overloaded,
   requestTimeout,
   unsupportedMediaType,
 } from '../http/failure.ts'
@@ -25,7 +26,7 @@ import { validator } from './validate.ts'
  *
  * @param limit the largest body in bytes, as sent and decompressed
  * @param memory the budget that all bodies and lists share
- * @throws Failure 400, 408, 413 or 415
+ * @throws Failure 400, 408, 413, 415 or 503
  */
 export function bodyReader(
   operation: Operation,
@@ -108,7 +109,7 @@ class Body extends Transform {
 
   giveUp(): void {
     this.#bytes = NONE
-    this.destroy(requestTimeout())
+    this.destroy(this.writableEnded ? overloaded() : requestTimeout())
   }
 
   override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {

@@ -15,7 +15,7 @@ export function hostCheck(bound: string, allowed: string[]): HostCheck {
   if (!isLocal && allowed.length === 0) return () => true
   const names = new Set(allowed.map((name) => name.toLowerCase()))
   return (host) => {
-    const name = host.replace(/:\d*$/, '').toLowerCase()
+    const name = host.replace(/\.?(:\d*)?$/, '').toLowerCase() // `localhost.` is the same name
     return names.has(name) || (isLocal && isLoopback(name))
   }
 }

@@ -5,13 +5,14 @@ import { headersOf, malformedRequest, misdirectedRequest, type Failure } from '.
 import { isRepeated } from './headers.ts'
 import type { HostCheck } from './hosts.ts'
 import { LIMITS } from './limits.ts'
+import { hostOf } from './target.ts'
 
 /** Why a request is refused before anything looks at its path. */
 export function refusalOf(request: IncomingMessage, isHere: HostCheck): Failure | undefined {
   if (!hasKnownVersion(request) || !hasValidHost(request) || !hasKnownCoding(request)) {
     return malformedRequest()
   }
-  const { host } = request.headers
+  const host = hostOf(request.url ?? '') ?? request.headers.host
   return host === undefined || isHere(host) ? undefined : misdirectedRequest(host)
 }
 

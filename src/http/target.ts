@@ -10,6 +10,11 @@ export function rawPath(target: string): string {
   return query === -1 ? origin : origin.slice(0, query)
 }
 
+/** The host of an absolute target; it overrules `Host` (RFC 9112 §3.2.2). */
+export function hostOf(target: string): string | undefined {
+  return target.startsWith('/') ? undefined : /^https?:\/\/([^/?]*)/i.exec(target)?.[1]
+}
+
 /** The query in a request target, without its question mark; empty if there is none. */
 export function rawQuery(target: string): string {
   const query = target.indexOf('?')

@@ -7,8 +7,9 @@ import { createApp } from '../../src/app.ts'
 import { createUsersClient, type UsersClient } from '../../src/client/client.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
+import { Budget } from '../../src/http/budget.ts'
 import type { HostCheck } from '../../src/http/hosts.ts'
-import type { Limits } from '../../src/http/limits.ts'
+import { LIMITS, type Limits } from '../../src/http/limits.ts'
 import { createServer } from '../../src/http/server.ts'
 import { createRequestLog } from '../../src/telemetry/request-log.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -68,13 +69,15 @@ export async function startService(
   const log = createLogger('debug', undefined, {
     write: (line) => void lines.push(JSON.parse(line)),
   })
-  const app = createApp({ store, tokens, bodyLimit, docs })
+  const memory = new Budget({ ...LIMITS, ...limits })
+  const app = createApp({ store, tokens, bodyLimit, docs, memory })
   const requestLog = createRequestLog({ log, metrics: createMetrics('test') })
   app.on('error', requestLog.failure)
   const handle = app.callback()
   const { server, close } = createServer((request, response) => void handle(request, response), {
     observer: requestLog,
     isHere,
+    memory,
     limits,
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
