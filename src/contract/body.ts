@@ -14,7 +14,6 @@ import {
   bodyTooLarge,
   Failure,
   invalidBody,
-  overloaded,
   requestTimeout,
   unsupportedMediaType,
 } from '../http/failure.ts'
@@ -26,7 +25,7 @@ import { validator } from './validate.ts'
  *
  * @param limit the largest body in bytes, as sent and decompressed
  * @param memory the budget that all bodies and lists share
- * @throws Failure 400, 408, 413, 415 or 503
+ * @throws Failure 400, 408, 413 or 415
  */
 export function bodyReader(
   operation: Operation,
@@ -109,16 +108,21 @@ class Body extends Transform {
 
   giveUp(): void {
     this.#bytes = NONE
-    this.destroy(this.writableEnded ? overloaded() : requestTimeout())
+    this.destroy(requestTimeout())
   }
 
   override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
     const whole = this.#length + chunk.length
     if (whole > this.#limit) return done(bodyTooLarge())
-    if (whole > this.#bytes.length) this.#grow(whole)
-    this.#length += chunk.copy(this.#bytes, this.#length)
-    this.#memory.hold(this, this.#bytes.length)
-    done()
+    const size = this.#sizeFor(whole)
+    const append = () => {
+      this.#grow(size)
+      this.#length += chunk.copy(this.#bytes, this.#length)
+      this.#memory.hold(this, size)
+      done()
+    }
+    if (whole <= LIMITS.smallPart) append()
+    else this.#memory.next(this, size, append)
   }
 
   override _flush(done: TransformCallback): void {
@@ -141,10 +145,15 @@ class Body extends Transform {
     return bytes
   }
 
-  /** Once a body is large, makes room for all of it: every copy waits for the garbage collector. */
-  #grow(whole: number): void {
+  /** Once a body is large, there is room for all of it: every copy waits for the garbage collector. */
+  #sizeFor(whole: number): number {
+    if (whole <= this.#bytes.length) return this.#bytes.length
     const isLarge = whole > LIMITS.smallPart
-    const size = Math.min((isLarge && this.#declared) || 2 * whole, this.#limit)
+    return Math.min((isLarge && this.#declared) || 2 * whole, this.#limit)
+  }
+
+  #grow(size: number): void {
+    if (size === this.#bytes.length) return
     const larger = Buffer.allocUnsafe(size)
     this.#bytes.copy(larger)
     this.#bytes = larger

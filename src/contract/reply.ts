@@ -59,7 +59,7 @@ function textOf(body: unknown, type: string): string | Buffer | undefined {
  * later failure resets the connection, so that no client mistakes a part of the list for the whole list.
  */
 async function stream(
-  chunks: AsyncIterable<string>,
+  chunks: AsyncGenerator<string>,
   ctx: Koa.Context,
   memory: Budget,
 ): Promise<Readable> {
@@ -68,12 +68,19 @@ async function stream(
 
   async function* counted(): AsyncGenerator<string> {
     let hasBegun = false
+    let size = FIRST_PART
     try {
-      for await (const chunk of chunks) {
-        memory.hold(holder, COPIES * chunk.length + res.writableLength)
+      for (;;) {
+        await until(res, (done) => memory.next(holder, size, done))
+        if (res.destroyed) return
+        const { value: chunk, done } = await chunks.next()
+        if (done || res.destroyed) return
+        size = COPIES * chunk.length
+        memory.hold(holder, size + res.writableLength)
         yield chunk
         hasBegun = true
-        if (res.writableNeedDrain) await drained(res) // a client that does not read holds one page only
+        // A client that does not read holds one part only.
+        if (res.writableNeedDrain) await until(res, (done) => res.once('drain', done))
       }
     } catch (error) {
       if (hasBegun) {
@@ -81,6 +88,8 @@ async function stream(
         holder.giveUp()
       }
       throw error
+    } finally {
+      await chunks.return(undefined)
     }
   }
 
@@ -93,19 +102,24 @@ async function stream(
   return readable
 }
 
-/** Resolves when the client has read enough, or has left. */
-function drained(res: ServerResponse): Promise<void> {
+/** Resolves when `listen` calls `done`, or when the client has left. */
+function until(res: ServerResponse, listen: (done: () => void) => void): Promise<void> {
   return new Promise((resolve) => {
+    if (res.destroyed) return resolve()
     const done = () => {
-      res.off('drain', done).off('close', done)
+      res.off('close', done)
       resolve()
     }
-    res.on('drain', done).on('close', done)
+    res.once('close', done)
+    listen(done)
   })
 }
 
-/** A chunk is in memory as users, as text and in the socket. */
+/** A part is in memory as users, as text and in the socket. */
 const COPIES = 3
+
+/** The bytes that the first part may take, before its size is known: a page with a user of 1 MB. */
+const FIRST_PART = COPIES * 1024 * 1024
 
 function isAsyncIterable(body: unknown): body is AsyncIterable<unknown[]> {
   return typeof body === 'object' && body !== null && Symbol.asyncIterator in body

@@ -1,7 +1,8 @@
-// A budget of memory that all clients share. When it is spent, the holder that has made no progress for
-// the longest time must give its share back: a slow client never takes memory from a quick one. What a
-// client has sent completely waits until there is room to work on it.
+// A budget of memory that all clients share. Large bodies and lists begin in order, while there is room; then
+// others wait, and a holder that its client keeps waiting gives its share back: a slow client never takes memory
+// from a quick one.
 import { LIMITS, type Limits } from './limits.ts'
+import { letOthersIn } from '../turns.ts'
 
 export interface Holder {
   /** Called when others need the share. The budget no longer counts it. */
@@ -24,17 +25,35 @@ class Shares extends Map<Holder, number> {
   }
 }
 
-type BudgetLimits = Pick<Limits, 'memory' | 'complete' | 'work' | 'smallPart' | 'smallWork'>
+interface Turn {
+  bytes: number
+  go: () => void
+  hasBegun?: boolean
+}
+
+type BudgetLimits = Pick<
+  Limits,
+  'memory' | 'begun' | 'patience' | 'waiting' | 'work' | 'turns' | 'smallPart' | 'smallWork'
+>
 
 export class Budget {
+  /** What clients send or read. The holder without progress for the longest time comes first. */
   readonly #shares = new Shares()
-  /** The shares that clients have sent completely. */
+  /** What clients have sent completely. */
   readonly #complete = new Shares()
   /** Those of them that are worked on, with what the work takes. */
   readonly #working = new Shares()
-  readonly #waiting = new Map<Holder, { bytes: number; begin: () => void }>()
+  readonly #waitingForWork = new Map<Holder, Turn>()
+  /** The holders that take turns, the oldest first. A turn ends when its holder calls `hold`. */
+  readonly #turns = new Map<Holder, Turn | undefined>()
+  /** Those of them that wait for their first turn. */
+  readonly #beginners = new Set<Holder>()
+  /** When each holder made progress, in milliseconds. */
+  readonly #progress = new WeakMap<Holder, number>()
   readonly #limits: BudgetLimits
   #hasBegun = false
+  #isTurn = false
+  #patience: NodeJS.Timeout | undefined
 
   constructor(limits: BudgetLimits = LIMITS) {
     this.#limits = limits
@@ -44,34 +63,52 @@ export class Budget {
   hold(holder: Holder, bytes: number): boolean {
     if (bytes <= this.#limits.smallPart && !this.#shares.has(holder)) return false
     this.#shares.set(holder, bytes)
-    for (const slowest of this.#shares.keys()) {
-      if (this.#shares.sum + this.#complete.sum <= this.#limits.memory) break
-      this.#drop(slowest)
-    }
+    this.#progress.set(holder, performance.now())
+    if (this.#turns.has(holder)) this.#turns.set(holder, undefined)
+    this.#dropSlowest(() => this.#total > this.#limits.memory)
     return this.#shares.has(holder)
   }
 
   /**
-   * Calls `begin` when there is room for work that takes `bytes`, for one holder per turn of the event loop. The
-   * client has sent its part, so the holder keeps its share, unless such shares already take most of the memory.
+   * Calls `go` when it is the turn of `holder`, which may then take `bytes`, and must call `hold`: a few holders in
+   * each turn of the event loop, the oldest first. The first turn of a holder comes when there is room.
+   */
+  next(holder: Holder, bytes: number, go: () => void): void {
+    this.#turns.set(holder, { bytes, go })
+    if (!this.#shares.has(holder)) this.#beginners.add(holder)
+    if (this.#total > this.#limits.memory) this.#drop(holder)
+    else this.#takeTurns()
+  }
+
+  /**
+   * Calls `begin` when there is room for work that takes `bytes`, for one holder at a time, with other requests
+   * between them. The client has sent its part, so the holder keeps its share.
    */
   work(holder: Holder, bytes: number, begin: () => void): void {
     if (bytes <= this.#limits.smallWork) return begin()
     const share = this.#shares.get(holder) ?? 0
-    if (this.#complete.sum + share > this.#limits.complete) return this.#drop(holder)
     this.#shares.delete(holder)
+    this.#turns.delete(holder)
     this.#complete.set(holder, share)
-    this.#waiting.set(holder, { bytes, begin })
-    this.#beginNext()
+    this.#waitingForWork.set(holder, { bytes, go: begin })
+    this.#beginWork()
   }
 
   /** The holder needs its share no more, whether it was worked on or not. */
   release(holder: Holder): void {
-    this.#shares.delete(holder)
-    this.#complete.delete(holder)
-    this.#working.delete(holder)
-    this.#waiting.delete(holder)
-    this.#beginNext()
+    const all = [this.#shares, this.#complete, this.#working, this.#waitingForWork, this.#turns]
+    for (const one of [...all, this.#beginners]) one.delete(holder)
+    this.#beginWork()
+    this.#takeTurns()
+  }
+
+  get #total(): number {
+    const waiting = this.#beginners.size * this.#limits.waiting
+    return this.#shares.sum + this.#complete.sum + waiting
+  }
+
+  get #hasRoom(): boolean {
+    return this.#shares.sum + this.#complete.sum < this.#limits.begun
   }
 
   #drop(holder: Holder): void {
@@ -79,18 +116,58 @@ export class Budget {
     holder.giveUp()
   }
 
-  #beginNext(): void {
-    const [next] = this.#waiting
+  /** Drops those that wait for their clients, the slowest first. */
+  #dropSlowest(isNeeded: (holder: Holder) => boolean): void {
+    for (const holder of this.#shares.keys()) {
+      if (!isNeeded(holder)) return
+      if (!this.#turns.get(holder)) this.#drop(holder)
+    }
+  }
+
+  #takeTurns(): void {
+    if (this.#isTurn || this.#turns.size === 0) return
+    this.#isTurn = true
+    setImmediate(() => {
+      this.#isTurn = false
+      let taken = 0
+      for (const [holder, turn] of this.#turns) {
+        if (!turn || turn.hasBegun) continue
+        if (this.#beginners.has(holder) && !this.#hasRoom) {
+          this.#waitForRoom()
+          continue
+        }
+        if (taken === this.#limits.turns) return this.#takeTurns()
+        taken += 1
+        turn.hasBegun = true
+        this.#beginners.delete(holder)
+        this.#shares.set(holder, turn.bytes)
+        turn.go()
+      }
+    })
+  }
+
+  #waitForRoom(): void {
+    const { patience } = this.#limits
+    this.#patience ??= setTimeout(() => {
+      this.#patience = undefined
+      const since = performance.now() - patience
+      this.#dropSlowest((holder) => !this.#hasRoom && this.#progress.get(holder)! <= since)
+      this.#takeTurns()
+    }, patience).unref()
+  }
+
+  #beginWork(): void {
+    const [next] = this.#waitingForWork
     if (!next || this.#hasBegun) return
-    const [holder, { bytes, begin }] = next
+    const [holder, { bytes, go }] = next
     if (this.#working.size > 0 && this.#working.sum + bytes > this.#limits.work) return
     this.#hasBegun = true
-    setImmediate(() => {
+    void letOthersIn().then(() => {
       this.#hasBegun = false
-      this.#beginNext()
+      this.#beginWork()
     })
-    this.#waiting.delete(holder)
+    this.#waitingForWork.delete(holder)
     this.#working.set(holder, bytes)
-    begin()
+    go()
   }
 }

@@ -97,6 +97,14 @@ export class Connection {
     return !response?.req.complete || this.socket.writableLength > 0
   }
 
+  /** Ends the connection. If a response has begun, resets it: otherwise a part of a list could look whole. */
+  cut(): void {
+    const { socket } = this
+    const hasBegun = this.#exchanges[0]?.response?.headersSent
+    if (hasBegun || socket.writableLength > 0) socket.resetAndDestroy()
+    else socket.destroy()
+  }
+
   #endAfter(response: ServerResponse): void {
     response.setHeader('Connection', 'close')
     this.isLast = true
@@ -178,20 +186,14 @@ export class Connections {
   /** Cuts the connections whose response takes longer than `responseTimeout`. */
   cutSlow(): void {
     const time = performance.now() - this.#limits.responseTimeout
-    for (const { isIdle, began, socket } of this.#all.values()) {
-      if (!isIdle && began <= time) cut(socket)
+    for (const connection of this.#all.values()) {
+      if (!connection.isIdle && connection.began <= time) connection.cut()
     }
   }
 
   #makeRoom(): void {
-    for (const { waitsForClient, socket } of this.#all.values()) {
-      if (waitsForClient) return cut(socket)
+    for (const connection of this.#all.values()) {
+      if (connection.waitsForClient) return connection.cut()
     }
   }
-}
-
-/** Ends a connection. If part of a response is unsent, resets it: otherwise the kernel would keep that part. */
-export function cut(socket: Socket): void {
-  if (socket.writableLength > 0) socket.resetAndDestroy()
-  else socket.destroy()
 }

@@ -26,8 +26,6 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
 
 export const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer' } } // RFC 6750 §3
 
-const RETRY = { headers: { 'Retry-After': '1' } } // in seconds
-
 export const malformedRequest = () => new Failure(400, 'the request is not valid HTTP')
 export const invalidBody = (message: string, options?: ErrorOptions) =>
   new Failure(400, message, options)
@@ -46,7 +44,6 @@ export const misdirectedRequest = (host: string) =>
   new Failure(421, `this service is not at the host ${host}`)
 export const headersTooLarge = () => new Failure(431, 'the headers are too large')
 export const internalError = (cause: unknown) => new Failure(500, 'internal error', { cause })
-export const overloaded = () => new Failure(503, 'too many large bodies at once; try again', RETRY)
 
 /** Why Node's HTTP parser gave up. Its codes: https://nodejs.org/api/http.html#event-clienterror */
 export function parserFailure({ code }: NodeJS.ErrnoException): Failure {

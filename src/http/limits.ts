@@ -12,9 +12,12 @@ export const LIMITS = {
   maxConnections: 3_000, // Linux gives a process 4,096 descriptors by default
   maxOperatorConnections: 100, // to the port for operators
   waitingRequests: 10, // on one connection, after the one that is being served
-  memory: 64 * 1024 * 1024, // for the bodies and the parts of lists in flight, all clients together
-  complete: 48 * 1024 * 1024, // of that, for bodies that have arrived and wait for the store
-  work: 8 * 1024 * 1024, // of that, for bodies that are worked on: each takes several times its size
+  memory: 64 * 1024 * 1024, // for headers, bodies, responses and parts of lists in flight, all clients together
+  begun: 32 * 1024 * 1024, // of that, for bodies and lists that have begun: then others wait to begin
+  waiting: 128 * 1024, // what such a body takes while it waits: a part of it, and what Node has read further
+  patience: 250, // then a client that neither sends nor reads loses its share, if others wait for room
+  work: 8 * 1024 * 1024, // for bodies that are worked on: each takes several times its size
+  turns: 4, // large parts of bodies and lists in one turn of the event loop: more would make other requests wait
   smallPart: 4 * 1024, // headers, a body or a part of a list up to this size do not count
   smallWork: 16 * 1024, // a body up to this size is worked on at once
 }

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import http, { ServerResponse, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { Budget } from './budget.ts'
-import { Connections, cut } from './connections.ts'
+import { Connections, type Connection } from './connections.ts'
 import { parserFailure, refuse, type Failure } from './failure.ts'
 import type { HostCheck } from './hosts.ts'
 import { LIMITS, type Limits } from './limits.ts'
@@ -55,7 +55,7 @@ export function createServer(
     // Node drops what follows an offer to upgrade. What follows an expectation may be a body or a request.
     const isLast = Boolean(refusal ?? upgrade ?? expect ?? begin) || connections.areDraining
     response.setMaxListeners(20) // the connection, the budget, the log, the body and Koa listen for its end
-    holdHeaders(request, response)
+    holdHeaders(request, response, connection)
     connection.take(response, isLast, (failure = refusal) => {
       begin?.()
       observer?.request(request, response)
@@ -65,8 +65,12 @@ export function createServer(
   }
 
   /** Counts the headers of a request, which can take twenty times the bytes that were sent. */
-  function holdHeaders({ socket, rawHeaders }: Request, response: ServerResponse): void {
-    const holder = { giveUp: () => cut(socket) }
+  function holdHeaders(
+    { socket, rawHeaders }: Request,
+    response: ServerResponse,
+    connection: Connection,
+  ): void {
+    const holder = { giveUp: () => connection.cut() }
     const size = rawHeaders.reduce((sum, { length }) => sum + length + HEADER_SIZE, 0)
     if (!memory.hold(holder, size)) return
     const release = () => {
@@ -100,7 +104,7 @@ export function createServer(
 
   server
     .on('connection', (socket) => connections.add(socket))
-    .on('timeout', cut)
+    .on('timeout', (socket) => connections.of(socket)?.cut())
     .on('request', take)
     .on('checkContinue', take) // contract/body.ts sends 100 Continue
     .on('checkExpectation', take) // Node would answer 417 without a body

@@ -8,7 +8,6 @@ import { openStore } from '../../src/store/open.ts'
 import type { User } from '../../src/store/user-store.ts'
 import { documented, expectContract, resolve, type Documented } from '../support/contract.ts'
 import { failing } from '../support/failing-store.ts'
-import { CLOSE, whole } from '../support/hostile.ts'
 import {
   BODY_LIMIT,
   IMPATIENT,
@@ -47,7 +46,7 @@ interface Response {
 interface Scene {
   /** Sends a request to the operation, unless another line is given. */
   send: (request?: Request, line?: string) => Promise<Response>
-  exchange: (bytes: string | Buffer) => Promise<Response>
+  exchange: (bytes: string) => Promise<Response>
   /** Creates a user of the contract, and puts its id into the path of the operation. */
   create: (user: User) => Promise<void>
 }
@@ -106,7 +105,6 @@ const scripts: Record<string, (scene: Scene, example: Any) => Promise<Response>>
     exchange('GET / HTTP/1.1\r\nHost: example.com\r\n\r\n'),
   'no operation 431 large': ({ exchange }) =>
     exchange(`GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n`),
-  'no operation 503 busy': ({ exchange }) => exchange(whole(' '.repeat(200_000), CLOSE)),
 }
 
 const cases = documented.flatMap((one) =>
@@ -224,7 +222,7 @@ async function inScene(
   const place = sqlitePlace()
   const store = isFailing ? failing() : await openStore(place)
   const service = await startService(store, {
-    limits: { ...IMPATIENT, complete: 100_000 },
+    limits: IMPATIENT,
     isHere: hostCheck('127.0.0.1', []),
   })
   let path = one.path?.replace('{id}', ID)

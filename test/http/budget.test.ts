@@ -1,29 +1,43 @@
-// The budget of memory: who must give back what, and what may be worked on.
+// The budget of memory: who takes a turn, who must give back what, and what may be worked on.
 import { expect, test } from '@jest/globals'
-import { setImmediate as turn } from 'node:timers/promises'
-import { Budget } from '../../src/http/budget.ts'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { Budget, type Holder } from '../../src/http/budget.ts'
 
-/** A budget of 100 bytes, of which 50 may be worked on, and a function that makes holders by name. */
+/** A budget of 100 bytes, and a function that makes holders by name. Each notes what happens to it. */
 function budget() {
   const memory = new Budget({
     memory: 100,
-    complete: 90,
+    begun: 60,
+    waiting: 10,
+    patience: 20,
     work: 50,
+    turns: 2,
     smallPart: 10,
     smallWork: 10,
   })
   const events: string[] = []
-  const holder = (name: string) => ({ giveUp: () => void events.push(`${name} gives up`) })
-  const work = (name: string, one: ReturnType<typeof holder>, bytes: number) =>
+  const holder = (name: string): Holder => ({ giveUp: () => void events.push(`${name} gives up`) })
+  const work = (name: string, one: Holder, bytes: number) =>
     memory.work(one, bytes, () => void events.push(`${name} begins`))
-  return { memory, events, holder, work }
+  const next = (name: string, one: Holder, bytes: number) =>
+    memory.next(one, bytes, () => {
+      events.push(name)
+      memory.hold(one, bytes)
+    })
+  /** A holder that waits for its first turn. */
+  const begin = (name: string, bytes: number) => {
+    const one = holder(name)
+    next(name, one, bytes)
+    return one
+  }
+  return { memory, events, holder, work, next, begin }
 }
 
 test('when the budget is spent, those without progress for the longest time give up', () => {
   const { memory, events, holder } = budget()
   const [slow, quick] = [holder('slow'), holder('quick')]
   for (const one of [slow, quick, slow, quick]) memory.hold(one, 40)
-  memory.hold(holder('new'), 30)
+  expect(memory.hold(holder('new'), 30)).toBe(true)
   expect(events).toEqual(['slow gives up'])
 })
 
@@ -34,42 +48,95 @@ test('small shares do not count', () => {
   expect(events).toEqual([])
 })
 
-test('complete shares are kept, and are worked on in order, as many as there is room for', async () => {
-  const { memory, events, holder, work } = budget()
-  const shares = ['a', 'b', 'c'].map((name) => [name, holder(name)] as const)
-  for (const [, one] of shares) memory.hold(one, 30)
-  for (const [name, one] of shares) work(name, one, 30)
+test('a few holders take a turn in each turn of the event loop, the oldest first', async () => {
+  const { events, next, begin } = budget()
+  const [a] = ['a', 'b', 'c'].map((name) => begin(name, 1))
+  expect(events).toEqual([])
   await turn()
-  expect(events).toEqual(['a begins'])
-  expect(memory.hold(holder('new'), 20)).toBe(false)
-  expect(events).toEqual(['a begins', 'new gives up'])
-  memory.release(shares[0]![1])
+  expect(events).toEqual(['a', 'b'])
+  next('a again', a!, 1)
   await turn()
-  expect(events.slice(2)).toEqual(['b begins'])
-  memory.release(shares[2]![1]) // its client has left
-  memory.release(shares[1]![1])
-  await turn()
-  expect(memory.hold(holder('last'), 100)).toBe(true)
-  expect(events.slice(3)).toEqual([])
+  expect(events.slice(2)).toEqual(['a again', 'c'])
 })
 
-test('work begins once per turn of the event loop', async () => {
-  const { events, holder, work } = budget()
-  for (const name of ['a', 'b']) work(name, holder(name), 20)
-  expect(events).toEqual(['a begins'])
+test('holders begin while there is room; then the others wait, and those that have begun go on', async () => {
+  const { memory, events, next, begin } = budget()
+  const [a, b] = ['a', 'b', 'c'].map((name) => begin(name, 30))
   await turn()
   await turn()
-  expect(events).toEqual(['a begins', 'b begins'])
+  expect(events).toEqual(['a', 'b'])
+  next('b again', b!, 40)
+  await turn()
+  expect(events.slice(2)).toEqual(['b again'])
+  memory.release(a!)
+  await turn()
+  expect(events.slice(3)).toEqual(['c'])
 })
 
-test('a complete share gives up when such shares take most of the memory', () => {
+test('when others wait for room, those that their clients keep waiting give up', async () => {
+  const { memory, events, begin, holder, next } = budget()
+  const quick = holder('quick')
+  memory.hold(holder('slow'), 40)
+  memory.hold(quick, 40)
+  begin('new', 40)
+  next('quick', quick, 40)
+  while (!events.includes('new')) await sleep(5)
+  expect(events).toEqual(['quick', 'slow gives up', 'new'])
+})
+
+test('one that waits for the service does not give up', async () => {
+  const { memory, events, holder, begin } = budget()
+  const [reads, works] = [holder('reads'), holder('works')]
+  memory.next(reads, 40, () => {}) // a store takes its time
+  await turn()
+  memory.hold(works, 40)
+  memory.work(works, 40, () => {})
+  begin('new', 40)
+  await sleep(60)
+  expect(events).toEqual([])
+  memory.hold(reads, 40)
+  while (!events.includes('new')) await sleep(5)
+  expect(events).toEqual(['reads gives up', 'new'])
+})
+
+test('when those that wait take what is left, newcomers give up', async () => {
+  const { memory, events, holder, begin } = budget()
+  memory.hold(holder('slow'), 75)
+  for (const name of ['a', 'b', 'c']) begin(name, 1)
+  await turn()
+  expect(events).toEqual(['c gives up'])
+})
+
+test('what is complete is worked on in order, as much as there is room for, with other requests between', async () => {
   const { memory, events, holder, work } = budget()
-  for (const name of ['a', 'b']) {
+  const [a, b, c] = ['a', 'b', 'c'].map((name) => {
     const one = holder(name)
-    memory.hold(one, 50)
-    work(name, one, 50)
-  }
-  expect(events).toEqual(['a begins', 'b gives up'])
+    memory.hold(one, 20)
+    work(name, one, 25)
+    return one
+  })
+  expect(events).toEqual(['a begins'])
+  while (events.length < 2) await turn()
+  await sleep(20)
+  expect(events).toEqual(['a begins', 'b begins'])
+  memory.hold(holder('new'), 41)
+  expect(events.slice(2)).toEqual(['new gives up'])
+  memory.release(a!)
+  while (events.length < 4) await turn()
+  expect(events.slice(3)).toEqual(['c begins'])
+  for (const one of [b, c]) memory.release(one!)
+  expect(memory.hold(holder('last'), 100)).toBe(true)
+})
+
+test('what waits for work is not worked on once it is released', async () => {
+  const { memory, events, holder, work } = budget()
+  const [a, b] = [holder('a'), holder('b')]
+  work('a', a, 50)
+  work('b', b, 50)
+  memory.release(b)
+  memory.release(a)
+  await sleep(20)
+  expect(events).toEqual(['a begins'])
 })
 
 test('work that is larger than the limit is done alone', () => {

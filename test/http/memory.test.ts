@@ -123,8 +123,18 @@ describeLinux('a process of 256 MiB, on Linux,', () => {
       )
     })
 
-    test('rises by at most 200 MB when clients leave 20 lists of 15 MB unread', async () => {
+    test('sends lists of long users to many clients at once, and each of them gets all of its list', async () => {
       for (let i = 1; i < 15; i += 1) await send(port, 'POST /users', { json: LONG })
+      const list = says(get('/users', CLOSE))
+      await rise(() =>
+        many(rounds(25, 160), async () => {
+          const text = await heard(list, port)
+          expect([text.length > 15_000_000, text.endsWith('\r\n0\r\n\r\n')]).toEqual([true, true])
+        }),
+      )
+    })
+
+    test('rises by at most 200 MB when clients leave 20 lists of 15 MB unread', async () => {
       const readsLittle = async () => {
         const socket = says(get('/users'))(port)
         await once(socket, 'data')

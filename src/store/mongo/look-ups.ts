@@ -1,7 +1,7 @@
 // Looks up users in MongoDB, many with one command. Long users have commands of their own, so that calls for
 // other users never wait for them, and few of them are in memory at the same time.
-import { setImmediate as turn } from 'node:timers/promises'
 import type { Collection } from 'mongodb'
+import { letOthersIn } from '../../turns.ts'
 import { batched, type BatchObserver, type Call } from '../batch.ts'
 import type { User } from '../user-store.ts'
 import { findEach, toUser, type UserDocument } from './documents.ts'
@@ -67,7 +67,7 @@ export function lookUps({ attempt, users, onBatch }: Parts) {
         for (const { call, user, isLong } of batch) {
           if (!isLong) longUsers.delete(call.item)
           call.resolve(user)
-          await turn() // its response is written before the next is made
+          await letOthersIn() // its response is written before the next is made
         }
       }
     }

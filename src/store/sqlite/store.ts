@@ -3,7 +3,8 @@
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { closeSync, constants, existsSync, lstatSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { letOthersIn } from '../../turns.ts'
 import { batched, outcomes, type BatchObserver } from '../batch.ts'
 import { COLUMNS, migrate, transaction } from './schema.ts'
 import { newUserId } from '../user-id.ts'
@@ -155,11 +156,11 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
     { most: GROUP, onBatch: (size) => onBatch('write', size) },
   )
 
-  /** Returns a function that makes one read per turn of the event loop, so that other requests are served between them. */
+  /** Returns a function that makes one read at a time, so that other requests are served between them. */
   function oneByOne() {
     let last: Promise<unknown> = Promise.resolve()
     return <T>(read: () => T): Promise<T> => {
-      const answer = last.then(() => turn()).then(() => attempt(read))
+      const answer = last.then(letOthersIn).then(() => attempt(read))
       last = answer.then(noop, noop)
       return answer
     }
