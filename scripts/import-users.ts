@@ -4,7 +4,7 @@ import { addAbortSignal } from 'node:stream'
 import { readConfig } from '../src/config.ts'
 import { openStore } from '../src/store/open.ts'
 import { StoreFailure } from '../src/store/user-store.ts'
-import { print, program, STOPPED, stopSignal, UsageError, warn } from './program.ts'
+import { fileAt, print, program, STOPPED, stopSignal, STORE, UsageError, warn } from './program.ts'
 import { openInput } from './transfer/file.ts'
 import { formatOf } from './transfer/formats.ts'
 import { importUsers, type Tally } from './transfer/import.ts'
@@ -31,7 +31,7 @@ users without an email and without an id are then created a second time.
   --email-column TITLE  the title of the column of emails; '' if there is none
   --help
 
-The store is the service's: MONGODB_URI if it is set, else DATA_DIR.
+${STORE}
 Exit codes: 0 all users are stored; 1 lines were refused or the import failed; 2 wrong options; 130
 stopped by Ctrl-C.`
 
@@ -46,17 +46,19 @@ const OPTIONS = {
   'email-column': { type: 'string' },
 } as const
 
-await program(USAGE, OPTIONS, async (options, [file, ...more]) => {
-  if (file === undefined || more.length > 0) throw new UsageError('give one FILE')
+await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
+  if (path === undefined || more.length > 0) throw new UsageError('give one FILE')
+  const file = fileAt(path)
   const format = formatOf(file, options.format)
   const columns = { name: options['name-column'], email: options['email-column'] }
   const encoding = encodingOf(options.encoding)
+  const reportFile = options.report && fileAt(options.report)
   const input = openInput(file)
   const stop = stopSignal()
   addAbortSignal(stop, input.bytes)
   const open = options['dry-run'] ? openTrial : openStore
   const store = await open(readConfig(process.env, false))
-  const report = openReport(options.report, input.report, input.stat)
+  const report = openReport(reportFile, input.report, input.stat)
 
   const tally: Tally = { created: 0, updated: 0, duplicate: 0, refused: 0, line: 0 }
   const began = performance.now()
