@@ -60,7 +60,7 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   const store = await open(readConfig(process.env, false))
   const report = openReport(reportFile, input.report, input.stat)
 
-  const tally: Tally = { created: 0, updated: 0, duplicate: 0, refused: 0, line: 0 }
+  const tally: Tally = { created: 0, updated: 0, duplicate: 0, refused: 0, last: 'line 0' }
   const began = performance.now()
   const progress = startProgress(() => ({ users: total(tally), part: input.part() }))
   let failure: Error | undefined
@@ -77,7 +77,7 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   await print(`${options['dry-run'] ? 'would be ' : ''}${summary(tally, seconds)}${report.close()}`)
   if (failure) throw brokenOff(failure, tally)
   if (!stop.aborted) return tally.refused > 0 ? 1 : 0
-  warn(`stopped after line ${tally.line}: run it again to go on`)
+  warn(`stopped after ${tally.last}: run it again to go on`)
   return STOPPED
 })
 
@@ -94,12 +94,12 @@ function total({ created, updated, duplicate, refused }: Tally): number {
 }
 
 function summary(tally: Tally, seconds: number): string {
-  const { line: _, ...counts } = tally
+  const { last: _, ...counts } = tally
   const parts = Object.entries(counts).map(([what, n]) => `${what} ${n.toLocaleString('en')}`)
   return `${parts.join(', ')}; ${seconds.toFixed(1)} s, ${perSecond(total(tally), seconds)}`
 }
 
-function brokenOff(failure: Error, { line }: Tally): Error {
+function brokenOff(failure: Error, { last }: Tally): Error {
   const unknown = failure instanceof StoreFailure ? '; some users after it may be stored' : ''
-  return new Error(`${failure.message} (after line ${line}${unknown})`, { cause: failure })
+  return new Error(`${failure.message} (after ${last}${unknown})`, { cause: failure })
 }
