@@ -5,6 +5,7 @@ import { readConfig } from '../src/config.ts'
 import { openStore } from '../src/store/open.ts'
 import { StoreFailure } from '../src/store/user-store.ts'
 import { fileAt, print, program, STOPPED, stopSignal, STORE, UsageError, warn } from './program.ts'
+import { KNOWN_TITLES } from './transfer/csv-titles.ts'
 import { openInput } from './transfer/file.ts'
 import { formatOf } from './transfer/formats.ts'
 import { importUsers, type Tally } from './transfer/import.ts'
@@ -27,9 +28,14 @@ users without an email and without an id are then created a second time.
                         By default FILE.report.txt, and '-' for standard input
   --format FORMAT       csv, ndjson or json; by default what the file name says
   --encoding NAME       such as windows-1252; by default UTF-8, or UTF-16 with a byte order mark
-  --name-column TITLE   the title of the column of names in a CSV file; '' if there is none
+  --name-column TITLE   the title of the column of names in a CSV file; '' if there is none. Give it again
+                        for each part of a name: --name-column Voornaam --name-column Achternaam
   --email-column TITLE  the title of the column of emails; '' if there is none
   --help
+
+The first line of a CSV file has the titles of its columns, in any order. These are known; letter case,
+accents, spaces and hyphens make no difference. Parts of a name are joined:
+${KNOWN_TITLES}
 
 ${STORE}
 Exit codes: 0 all users are stored; 1 lines were refused or the import failed; 2 wrong options; 130
@@ -42,7 +48,7 @@ const OPTIONS = {
   report: { type: 'string' },
   format: { type: 'string' },
   encoding: { type: 'string' },
-  'name-column': { type: 'string' },
+  'name-column': { type: 'string', multiple: true },
   'email-column': { type: 'string' },
 } as const
 

@@ -46,6 +46,21 @@ test('a second import counts the users that are there in one line, and lists non
   expect(existsSync(`${people}.report.txt`)).toBe(false)
 })
 
+test('--name-column may be given for each part of a name', async () => {
+  const place = at(sqlitePlace)
+  const people = file('people.csv', 'Achternaam;Voornaam;Email\nLovelace;Ada;a@x\n')
+  const columns = ['--name-column', 'Voornaam', '--name-column', 'Achternaam']
+  expect((await importUsers(place, ...columns, people)).code).toBe(0)
+  expect(await namesAt(place)).toEqual(['Ada Lovelace'])
+})
+
+test('--help lists the titles that are known', async () => {
+  const { stdout } = await importUsers(at(sqlitePlace), '--help')
+  for (const title of ['Vorname', 'nom de famille', 'apellidos', 'courriel']) {
+    expect(stdout).toContain(title)
+  }
+})
+
 test('standard input is read, and its refused lines are printed to standard error', async () => {
   const place = at(sqlitePlace)
   const lines = '{"name":"Ada","email":"a@x"}\n7\n'
