@@ -4,14 +4,23 @@ import { openSecrets } from '../src/auth/signing-secret.ts'
 import { createTokens } from '../src/auth/tokens.ts'
 import { readConfig, type Config } from '../src/config.ts'
 import { openStore } from '../src/store/open.ts'
-import { print, program, UsageError, warn } from './program.ts'
+import { print, program, STORE, UsageError, warn } from './program.ts'
 
-const USAGE = 'usage: npm run create-user -- --name NAME --email EMAIL'
+const USAGE = `usage: create-user [--name NAME] --email EMAIL
+
+Stores a user, and prints the user and a token for requests. This is how to create the first user: the
+service lets only users create users.
+
+${STORE}
+The token is signed with SIGNING_SECRET or SIGNING_SECRETS, else with the file signing-secret in DATA_DIR;
+it is valid for TOKEN_TTL. With MONGODB_URI and no secret, no token is printed.
+Exit codes: 0 the user is stored; 1 the user is not, for example because a user has the email; 2 wrong
+options.`
 
 const OPTIONS = { name: { type: 'string' }, email: { type: 'string' } } as const
 
 await program(USAGE, OPTIONS, async ({ name = '', email }, words) => {
-  if (words.length > 0) throw new UsageError(`there is no option ${words[0]}`)
+  if (words.length > 0) throw new UsageError(`${words[0]} is not an option; put a name in quotes`)
   if (!email) throw new UsageError('give an email: a user without one cannot log in')
   const config = readConfig(process.env, false)
   const store = await openStore(config)

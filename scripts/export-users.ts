@@ -3,7 +3,7 @@
 import { readConfig } from '../src/config.ts'
 import { openExisting } from '../src/store/open.ts'
 import type { User } from '../src/store/user-store.ts'
-import { program, STOPPED, stopSignal, UsageError, warn } from './program.ts'
+import { fileAt, program, STOPPED, stopSignal, STORE, UsageError, warn } from './program.ts'
 import { openOutput } from './transfer/file.ts'
 import { formatOf, write } from './transfer/formats.ts'
 import { perSecond, startProgress } from './transfer/progress.ts'
@@ -17,13 +17,14 @@ import-users reads such a file, and stores the same users with the same ids in t
   --force          overwrite FILE if it exists
   --help
 
-The store is the service's: MONGODB_URI if it is set, else DATA_DIR.
+${STORE}
 Exit codes: 0 all users were written; 1 they were not; 2 wrong options; 130 stopped by Ctrl-C.`
 
 const OPTIONS = { format: { type: 'string' }, force: { type: 'boolean' } } as const
 
-await program(USAGE, OPTIONS, async (options, [file, ...more]) => {
-  if (file === undefined || more.length > 0) throw new UsageError('give one FILE')
+await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
+  if (path === undefined || more.length > 0) throw new UsageError('give one FILE')
+  const file = fileAt(path)
   const format = formatOf(file, options.format ?? (file === '-' ? 'ndjson' : undefined))
   const store = await openExisting(readConfig(process.env, false))
   if (!store) throw new Error('there are no users: check MONGODB_URI or DATA_DIR')

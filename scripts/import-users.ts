@@ -4,7 +4,8 @@ import { addAbortSignal } from 'node:stream'
 import { readConfig } from '../src/config.ts'
 import { openStore } from '../src/store/open.ts'
 import { StoreFailure } from '../src/store/user-store.ts'
-import { print, program, STOPPED, stopSignal, UsageError, warn } from './program.ts'
+import { fileAt, print, program, STOPPED, stopSignal, STORE, UsageError, warn } from './program.ts'
+import { KNOWN_TITLES } from './transfer/csv-titles.ts'
 import { openInput } from './transfer/file.ts'
 import { formatOf } from './transfer/formats.ts'
 import { importUsers, type Tally } from './transfer/import.ts'
@@ -27,11 +28,16 @@ users without an email and without an id are then created a second time.
                         By default FILE.report.txt, and '-' for standard input
   --format FORMAT       csv, ndjson or json; by default what the file name says
   --encoding NAME       such as windows-1252; by default UTF-8, or UTF-16 with a byte order mark
-  --name-column TITLE   the title of the column of names in a CSV file; '' if there is none
+  --name-column TITLE   the title of the column of names in a CSV file; '' if there is none. Give it again
+                        for each part of a name: --name-column Voornaam --name-column Achternaam
   --email-column TITLE  the title of the column of emails; '' if there is none
   --help
 
-The store is the service's: MONGODB_URI if it is set, else DATA_DIR.
+The first line of a CSV file has the titles of its columns, in any order. These are known; letter case,
+accents, spaces and hyphens make no difference. Parts of a name are joined:
+${KNOWN_TITLES}
+
+${STORE}
 Exit codes: 0 all users are stored; 1 lines were refused or the import failed; 2 wrong options; 130
 stopped by Ctrl-C.`
 
@@ -42,23 +48,25 @@ const OPTIONS = {
   report: { type: 'string' },
   format: { type: 'string' },
   encoding: { type: 'string' },
-  'name-column': { type: 'string' },
+  'name-column': { type: 'string', multiple: true },
   'email-column': { type: 'string' },
 } as const
 
-await program(USAGE, OPTIONS, async (options, [file, ...more]) => {
-  if (file === undefined || more.length > 0) throw new UsageError('give one FILE')
+await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
+  if (path === undefined || more.length > 0) throw new UsageError('give one FILE')
+  const file = fileAt(path)
   const format = formatOf(file, options.format)
   const columns = { name: options['name-column'], email: options['email-column'] }
   const encoding = encodingOf(options.encoding)
+  const reportFile = options.report && fileAt(options.report)
   const input = openInput(file)
   const stop = stopSignal()
   addAbortSignal(stop, input.bytes)
   const open = options['dry-run'] ? openTrial : openStore
   const store = await open(readConfig(process.env, false))
-  const report = openReport(options.report, input.report, input.stat)
+  const report = openReport(reportFile, input.report, input.stat)
 
-  const tally: Tally = { created: 0, updated: 0, duplicate: 0, refused: 0, line: 0 }
+  const tally: Tally = { created: 0, updated: 0, duplicate: 0, refused: 0, last: 'line 0' }
   const began = performance.now()
   const progress = startProgress(() => ({ users: total(tally), part: input.part() }))
   let failure: Error | undefined
@@ -75,7 +83,7 @@ await program(USAGE, OPTIONS, async (options, [file, ...more]) => {
   await print(`${options['dry-run'] ? 'would be ' : ''}${summary(tally, seconds)}${report.close()}`)
   if (failure) throw brokenOff(failure, tally)
   if (!stop.aborted) return tally.refused > 0 ? 1 : 0
-  warn(`stopped after line ${tally.line}: run it again to go on`)
+  warn(`stopped after ${tally.last}: run it again to go on`)
   return STOPPED
 })
 
@@ -92,12 +100,12 @@ function total({ created, updated, duplicate, refused }: Tally): number {
 }
 
 function summary(tally: Tally, seconds: number): string {
-  const { line: _, ...counts } = tally
+  const { last: _, ...counts } = tally
   const parts = Object.entries(counts).map(([what, n]) => `${what} ${n.toLocaleString('en')}`)
   return `${parts.join(', ')}; ${seconds.toFixed(1)} s, ${perSecond(total(tally), seconds)}`
 }
 
-function brokenOff(failure: Error, { line }: Tally): Error {
+function brokenOff(failure: Error, { last }: Tally): Error {
   const unknown = failure instanceof StoreFailure ? '; some users after it may be stored' : ''
-  return new Error(`${failure.message} (after line ${line}${unknown})`, { cause: failure })
+  return new Error(`${failure.message} (after ${last}${unknown})`, { cause: failure })
 }

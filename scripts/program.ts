@@ -1,4 +1,6 @@
 // What the programs share: options, --help, output, errors and exit codes.
+import { statSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 
 type Options = NonNullable<ParseArgsConfig['options']>
@@ -6,7 +8,10 @@ type Values<O extends Options> = ReturnType<
   typeof parseArgs<{ options: O; allowPositionals: true }>
 >['values']
 
-/** Wrong arguments: exit code 2, with the usage. */
+/** The end of the usage of a program that opens the store. */
+export const STORE = `The store is the service's: MONGODB_URI if it is set, else users.db in DATA_DIR (./data by default).`
+
+/** Wrong arguments: exit code 2, with the first line of the usage. */
 export class UsageError extends Error {}
 
 /** Runs a program and exits. */
@@ -36,7 +41,7 @@ export async function run<O extends Options>(
   } catch (error) {
     warn((error as Error).message)
     if (!(error instanceof UsageError)) return 1
-    warn(usage)
+    warn(`${usage.split('\n', 1)[0]}\nsee --help`)
     return 2
   }
 }
@@ -48,6 +53,21 @@ function read(options: Options, args: string[]) {
   } catch (error) {
     throw new UsageError((error as Error).message, { cause: error })
   }
+}
+
+/**
+ * The path of the file that the user means by `path`; `-` stays. npm runs a program in the folder of
+ * package.json, and INIT_CWD is where the user typed the command.
+ *
+ * @throws UsageError it is a folder
+ */
+export function fileAt(path: string): string {
+  if (path === '-') return path
+  const { INIT_CWD = '', npm_lifecycle_event: script } = process.env
+  const file = script === basename(process.argv[1]!, '.js') ? resolve(INIT_CWD, path) : path
+  const isFolder = statSync(file, { throwIfNoEntry: false })?.isDirectory()
+  if (isFolder) throw new UsageError(`${file} is a folder: give a file`)
+  return file
 }
 
 /** Prints to standard output. @throws Error standard output is closed, or its disk is full */

@@ -3,13 +3,14 @@ import type Koa from 'koa'
 import { holdUntilRead } from './contract/reply.ts'
 import type { Budget } from './http/budget.ts'
 import { answer, CHALLENGE, Failure, internalError } from './http/failure.ts'
+import { isMalformed } from './http/preconditions.ts'
 import { EmailTaken, StoreFailure } from './store/user-store.ts'
 
 const emailTaken = ({ message }: EmailTaken) => new Failure(400, message)
 export const unknownEmail = () => new Failure(401, 'no user has this email', CHALLENGE)
 export const noSuchUser = () => new Failure(404, 'no user has this id')
-export const preconditionFailed = () =>
-  new Failure(412, 'the precondition in If-Match or If-None-Match failed')
+export const preconditionFailed = (ifMatch = '*') =>
+  new Failure(412, isMalformed(ifMatch) ? MALFORMED_IF_MATCH : PRECONDITION_FAILED)
 const storeFailed = (cause: StoreFailure) => new Failure(500, 'the data store failed', { cause })
 
 /** Turns any error into a failure. A 5xx keeps the error as its cause, for the log. */
@@ -36,6 +37,9 @@ export function answerErrors(app: Koa, memory: Budget): void {
     this.res.end(failure.body)
   }
 }
+
+const PRECONDITION_FAILED = 'the precondition in If-Match or If-None-Match failed'
+const MALFORMED_IF_MATCH = 'If-Match must be `*` or ETags in double quotes, such as `"abc"`'
 
 /** Codes of the errors that occur when the client has left before the end of its response. */
 const CLIENT_GONE = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'])

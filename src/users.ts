@@ -32,7 +32,7 @@ export function users(store: UserStore): UserHandlers {
       const user = await store.find(id)
       if (!user) throw noSuchUser()
       const etag = etagOf(user)
-      if (!ifMatch(wanted, etag) || ifNoneMatch(unwanted, etag)) throw preconditionFailed()
+      if (!ifMatch(wanted, etag) || ifNoneMatch(unwanted, etag)) throw preconditionFailed(wanted)
       if (await write(user.name)) return
     }
     throw preconditionFailed()
@@ -62,7 +62,7 @@ export function users(store: UserStore): UserHandlers {
       const user = await store.find(id)
       if (!user) throw noSuchUser()
       const ETag = etagOf(user)
-      if (!ifMatch(header['If-Match'] ?? '*', ETag)) throw preconditionFailed()
+      if (!ifMatch(header['If-Match'] ?? '*', ETag)) throw preconditionFailed(header['If-Match'])
       const isKnown = ifNoneMatch(header['If-None-Match'], ETag)
       return isKnown
         ? { status: 304, headers: { ETag } }

@@ -94,7 +94,7 @@ test('create-user refuses missing, empty and unknown options, and shows its usag
   const place = at(sqlitePlace)
   const wrong = [ADA.slice(0, 2), [...ADA.slice(0, 3), ''], [...ADA, '--admin'], [...ADA, 'x']]
   for (const refused of await Promise.all(wrong.map((args) => createUser(place, ...args)))) {
-    const stderr = /\nusage: npm run create-user -- --name NAME --email EMAIL\n$/
+    const stderr = /\nusage: create-user \[--name NAME\] --email EMAIL\nsee --help\n$/
     expect(refused).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(stderr) })
   }
 })

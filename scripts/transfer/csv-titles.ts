@@ -1,26 +1,37 @@
 // The titles of a CSV file: what separates them, and which column has which field.
 import type { User } from '../../src/store/user-store.ts'
 
-/** The titles that a column of each field may have, as `titleOf` writes them. */
+/** The titles that a column may have, best first. See `wordOf` for what makes no difference. */
 const TITLES = {
-  id: /^id$/,
-  name: /^(full |display )?name$/,
-  email: /^(primary )?(e ?)?mail( address| 1 value)?$/,
-} satisfies Record<keyof User, RegExp>
+  id: 'id',
+  name: 'name, full name, display name, vollständiger Name, nom complet, nombre completo',
+  email:
+    'email, email address, primary email, email 1 value, mail, mail address, E-Mail-Adresse, Mailadresse, ' +
+    'courriel, adresse e-mail, adresse mail, adresse électronique, adresse de messagerie, ' +
+    'correo, correo electrónico, dirección de correo electrónico',
+} satisfies Record<keyof User, string>
 
-/** The columns that together are the name when no column has the whole name. */
-const PARTS = [
-  /^(first|given|fore) ?name$/,
-  /^(middle|additional) ?name$/,
-  /^(last|family|sur) ?name$/,
-]
+/** The columns that together are the name when no column has the whole name, in this order. */
+const PARTS = {
+  'first name': 'first name, given name, forename, Vorname, prénom, nombre',
+  'middle name': 'middle name, additional name, zweiter Vorname, deuxième prénom, segundo nombre',
+  'last name':
+    'last name, family name, surname, Nachname, Familienname, Zuname, Name (beside Vorname), ' +
+    'nom de famille, nom, nom d’usage, nom de naissance, apellidos, apellido, primer apellido',
+  'second last name': 'segundo apellido',
+}
+
+/** All titles that are known, a line for each field. */
+export const KNOWN_TITLES = Object.entries({ ...TITLES, ...PARTS })
+  .map(([column, titles]) => `  ${column}: ${titles.replaceAll(/(.{70,}?), /g, '$1,\n    ')}`)
+  .join('\n')
 
 type Field = keyof typeof TITLES
 export const FIELDS = Object.keys(TITLES) as Field[]
 const REQUIRED: Field[] = ['name', 'email']
 
-/** The title of a field's column in this file; empty if there is no such column. */
-export type Columns = { [F in Field]?: string | undefined }
+/** The titles of a field's columns in this file; empty if there is no such column. */
+export type Columns = { [F in Field]?: string | string[] | undefined }
 
 /** How many columns there are, how many a record needs, and the indexes of each field's columns. */
 export interface Header {
@@ -31,43 +42,65 @@ export interface Header {
 
 /** @throws Error a column is missing */
 export function headerOf(row: string[], columns: Columns): Header {
-  const titles = row.map(titleOf)
+  const words = row.map(wordOf)
+  const fail = (advice: string) => new Error(`${advice}; the titles are: ${row.join(', ')}`)
   const indexesOf = (field: Field): number[] => {
-    const whole = titles.findIndex((title) => isTitleOf(field, title, columns))
-    if (whole >= 0) return [whole]
-    const parts = field === 'name' && columns.name === undefined ? PARTS : []
-    const found = parts.map((part) => titles.findIndex((title) => part.test(title)))
-    const known = found.filter((index) => index >= 0)
-    if (known.length > 0 || columns[field] === '' || !REQUIRED.includes(field)) return known
-    throw new Error(
-      `no column is titled \`${columns[field] ?? field}\` (--${field}-column names one); the titles are: ${row.join(', ')}`,
-    )
+    const asked = columns[field]
+    if (asked === undefined) return knownIndexes(words, field)
+    return titlesIn(asked).map((title) => {
+      const index = words.indexOf(wordOf(title))
+      if (index < 0) throw fail(`no column is titled \`${title}\``)
+      return index
+    })
   }
   const indexes = FIELDS.map((field): [Field, number[]] => [field, indexesOf(field)])
-  const least = Math.max(...indexes.flatMap(([, columns]) => columns)) + 1
-  return { width: row.length, least, indexes }
+  const found = indexes.flatMap(([, some]) => some)
+  const isMissing = ([field, some]: [Field, number[]]) =>
+    some.length === 0 && columns[field] === undefined && REQUIRED.includes(field)
+  const missing = indexes.find(isMissing)?.[0]
+  if (missing) throw fail(found.length === 0 ? NO_TITLES : noTitle(missing))
+  return { width: row.length, least: Math.max(...found) + 1, indexes }
+}
+
+const NO_TITLES =
+  'no title in the first line is known: give the titles with --name-column and --email-column, or, if the file has none, add a line such as `name,email` above it'
+const noTitle = (field: Field) =>
+  `no title is known as that of the ${field}: give it with --${field}-column, or '' if there is none`
+
+function knownIndexes(words: string[], field: Field): number[] {
+  const whole = bestIndex(words, TITLES[field])
+  const isInParts = field === 'name' && (whole.length === 0 || words.includes('vorname'))
+  return isInParts ? Object.values(PARTS).flatMap((titles) => bestIndex(words, titles)) : whole
+}
+
+/** The index of the best of the titles that is there, if any. */
+function bestIndex(words: string[], titles: string): number[] {
+  const indexes = wordsOf(titles).map((word) => words.indexOf(word))
+  return indexes.filter((index) => index >= 0).slice(0, 1)
 }
 
 /** The separator with which `line` has the most known titles, or else the most titles. */
 export function separatorOf(line: string, columns: Columns): string {
-  const isKnown = (title: string) =>
-    FIELDS.some((field) => isTitleOf(field, title, columns)) ||
-    PARTS.some((part) => part.test(title))
+  const asked = Object.values(columns).flatMap(titlesIn).map(wordOf)
+  const known = new Set([...Object.values({ ...TITLES, ...PARTS }).flatMap(wordsOf), ...asked])
   const score = (separator: string): number => {
-    const titles = line.split(separator).map(titleOf)
-    return titles.filter(isKnown).length * 1_000 + titles.length
+    const words = line.split(separator).map(wordOf)
+    return words.filter((word) => known.has(word)).length * 1_000 + words.length
   }
   return [',', ';', '\t', '|'].toSorted((a, b) => score(b) - score(a))[0]!
 }
 
-function isTitleOf(field: Field, title: string, columns: Columns): boolean {
-  const asked = columns[field]
-  return asked === undefined ? TITLES[field].test(title) : asked !== '' && title === titleOf(asked)
-}
+const titlesIn = (asked: string | string[] = []): string[] => [asked].flat().filter(Boolean)
 
-/** `"E-Mail_Address"` is `e mail address`. */
-const titleOf = (text: string): string =>
-  text
+const wordsOf = (titles: string): string[] =>
+  titles
+    .replaceAll(/ \(.*?\)/g, '')
+    .split(',')
+    .map(wordOf)
+
+/** `"E-Mail_Adrésse"` is `emailadresse`. */
+const wordOf = (title: string): string =>
+  title
+    .normalize('NFD')
     .toLowerCase()
-    .replaceAll(/["\s_-]+/g, ' ')
-    .trim()
+    .replaceAll(/[\u0300-\u036f]|["'’\s_-]/g, '')

@@ -16,6 +16,10 @@ const FORMATS = {
 }
 export type Format = (typeof FORMATS)[keyof typeof FORMATS]
 
+const SPREADSHEETS = ['xlsx', 'xls', 'xlsm', 'ods', 'numbers']
+const NO_SPREADSHEET =
+  'a spreadsheet cannot be read or written: use CSV (UTF-8), which spreadsheet programs save and open'
+
 /**
  * The format of `file`, by its name.
  *
@@ -26,6 +30,7 @@ export function formatOf(file: string, asked?: string): Format {
   const extension = /\.(\w+?)(?:\.gz)?$/.exec(file.toLowerCase())?.[1]
   const name = asked ?? (extension === 'jsonl' ? 'ndjson' : extension)
   if (name && Object.hasOwn(FORMATS, name)) return FORMATS[name as keyof typeof FORMATS]
+  if (name && SPREADSHEETS.includes(name)) throw new UsageError(NO_SPREADSHEET)
   throw new UsageError(`--format is needed for ${file}: ${Object.keys(FORMATS).join(', ')}`)
 }
 

@@ -5,7 +5,7 @@ import type { components } from '../../src/contract/openapi.ts'
 import { isUserId } from '../../src/store/user-id.ts'
 import type { Newcomer, UserStore } from '../../src/store/user-store.ts'
 import { newUser } from '../../src/users.ts'
-import type { Line } from './lines.ts'
+import { placeOf, type Line } from './lines.ts'
 
 /** How many users the first batches have, and the most characters of any batch. */
 const BATCH = { least: 100, length: 4_000_000 }
@@ -23,13 +23,15 @@ export interface Import {
   /** Whether the ids in the file are ignored. */
   newIds: boolean
   /** Called for each line that is refused. */
-  refuse: (line: number, reason: string) => void
+  refuse: (place: string, reason: string) => void
   /** Ends the import after a batch, with an `AbortError`. */
   stop: AbortSignal
 }
 
-/** How many users had each outcome, and the last line up to which the import is complete. */
-export type Tally = Record<'created' | 'updated' | 'duplicate' | 'refused' | 'line', number>
+/** How many users had each outcome, and the last line (or element) up to which the import is complete. */
+export type Tally = Record<'created' | 'updated' | 'duplicate' | 'refused', number> & {
+  last: string
+}
 
 /** Stores the users of `lines`, and counts them in `tally`. If `lines` fails, the users before that are stored. */
 export async function importUsers(
@@ -40,25 +42,25 @@ export async function importUsers(
   let batch: Newcomer[] = []
   let length = 0
   let size = BATCH.least
-  let last = 0
+  let { last } = tally
 
   async function storeBatch(): Promise<void> {
-    const [users, line] = [batch, last]
+    const [users, end] = [batch, last]
     batch = []
     length = 0
-    last = tally.line // unless this batch is stored
+    last = tally.last // unless this batch is stored
     const began = performance.now()
     const outcomes = users.length > 0 ? await store.createMany(users, update) : []
     for (const outcome of outcomes) {
       tally[outcome === 'created' || outcome === 'updated' ? outcome : 'duplicate'] += 1
     }
-    last = tally.line = line
+    last = tally.last = end
     const inTime = Math.floor((users.length * BATCH_TIME) / Math.max(performance.now() - began, 1))
     size = Math.max(BATCH.least, Math.min(inTime, 2 * users.length, store.most))
   }
 
   function add(line: Line): void {
-    last = line.line
+    last = placeOf(line)
     try {
       const user = toUser(line, newIds)
       batch.push(user)

@@ -1,6 +1,6 @@
 // Users as one JSON array, read element by element. Reading ends at the first element that is not JSON,
 // because the place where the next one begins can only be guessed.
-import { LONGEST, type Line } from './lines.ts'
+import { LONGEST, placeOf, type Line } from './lines.ts'
 import { NOT_JSON, parseObject } from './ndjson.ts'
 
 /** @throws Error the file is not one JSON array */
@@ -8,6 +8,7 @@ export async function* readJson(text: AsyncIterable<string>): AsyncGenerator<Ite
   let isOpen = false as boolean // stays true after the end of the array, where `depth` is 0
   let depth = 0 // how many brackets are open; elements are at depth 1
   let element = ''
+  let count = 1 // the number of the element
   let begin = 0 // the line of the element
   let line = 1
   let isString = false
@@ -39,21 +40,27 @@ export async function* readJson(text: AsyncIterable<string>): AsyncGenerator<Ite
 
   function start(char: string): void {
     if (isOpen) throw new Error(`line ${line}: there is text after the JSON array`)
-    if (char !== '[') throw new Error('the file is not a JSON array (is it --format ndjson?)')
+    if (char !== '[') throw new Error(NO_ARRAY)
     isOpen = true
   }
 
   function* take(text: string): Generator<Line> {
     const content = begin > 0 && parseObject(text)
     if (content === NOT_JSON) throw notJson()
-    if (content) yield { line: begin, ...content }
+    if (content) yield { line: begin, element: count, ...content }
+    count += 1
     element = ''
     begin = 0
   }
 
-  const notJson = () => new Error(`the element in line ${begin} is not valid JSON`)
+  const place = () => placeOf({ line: begin, element: count })
+  const notJson = () => new Error(`${place()}: ${NOT_JSON.reason}`)
 
   for await (const chunk of text) yield scan(chunk)
   if (!isOpen) throw new Error('the file is empty')
-  if (depth > 0) throw new Error(`the JSON array does not end: see line ${begin || line - 1}`)
+  const end = begin > 0 ? place() : `line ${line - 1}`
+  if (depth > 0) throw new Error(`the JSON array does not end: see ${end}`)
 }
+
+const NO_ARRAY =
+  'the file is not a JSON array: put its users in `[…]`, or give --format ndjson if each line is a user'

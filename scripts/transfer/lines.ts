@@ -3,8 +3,11 @@
 /** The fields of a user in a file, or why they cannot be read. */
 export type Content = { fields: Record<string, unknown> } | { reason: string }
 
-/** A user in a file, with the number of the line where it begins, from 1. */
-export type Line = { line: number } & Content
+/** A user in a file, with the number of the line where it begins and of its element in a JSON array, from 1. */
+export type Line = { line: number; element?: number } & Content
+
+export const placeOf = ({ line, element }: Pick<Line, 'line' | 'element'>): string =>
+  element === undefined ? `line ${line}` : `line ${line}, element ${element}`
 
 /** The most characters of one user: more than `BODY_LIMIT` can let POST take. */
 export const LONGEST = 8_500_000

@@ -1,13 +1,23 @@
 // Users as newline-delimited JSON: one object on each line.
 import { linesOf, LONGEST, TOO_LONG, type Content, type Line } from './lines.ts'
 
+/** @throws Error the file begins as a JSON array */
 export async function* readNdjson(text: AsyncIterable<string>): AsyncGenerator<Line[]> {
+  let isBegun = false
+
+  function read(text: string, line: number): Line[] {
+    if (text.trim() === '') return []
+    if (!isBegun && text.trimStart().startsWith('[')) throw new Error(ARRAY)
+    isBegun = true
+    return [{ line, ...parseObject(text) }]
+  }
+
   for await (const { first, lines } of linesOf(text)) {
-    yield lines.flatMap((line, i) =>
-      line.trim() === '' ? [] : { line: first + i, ...parseObject(line) },
-    )
+    yield lines.flatMap((line, i) => read(line, first + i))
   }
 }
+
+const ARRAY = 'the file begins as a JSON array: give --format json'
 
 export function parseObject(text: string): Content {
   if (text.length > LONGEST) return TOO_LONG

@@ -19,10 +19,10 @@ export function openReport(asked: string | undefined, usual: string, input: Stat
     warn(`${(error as Error).message}; refused lines are printed here`)
   }
   return {
-    refuse: (line: number, reason: string): void => {
+    refuse: (place: string, reason: string): void => {
       isEmpty = false
-      if (fd === undefined) warn(`line ${line}: ${reason}`)
-      else writeSync(fd, printable(`line ${line}: ${reason}\n`))
+      if (fd === undefined) warn(`${place}: ${reason}`)
+      else writeSync(fd, printable(`${place}: ${reason}\n`))
     },
     /** @returns where the report is, as the end of a sentence */
     close(): string {

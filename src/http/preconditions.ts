@@ -8,6 +8,9 @@ export const etagOf = (body: object): string =>
 /** Whether `If-Match` names `etag`: by strong comparison, in which a weak ETag equals no other (§8.8.3.2). */
 export const ifMatch = (field: string, etag: string): boolean => names(field, etag)
 
+/** Whether `If-Match` matches nothing, because it is neither `*` nor a list of ETags. */
+export const isMalformed = (field: string): boolean => field !== '*' && tagsIn(field).length === 0
+
 /** Whether `If-None-Match`, if there is one, names `etag`: by weak comparison. */
 export const ifNoneMatch = (field: string | undefined, etag: string): boolean =>
   field !== undefined && (names(field, etag) || names(field, `W/${etag}`))

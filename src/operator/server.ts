@@ -34,16 +34,19 @@ export function createOperatorServer(
   return createServer(
     (request, response) => {
       const page = pages.get(rawPath(request.url ?? ''))
-      if (!page) return say(response, 404, 'there are /livez, /readyz and /metrics')
-      if (!['GET', 'HEAD'].includes(request.method ?? '')) {
+      if (!page) return say(response, 404, NOT_FOUND)
+      const { method = '' } = request
+      if (!['GET', 'HEAD'].includes(method)) {
         response.setHeader('Allow', 'HEAD, GET')
-        return say(response, 405, 'there are HEAD and GET')
+        return say(response, 405, `the method ${method} is not allowed: use GET or HEAD`)
       }
       Promise.resolve(page(response)).catch(() => response.destroy())
     },
     { isHere, limits: { maxConnections: LIMITS.maxOperatorConnections } },
   )
 }
+
+const NOT_FOUND = 'not found: this port has /livez, /readyz and /metrics'
 
 function say(response: ServerResponse, status: number, text: string, type = 'text/plain'): void {
   response.writeHead(status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(text) })

@@ -64,6 +64,11 @@ describe('a query is refused with the name of the parameter that is', () => {
   ])('malformed: %s', expectRefused)
 })
 
+test('a malformed id is refused with what an id looks like', () => {
+  const message = `query parameter \`after\` must look like \`${ID}\``
+  expect(() => read('after=x')).toThrow(expect.objectContaining({ message }))
+})
+
 function expectRefused(query = '', name = '') {
   const message = expect.stringContaining(`query parameter \`${name}\` `)
   expect(() => read(query)).toThrow(expect.objectContaining({ status: 400, message }))

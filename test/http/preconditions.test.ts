@@ -134,6 +134,21 @@ describeStores((place) => {
       expect(await store().find(user.id)).toEqual(user)
     })
 
+    test('says what If-Match must look like when it is malformed', async () => {
+      const { id } = await create()
+      const tag = await etag(id)
+      const message = async (field: string) =>
+        (await ask(`${method} /users/${id}`, { 'if-match': field }, json)).json.message
+      for (const field of [tag.slice(1, -1), 'nonsense', '']) {
+        expect(await message(field)).toBe(
+          'If-Match must be `*` or ETags in double quotes, such as `"abc"`',
+        )
+      }
+      for (const field of ['"x"', `W/${tag}`]) {
+        expect(await message(field)).toBe('the precondition in If-Match or If-None-Match failed')
+      }
+    })
+
     test('is 412 and changes nothing when If-None-Match names the user, and done when it names others', async () => {
       const user = await create()
       const tag = await etag(user.id)

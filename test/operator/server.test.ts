@@ -35,10 +35,10 @@ describe('the port for operators', () => {
     ['GET', '/readyz', 200, 'ready'],
     ['HEAD', '/readyz', 200, ''],
     ['GET', '/readyz?verbose', 200, 'ready'],
-    ['GET', '/', 404, 'there are /livez, /readyz and /metrics'],
-    ['GET', '/users', 404, 'there are /livez, /readyz and /metrics'],
-    ['GET', '/__proto__', 404, 'there are /livez, /readyz and /metrics'],
-    ['POST', '/livez', 405, 'there are HEAD and GET'],
+    ['GET', '/', 404, 'not found: this port has /livez, /readyz and /metrics'],
+    ['GET', '/users', 404, 'not found: this port has /livez, /readyz and /metrics'],
+    ['GET', '/__proto__', 404, 'not found: this port has /livez, /readyz and /metrics'],
+    ['POST', '/livez', 405, 'the method POST is not allowed: use GET or HEAD'],
   ])('responds to %s %s with %i', async (method, path, status, text) => {
     expect(await ops(path, method)).toMatchObject({ status, text })
   })

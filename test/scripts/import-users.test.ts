@@ -36,6 +36,31 @@ describeStores((kind) => {
   })
 })
 
+test('a second import counts the users that are there in one line, and lists none of them', async () => {
+  const place = at(sqlitePlace)
+  const people = file('people.csv', 'name,email\nAda,a@x\nBob,b@x\nGrace,g@x\n')
+  await importUsers(place, people)
+  const { code, stdout, stderr } = await importUsers(place, people)
+  expect([code, stderr]).toEqual([0, ''])
+  expect(stdout).toMatch(/^created 0, updated 0, duplicate 3, refused 0; .* users\/s\n$/)
+  expect(existsSync(`${people}.report.txt`)).toBe(false)
+})
+
+test('--name-column may be given for each part of a name', async () => {
+  const place = at(sqlitePlace)
+  const people = file('people.csv', 'Achternaam;Voornaam;Email\nLovelace;Ada;a@x\n')
+  const columns = ['--name-column', 'Voornaam', '--name-column', 'Achternaam']
+  expect((await importUsers(place, ...columns, people)).code).toBe(0)
+  expect(await namesAt(place)).toEqual(['Ada Lovelace'])
+})
+
+test('--help lists the titles that are known', async () => {
+  const { stdout } = await importUsers(at(sqlitePlace), '--help')
+  for (const title of ['Vorname', 'nom de famille', 'apellidos', 'courriel']) {
+    expect(stdout).toContain(title)
+  }
+})
+
 test('standard input is read, and its refused lines are printed to standard error', async () => {
   const place = at(sqlitePlace)
   const lines = '{"name":"Ada","email":"a@x"}\n7\n'
@@ -50,7 +75,7 @@ test('what precedes a broken element is stored, and the message names its line',
   const people = file('people.json', '[{"name":"Ada","email":"a@x"},\n{"name":"Bob]')
   const { code, stdout, stderr } = await importUsers(place, people)
   expect([code, stdout]).toEqual([1, expect.stringMatching(/^created 1,/)])
-  expect(stderr).toBe('the element in line 2 is not valid JSON (after line 1)\n')
+  expect(stderr).toBe('line 2, element 2: it is not valid JSON (after line 1, element 1)\n')
 })
 
 test('an import that waits for a named pipe is stopped by a signal, and stores what it has', async () => {

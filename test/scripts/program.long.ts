@@ -1,6 +1,10 @@
 // The usage and the mistakes of every program.
 import { describe, expect, test } from '@jest/globals'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { openStore } from '../../src/store/open.ts'
+import { runToEnd } from '../support/program.ts'
+import { root } from '../support/readme.ts'
 import { sqlitePlace } from '../support/stores.ts'
 import { useTransfers } from '../support/transfers.ts'
 
@@ -10,6 +14,11 @@ describe.each(['import-users', 'export-users', 'create-user', 'backup'])('%s', (
   test('prints its usage with --help', async () => {
     const { code, stdout, stderr } = await done(script, at(sqlitePlace), ['--help'])
     expect([code, stdout, stderr]).toEqual([0, expect.stringMatching(/^usage: /), ''])
+  })
+
+  test('says with --help which store it uses, and its exit codes', async () => {
+    const { stdout } = await done(script, at(sqlitePlace), ['--help'])
+    for (const word of ['MONGODB_URI', 'DATA_DIR', 'Exit codes: 0 ']) expect(stdout).toContain(word)
   })
 
   test.each([['--nonsense'], ['one', 'two', 'three']])(
@@ -32,4 +41,18 @@ test.each<[string, string[], number, RegExp]>([
   const ended = await done(script, place, args)
   expect([ended.code, ended.stdout]).toEqual([code, ''])
   expect(ended.stderr).toMatch(message)
+})
+
+test('npm run takes a relative path from the folder where it is typed', () => {
+  const place = at(sqlitePlace)
+  const sub = mkdtempSync(join(root, 'dist/sub-'))
+  writeFileSync(join(sub, 'people.csv'), 'name,email\nAda,a@x\n')
+  const env = { ...process.env, MONGODB_URI: '', ...place.environment }
+  const npm = (...args: string[]) =>
+    runToEnd('npm', ['run', '--silent', ...args], { cwd: sub, env })
+  expect(npm('import-users', '--', 'people.csv')).toMatch(/^created 1,/)
+  npm('export-users', '--', 'users.ndjson')
+  npm('backup', '--', 'users.db')
+  expect(readdirSync(sub).toSorted()).toEqual(['people.csv', 'users.db', 'users.ndjson'])
+  rmSync(sub, { recursive: true })
 })

@@ -1,11 +1,12 @@
 // What all programs share, and the small programs.
-import { expect, jest, test } from '@jest/globals'
+import { describe, expect, jest, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
-import { statSync, symlinkSync } from 'node:fs'
+import { existsSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { printable, run, UsageError } from '../../scripts/program.ts'
+import { fileAt, printable, run, UsageError } from '../../scripts/program.ts'
 import { openStore } from '../../src/store/open.ts'
+import { run as start } from '../support/program.ts'
 import { sqlitePlace } from '../support/stores.ts'
 import { useTransfers } from '../support/transfers.ts'
 
@@ -28,17 +29,17 @@ test('a program exits with its own code, 1 if it fails, and 2 if its arguments a
       if (first === 'misuse') throw new UsageError('not so')
       return 130
     }
-    codes.push(await run('usage: x', {}, main, [word]))
+    codes.push(await run('usage: x\n\nDoes x.', {}, main, [word]))
   }
   spies.forEach((spy) => spy.mockRestore())
   expect(codes).toEqual([130, 1, 2, 0, 2])
   expect(said).toEqual([
     'it \\u001b failed',
     'not so',
-    'usage: x',
-    'usage: x\n',
+    'usage: x\nsee --help',
+    'usage: x\n\nDoes x.\n',
     expect.stringContaining('--nonsense'),
-    'usage: x',
+    'usage: x\nsee --help',
   ])
 })
 
@@ -66,6 +67,36 @@ test('output that cannot be written is a failure', () => {
     )
     expect([status, stderr]).toEqual([1, 'ENOSPC: no space left on device, write\n'])
   }
+})
+
+describe.each<[string, string[], string]>([
+  ['import-users', [], 'people.csv'],
+  ['import-users', ['--format', 'ndjson', '-', '--report'], 'report.txt'],
+  ['export-users', [], 'users.csv'],
+  ['backup', [], 'users.db'],
+])('%s %j', (script, args, path) => {
+  test(`takes ${path} from the folder where the user typed it, if npm runs it`, async () => {
+    const place = at(sqlitePlace)
+    await (await openStore(place)).close()
+    file('people.csv', 'name,email\nAda,a@x\n')
+    const env = { INIT_CWD: folder(), npm_lifecycle_event: script }
+    const program = start(`scripts/${script}`, place, env, [...args, path])
+    program.process.stdin!.end()
+    expect([await program.ended, existsSync(join(folder(), path))]).toEqual([0, true])
+  })
+
+  test('refuses a folder', async () => {
+    const { code, stderr } = await done(script, at(sqlitePlace), [...args, folder()])
+    const first = `${folder()} is a folder: give a file\n`
+    expect([code, stderr]).toEqual([2, expect.stringContaining(first)])
+  })
+})
+
+test('a path is left as it is if npm runs another script', () => {
+  const before = { ...process.env }
+  Object.assign(process.env, { INIT_CWD: folder(), npm_lifecycle_event: 'test' })
+  expect(fileAt('people.csv')).toBe('people.csv')
+  process.env = before
 })
 
 test('create-user says where the user is stored', async () => {

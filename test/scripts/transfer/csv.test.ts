@@ -110,8 +110,46 @@ test.each([
   }
 })
 
+test.each([
+  ['German', 'Vorname;Nachname;E-Mail\nAda;Lovelace;a@x\n'],
+  ['German', 'Name;Vorname;E-Mail-Adresse\nLovelace;Ada;a@x\n'],
+  ['German', 'Name;Vorname;Nachname;E-Mail\nLady L;Ada;Lovelace;a@x\n'],
+  ['German', 'E-Mail;Name\na@x;Ada Lovelace\n'],
+  ['French', 'Nom;Prénom;Courriel\nLovelace;Ada;a@x\n'],
+  ['French', 'NOM DE FAMILLE,PRE\u0301NOM,ADRESSE E-MAIL\nLovelace,Ada,a@x\n'],
+  ['French', 'nom,prenom,nom complet,e-mail\nL,A,Ada Lovelace,a@x\n'],
+  ['French', 'Nom;Adresse électronique\nAda Lovelace;a@x\n'],
+  ['French', "Nom d'usage;Prénom;Adresse mail\nLovelace;Ada;a@x\n"],
+  ['Spanish', 'Apellidos;Nombre;Correo electrónico\nLovelace;Ada;a@x\n'],
+  ['Spanish', 'Segundo apellido,Primer apellido,Nombre,Correo\n,Lovelace,Ada,a@x\n'],
+  ['Spanish', 'Nombre;Correo electronico\nAda Lovelace;a@x\n'],
+])('titles in %s are known: %j', async (_, file) => {
+  expect(shown(await readAnyhow(readCsv, file))).toEqual(['2 Ada Lovelace <a@x>'])
+})
+
+test('several columns may be the name, in the order in which they are given', async () => {
+  const columns = { name: ['Voornaam', 'achternaam'] }
+  const file = 'Achternaam;Voornaam;Email\nLovelace;Ada;a@x\n'
+  const lines = await read((text) => readCsv(text, columns), file)
+  expect(shown(lines)).toEqual(['2 Ada Lovelace <a@x>'])
+})
+
+test('every column that is named by an option must be there', async () => {
+  const columns = { name: ['Voornaam', 'Achternaam'] }
+  const reading = read((text) => readCsv(text, columns), 'Voornaam,Email\nAda,a@x\n')
+  await expect(reading).rejects.toThrow(
+    'no column is titled `Achternaam`; the titles are: Voornaam, Email',
+  )
+})
+
+test('a file without titles gets the advice to add some', async () => {
+  await expect(read(readCsv, 'Ada,a@x\nBob,b@x\n')).rejects.toThrow(
+    'no title in the first line is known: give the titles with --name-column and --email-column, or, if the file has none, add a line such as `name,email` above it; the titles are: Ada, a@x',
+  )
+})
+
 test.each<[string, Columns, string]>([
-  ['called anything', { name: 'Nom', email: 'Courriel' }, 'Courriel;Nom\na@x;Ada\n'],
+  ['called anything', { name: 'Naam', email: 'Postbus' }, 'Postbus;Naam\na@x;Ada\n'],
   ['a part of a name', { name: 'FIRST-name' }, 'Last name,first name,email\nL,Ada,a@x\n'],
   ['absent', { name: '' }, ',email\nAda,a@x\n'],
 ])('a column may be %s if that is said', async (_, columns, file) => {
@@ -122,10 +160,10 @@ test.each<[string, Columns, string]>([
 test.each([
   ['', 'the file is empty'],
   [
-    'Nom,Email\nAda,a@x\n',
-    'no column is titled `name` (--name-column names one); the titles are: Nom, Email',
+    'Naam,Email\nAda,a@x\n',
+    "no title is known as that of the name: give it with --name-column, or '' if there is none; the titles are: Naam, Email",
   ],
-  ['name,phone\nAda,1\n', 'no column is titled `email` (--email-column names one)'],
+  ['name,phone\nAda,1\n', 'no title is known as that of the email: give it with --email-column'],
   ['"name,email\nAda,1\n', 'the quotes of the titles are broken'],
 ])('the import of %j fails: %s', async (file, message) => {
   await expect(read(readCsv, file)).rejects.toThrow(message)

@@ -36,3 +36,13 @@ test('a format is known by the name of the file', () => {
   expect(formatOf('X.JSONL.gz')).toBe(formatOf('x', 'ndjson'))
   expect(() => formatOf('x.constructor')).toThrow('--format is needed for x.constructor: csv')
 })
+
+test.each(['people.xlsx', 'people.XLS', 'people.ods', '--format xlsx'])(
+  'a spreadsheet gets the advice to save it as CSV: %s',
+  (given) => {
+    const [file = '', asked] = given.startsWith('--') ? ['-', 'xlsx'] : [given]
+    expect(() => formatOf(file, asked)).toThrow(
+      'a spreadsheet cannot be read or written: use CSV (UTF-8), which spreadsheet programs save and open',
+    )
+  },
+)

@@ -30,8 +30,8 @@ async function importText(
   const store = await (isTrial ? openTrial : openStore)(place)
   const lines = formatOf('-', format).read(readText(inChunks(Buffer.from(text), 65_536)))
   const refused: string[] = []
-  const { tally } = await importLines(lines, store, options, (line, reason) =>
-    refused.push(`${line}: ${reason}`),
+  const { tally } = await importLines(lines, store, options, (place, reason) =>
+    refused.push(`${place}: ${reason}`),
   )
   await store.close()
   const { created, updated, duplicate } = tally
@@ -42,9 +42,9 @@ async function importLines(
   lines: AsyncIterable<Iterable<Line>>,
   store: Pick<UserStore, 'createMany' | 'most'>,
   { update = false, newIds = false } = {},
-  refuse: (line: number, reason: string) => void = () => {},
+  refuse: (place: string, reason: string) => void = () => {},
 ) {
-  const tally: Tally = { created: 0, updated: 0, duplicate: 0, refused: 0, line: 0 }
+  const tally: Tally = { created: 0, updated: 0, duplicate: 0, refused: 0, last: 'line 0' }
   const { signal: stop } = new AbortController()
   const importing = importUsers(lines, { store, update, newIds, refuse, stop }, tally)
   const failure: unknown = await importing.catch((error) => error)
@@ -57,7 +57,10 @@ describeStores((kind) => {
   test('importing a file again changes nothing, and counts its users as duplicates', async () => {
     const place = at(kind)
     const file = `id,name,email\n,Ada,ada@x\n,Bob\n${ID},Nobody,\n,Ada again,ada@x\n"broken,x@x\n`
-    const refused = ['3: it has 2 fields, but there are 3 titles', '6: its quotes are broken']
+    const refused = [
+      'line 3: it has 2 fields, but there are 3 titles',
+      'line 6: its quotes are broken',
+    ]
     expect(await importText(place, 'csv', file)).toEqual({ counts: [2, 0, 1, 2], refused })
     const users = await usersAt(place)
     expect(users.map(({ name }) => name).toSorted()).toEqual(['Ada', 'Nobody'])
@@ -127,19 +130,27 @@ describe('an import', () => {
     ]
     const file = lines.map((line) => JSON.stringify(line)).join('\n')
     expect((await importText(place, 'ndjson', file)).refused).toEqual([
-      '4: field `name` must be a string',
-      '5: field `email` must not contain a lone surrogate',
-      '6: it has neither a name nor an email',
+      'line 4: field `name` must be a string',
+      'line 5: field `email` must not contain a lone surrogate',
+      'line 6: it has neither a name nor an email',
     ])
     const users = (await usersAt(place)).map(({ name, email }) => [name, email])
     expect(users.map((user) => user.join())).toEqual(['7,true', ',b@x', ',c@x'])
+  })
+
+  test('names the element of a JSON array that is refused, which may be one line', async () => {
+    const file = '[{"name":"Ada"},{"name":7},[],{}]'
+    expect((await importText(at(sqlitePlace), 'json', file)).refused).toEqual([
+      'line 1, element 3: it is not a JSON object',
+      'line 1, element 4: it has neither a name nor an email',
+    ])
   })
 
   test('refuses an id of another form, unless ids are ignored', async () => {
     const place = at(sqlitePlace)
     const file = 'id,name,email\n1,Ada,a@x\n'
     expect((await importText(place, 'csv', file)).refused).toEqual([
-      '2: field `id` must be 24 lower-case hexadecimal digits (--new-ids ignores the ids in the file)',
+      'line 2: field `id` must be 24 lower-case hexadecimal digits (--new-ids ignores the ids in the file)',
     ])
     expect((await importText(place, 'csv', file, { newIds: true })).counts).toEqual([1, 0, 0, 0])
   })
@@ -157,7 +168,7 @@ describe('an import', () => {
     const file = `name,email\n${names.map((name, i) => `${name},${i}@x\n`).join('')}`
     const { counts, refused } = await importText(place, 'csv', file)
     expect(counts).toEqual([2, 0, 0, 1])
-    expect(refused).toEqual(['2: it is longer than 8,388,608 bytes'])
+    expect(refused).toEqual(['line 2: it is longer than 8,388,608 bytes'])
   })
 })
 
@@ -189,7 +200,7 @@ test('batches grow to what the store takes at once', async () => {
   const { sizes, tally } = await sizesOf(10_000, 1_000, async () => {})
   expect(sizes.slice(0, 6)).toEqual([100, 200, 400, 800, 1_000, 1_000])
   expect(Math.max(...sizes)).toBe(1_000)
-  expect([tally.created, tally.line]).toEqual([10_000, 10_000])
+  expect([tally.created, tally.last]).toEqual([10_000, 'line 10000'])
 })
 
 test('batches stay small when the store is slow', async () => {
@@ -207,5 +218,5 @@ test('when the store fails, what was stored before is counted, and nothing more 
   expect(failure).toBeInstanceOf(StoreFailure)
   expect(calls).toBe(3)
   expect(sizes).toEqual([100, 200])
-  expect([tally.created, tally.line]).toEqual([300, 300])
+  expect([tally.created, tally.last]).toEqual([300, 'line 300'])
 })

@@ -4,22 +4,26 @@ import { readJson } from '../../../scripts/transfer/json.ts'
 import type { Line } from '../../../scripts/transfer/lines.ts'
 import { read, readAnyhow } from '../../support/transfers.ts'
 
-const user = (line: number, name: string): Line => ({ line, fields: { name } })
+const user = (line: number, element: number, name: string): Line => ({
+  line,
+  element,
+  fields: { name },
+})
 
 test.each<[string, string, Line[]]>([
-  ['one line', '[{"name":"a"},{"name":"b"}]', [user(1, 'a'), user(1, 'b')]],
-  ['many lines', '[\n {\n"name": "a" },\n\n{"name":"b"}\n]\n', [user(2, 'a'), user(5, 'b')]],
-  ['CRLF', '[\r\n{"name":"a"},\r\n{"name":"b"}\r\n]\r\n', [user(2, 'a'), user(3, 'b')]],
+  ['one line', '[{"name":"a"},{"name":"b"}]', [user(1, 1, 'a'), user(1, 2, 'b')]],
+  ['many lines', '[\n {\n"name": "a" },\n\n{"name":"b"}\n]\n', [user(2, 1, 'a'), user(5, 2, 'b')]],
+  ['CRLF', '[\r\n{"name":"a"},\r\n{"name":"b"}\r\n]\r\n', [user(2, 1, 'a'), user(3, 2, 'b')]],
   ['no element', ' [ ] ', []],
   [
     'brackets and quotes in strings',
     '[{"name":"]}\\"\\\\"},{"name":"b"}]',
-    [user(1, ']}"\\'), user(1, 'b')],
+    [user(1, 1, ']}"\\'), user(1, 2, 'b')],
   ],
   [
     'other fields',
     '[{"a":[{"b":[]}],"name":"x"}]',
-    [{ line: 1, fields: { a: [{ b: [] }], name: 'x' } }],
+    [{ line: 1, element: 1, fields: { a: [{ b: [] }], name: 'x' } }],
   ],
 ])('an array may have %s', async (_, file, lines) => {
   expect(await readAnyhow(readJson, file)).toEqual(lines)
@@ -29,28 +33,28 @@ test.each(['7', '"b"', '["b"]', 'null'])(
   'the element %s is refused, and no other',
   async (element) => {
     expect(await readAnyhow(readJson, `[{"name":"a"},\n${element},\n{"name":"c"}\n]`)).toEqual([
-      user(1, 'a'),
-      { line: 2, reason: 'it is not a JSON object' },
-      user(3, 'c'),
+      user(1, 1, 'a'),
+      { line: 2, element: 2, reason: 'it is not a JSON object' },
+      user(3, 3, 'c'),
     ])
   },
 )
 
 test.each([
-  ['{"name":b}', 'the element in line 2 is not valid JSON'],
-  ['{"name":"b"]', 'the element in line 2 is not valid JSON'],
-  ['{"name":"b"}}', 'the element in line 2 is not valid JSON'],
-  ['{"name":"b}', 'the element in line 2 is not valid JSON'],
-  ['{"name":"b","x":', 'the JSON array does not end: see line 2'],
-  ['{"name":"b"', 'the JSON array does not end: see line 2'],
-  ['{"name":"b","x":[}', 'the JSON array does not end: see line 2'],
+  ['{"name":b}', 'line 2, element 2: it is not valid JSON'],
+  ['{"name":"b"]', 'line 2, element 2: it is not valid JSON'],
+  ['{"name":"b"}}', 'line 2, element 2: it is not valid JSON'],
+  ['{"name":"b}', 'line 2, element 2: it is not valid JSON'],
+  ['{"name":"b","x":', 'the JSON array does not end: see line 2, element 2'],
+  ['{"name":"b"', 'the JSON array does not end: see line 2, element 2'],
+  ['{"name":"b","x":[}', 'the JSON array does not end: see line 2, element 2'],
   ['{"name":"b"}]', 'line 2: there is text after the JSON array'],
 ])('the broken element %s ends the file: %s', async (element, message) => {
   for (const size of [1, Infinity]) {
     const found: Line[] = []
     const file = `[{"name":"a"},\n${element},\n{"name":"c"}\n]`
     await expect(read(readJson, file, size, undefined, found)).rejects.toThrow(message)
-    expect(found[0]).toEqual(user(1, 'a'))
+    expect(found[0]).toEqual(user(1, 1, 'a'))
     expect(found.some((line) => line.line > 2)).toBe(false)
   }
 })
@@ -60,7 +64,7 @@ test('an element that is too long is refused, and the next is read', async () =>
   for (const size of [65_536, 9_000_050]) {
     const lines = await read(readJson, `[{"name":"a"},${long} , {"name":"c"}]`, size)
     const reason = 'it is longer than 8,500,000 characters'
-    expect(lines).toEqual([user(1, 'a'), { line: 1, reason }, user(1, 'c')])
+    expect(lines).toEqual([user(1, 1, 'a'), { line: 1, element: 2, reason }, user(1, 3, 'c')])
   }
 })
 
@@ -75,8 +79,12 @@ test('broken JSON is read in linear time', async () => {
 
 test.each([
   ['', 'the file is empty'],
-  ['{"users":[]}', 'the file is not a JSON array (is it --format ndjson?)'],
+  [
+    '{"name":"a"}',
+    'the file is not a JSON array: put its users in `[…]`, or give --format ndjson if each line is a user',
+  ],
   ['[{"name":"a"},\n', 'the JSON array does not end: see line 2'],
+  ['[{"name":"a"}, {"name":}]', 'line 1, element 2: it is not valid JSON'],
   ['[] []', 'line 1: there is text after the JSON array'],
 ])('the import of %j fails: %s', async (file, message) => {
   await expect(read(readJson, file)).rejects.toThrow(message)

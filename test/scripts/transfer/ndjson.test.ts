@@ -29,7 +29,7 @@ test.each([
 })
 
 test('a line that is too long is refused, and the next is read', async () => {
-  const file = Buffer.from(`\n${'[,'.repeat(5_000_000)}\n{"name":"a"}\n`)
+  const file = Buffer.from(`\n${'{,'.repeat(5_000_000)}\n{"name":"a"}\n`)
   for (const size of [65_536, file.length - 5]) {
     expect(await read(readNdjson, file, size)).toEqual([
       { line: 2, reason: 'it is longer than 8,500,000 characters' },
@@ -37,3 +37,14 @@ test('a line that is too long is refused, and the next is read', async () => {
     ])
   }
 })
+
+test.each(['[{"name":"a"}]', '\n [\n{"name":"a"}\n]\n'])(
+  'a file that begins as a JSON array gets the advice to give its format: %j',
+  async (file) => {
+    for (const size of [1, Infinity]) {
+      await expect(read(readNdjson, file, size)).rejects.toThrow(
+        'the file begins as a JSON array: give --format json',
+      )
+    }
+  },
+)

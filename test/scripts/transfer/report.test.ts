@@ -10,7 +10,7 @@ const { folder, file } = useTransfers()
 test('a report lists lines, and only its owner may read it', () => {
   const [input, path] = [statSync(file('people.csv', 'x')), file('report.txt', 'of before')]
   const report = openReport(undefined, path, input)
-  report.refuse(3, 'it is \x1b[31mred')
+  report.refuse('line 3', 'it is \x1b[31mred')
   expect(report.close()).toBe(`; see ${path}`)
   expect(readFileSync(path, 'utf8')).toBe('line 3: it is \\u001b[31mred\n')
   expect(statSync(path).mode & 0o777).toBe(0o600)
@@ -40,7 +40,7 @@ test('refused lines are printed where no report can be written', () => {
   const said: string[] = []
   const spy = jest.spyOn(console, 'error').mockImplementation((text) => void said.push(text))
   const report = openReport(undefined, folder(), statSync(file('people.csv', 'x')))
-  report.refuse(3, 'it is broken')
+  report.refuse('line 3', 'it is broken')
   expect(report.close()).toBe('')
   spy.mockRestore()
   const reason = 'it is the input, a link or not a file; refused lines are printed here'
