@@ -6,5 +6,5 @@ import { setImmediate as turn } from 'node:timers/promises'
  * connection in each (https://github.com/libuv/libuv/pull/3696).
  */
 export async function letOthersIn(): Promise<void> {
-  for (let i = 0; i < 8; i += 1) await turn()
+  for (let i = 0; i < 16; i += 1) await turn()
 }

@@ -1,14 +1,13 @@
 // Reads the JSON body of a request: koa-bodyparser, with a limit on the size of a body, and on the
 // memory that all bodies and lists share.
 import { isUtf8 } from 'node:buffer'
-import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { Transform, type TransformCallback } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { brotliDecompressSync, unzipSync, type ZlibOptions } from 'node:zlib'
 import type Koa from 'koa'
 import bodyParser from 'koa-bodyparser'
 import type { Budget } from '../http/budget.ts'
+import { drop } from '../http/drop.ts'
 import { LIMITS } from '../http/limits.ts'
 import {
   bodyTooLarge,
@@ -65,7 +64,7 @@ export function bodyReader(
     const decode = decoderOf(ctx.req, limit)
     if (length > limit) throw bodyTooLarge()
     if (expectsContinue(ctx.req)) ctx.res.writeContinue()
-    const body = new Body(limit, memory, decode, length)
+    const body = new Body(limit, memory, decode)
     try {
       await serve(await read(ctx, body))
     } finally {
@@ -93,36 +92,50 @@ class Body extends Transform {
   readonly #limit: number
   readonly #memory: Budget
   readonly #decode: Decoder | undefined
-  readonly #declared: number
-  #bytes: Buffer = Buffer.allocUnsafe(1024)
+  /** All but the last are full. */
+  #parts: Buffer[] = []
+  /** How many bytes of the last part are free. */
+  #free = 0
   #length = 0
 
-  /** @param declared the `Content-Length`, or NaN */
-  constructor(limit: number, memory: Budget, decode: Decoder | undefined, declared: number) {
+  constructor(limit: number, memory: Budget, decode: Decoder | undefined) {
     super()
-    this.#declared = declared
     this.#limit = limit
     this.#memory = memory
     this.#decode = decode
   }
 
   giveUp(): void {
-    this.#bytes = NONE
+    this.#parts = []
     this.destroy(requestTimeout())
   }
 
   override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
     const whole = this.#length + chunk.length
     if (whole > this.#limit) return done(bodyTooLarge())
-    const size = this.#sizeFor(whole)
     const append = () => {
-      this.#grow(size)
-      this.#length += chunk.copy(this.#bytes, this.#length)
-      this.#memory.hold(this, size)
+      this.#append(chunk)
       done()
     }
-    if (whole <= LIMITS.smallPart) append()
-    else this.#memory.next(this, size, append)
+    if (chunk.length <= this.#free || whole <= LIMITS.smallPart) return append()
+    const size = whole + PART_SIZE
+    this.#memory.next(this, size, () => {
+      this.#memory.hold(this, size)
+      append()
+    })
+  }
+
+  #append(chunk: Buffer): void {
+    const last = this.#parts.at(-1) ?? NONE
+    const copied = chunk.copy(last, last.length - this.#free)
+    this.#free -= copied
+    this.#length += chunk.length
+    const rest = chunk.subarray(copied)
+    if (rest.length === 0) return
+    const size = this.#length <= LIMITS.smallPart ? 1024 : PART_SIZE
+    const part = Buffer.allocUnsafe(Math.max(rest.length, size))
+    this.#free = part.length - rest.copy(part)
+    this.#parts.push(part)
   }
 
   override _flush(done: TransformCallback): void {
@@ -138,29 +151,20 @@ class Body extends Transform {
 
   /** @throws Failure 400, 413 */
   #whole(): Buffer {
-    const sent = this.#bytes.subarray(0, this.#length)
-    this.#bytes = NONE
+    const [first = NONE, ...others] = this.#parts
+    const all = others.length === 0 ? first : Buffer.concat(this.#parts)
+    const sent = all.subarray(0, this.#length)
+    this.#parts = []
     const bytes = this.#decode ? this.#decode(sent) : sent
     if (!isUtf8(bytes)) throw invalidBody('the body is not valid UTF-8')
     return bytes
   }
-
-  /** Once a body is large, there is room for all of it: every copy waits for the garbage collector. */
-  #sizeFor(whole: number): number {
-    if (whole <= this.#bytes.length) return this.#bytes.length
-    const isLarge = whole > LIMITS.smallPart
-    return Math.min((isLarge && this.#declared) || 2 * whole, this.#limit)
-  }
-
-  #grow(size: number): void {
-    if (size === this.#bytes.length) return
-    const larger = Buffer.allocUnsafe(size)
-    this.#bytes.copy(larger)
-    this.#bytes = larger
-  }
 }
 
 const NONE = Buffer.alloc(0)
+
+/** In bytes. A client that sends less within `LIMITS.patience` makes no progress. */
+const PART_SIZE = 32 * 1024
 
 type Decoder = (bytes: Buffer) => Buffer
 
@@ -188,12 +192,4 @@ function decoderOf({ headers }: IncomingMessage, maxOutputLength: number): Decod
     default:
       throw unsupportedMediaType('the content coding of the body is unknown')
   }
-}
-
-/** Reads and drops the rest of the body: a client that is still sending would not read its response. */
-async function drop(request: IncomingMessage): Promise<void> {
-  request.unpipe().resume()
-  if (request.complete || request.destroyed) return
-  const ended = once(request, 'end').catch(() => {})
-  await Promise.race([ended, sleep(LIMITS.linger, undefined, { ref: false })])
 }

@@ -1,22 +1,22 @@
-// Writes a list as one JSON array or as lines of JSON, part by part. Never holds more than one part.
+// Writes a list as one JSON array or as lines of JSON, part by part.
 
 export const LINES_TYPE = 'application/x-ndjson' // https://github.com/ndjson/ndjson-spec
 
-/** The items of all `parts` as one JSON array. */
-export async function* jsonArray(parts: AsyncIterable<unknown[]>): AsyncGenerator<string> {
+/** Writes the next items; without items, the end of the list. */
+export type ListWriter = (items?: unknown[]) => string
+
+/** A function that writes one JSON array. */
+export function arrayWriter(): ListWriter {
   let opening = '['
-  for await (const items of parts) {
-    if (items.length === 0) continue
-    yield opening + JSON.stringify(items).slice(1, -1)
+  return (items) => {
+    if (!items) return opening === '[' ? '[]' : ']'
+    if (items.length === 0) return ''
+    const text = opening + JSON.stringify(items).slice(1, -1)
     opening = ','
+    return text
   }
-  yield opening === '[' ? '[]' : ']'
 }
 
-/** The items of all `parts`, each as one line. */
-export async function* jsonLines(parts: AsyncIterable<unknown[]>): AsyncGenerator<string> {
-  for await (const items of parts) yield linesOf(items)
-}
-
-export const linesOf = (items: unknown[]): string =>
+/** Each item as one line. */
+export const linesOf: ListWriter = (items = []) =>
   items.map((item) => `${JSON.stringify(item)}\n`).join('')

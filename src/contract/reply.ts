@@ -1,11 +1,10 @@
 // Writes what a handler returns as the response. A list is streamed.
-import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type Koa from 'koa'
 import type { Budget } from '../http/budget.ts'
 import { JSON_TYPE } from '../http/failure.ts'
-import { jsonArray, jsonLines, LINES_TYPE, linesOf } from './list-body.ts'
+import { arrayWriter, LINES_TYPE, linesOf, type ListWriter } from './list-body.ts'
 
 export interface Reply {
   status: number
@@ -27,7 +26,7 @@ export async function send(
   const [usual] = status === 200 ? mediaTypes : []
   const type = (hasChoice && ctx.accepts(mediaTypes)) || usual || 'application/json'
   const content = isAsyncIterable(body)
-    ? await stream(type === LINES_TYPE ? jsonLines(body) : jsonArray(body), ctx, memory)
+    ? await stream(body, type === LINES_TYPE ? linesOf : arrayWriter(), ctx, memory)
     : textOf(body, type)
   ctx.status = status
   ctx.set(headers)
@@ -55,50 +54,60 @@ function textOf(body: unknown, type: string): string | Buffer | undefined {
 }
 
 /**
- * The chunks of a list as a stream. Waits for the first chunk, so that a failure before it becomes a 500. A
- * later failure resets the connection, so that no client mistakes a part of the list for the whole list.
+ * A list as a stream. Waits for the first part, so that a failure before it becomes a 500. A later failure resets the
+ * connection, so that no client mistakes a part of the list for the whole list.
  */
 async function stream(
-  chunks: AsyncGenerator<string>,
+  list: AsyncIterable<unknown[]>,
+  write: ListWriter,
   ctx: Koa.Context,
   memory: Budget,
 ): Promise<Readable> {
   const { res } = ctx
   const holder = holderOf(ctx)
+  const parts = list[Symbol.asyncIterator]()
+  let isAtEnd = false
+  let isClosed = false
 
-  async function* counted(): AsyncGenerator<string> {
-    let hasBegun = false
-    let size = FIRST_PART
-    try {
-      for (;;) {
-        await until(res, (done) => memory.next(holder, size, done))
-        if (res.destroyed) return
-        const { value: chunk, done } = await chunks.next()
-        if (done || res.destroyed) return
-        size = COPIES * chunk.length
-        memory.hold(holder, size + res.writableLength)
-        yield chunk
-        hasBegun = true
-        // A client that does not read holds one part only.
-        if (res.writableNeedDrain) await until(res, (done) => res.once('drain', done))
-      }
-    } catch (error) {
-      if (hasBegun) {
+  /** Resolves to the text of the next part when the client has read the last one, and when there is room. */
+  async function next(): Promise<string> {
+    if (res.writableNeedDrain) await until(res, (done) => res.once('drain', done))
+    memory.release(holder)
+    await until(res, (done) => memory.next(holder, LARGE_PART, done))
+    if (res.destroyed) return ''
+    const { value: items } = (await parts.next()) as { value?: unknown[] }
+    const text = write(items)
+    if (!items) isAtEnd = true
+    else items.length = 0 // a generator would keep them until the next part
+    const size = COPIES * Buffer.byteLength(text) + res.writableLength
+    memory.hold(holder, isClosed ? 0 : size)
+    return text
+  }
+
+  let first: string | undefined
+  const readable = new Readable({
+    async read() {
+      try {
+        const text = first ?? (await next())
+        first = undefined
+        this.push(text)
+        if (isAtEnd) this.push(null)
+      } catch (error) {
         ctx.onerror(error as Error) // the log must have the cause before the reset
         holder.giveUp()
       }
-      throw error
-    } finally {
-      await chunks.return(undefined)
-    }
-  }
-
-  const readable = Readable.from(counted())
-  res.once('close', () => {
-    memory.release(holder)
-    readable.destroy() // also when the connection closed before the first chunk
+    },
+    destroy(error, done) {
+      void parts.return?.()
+      done(error)
+    },
   })
-  await once(readable, 'readable')
+  res.once('close', () => {
+    isClosed = true
+    memory.release(holder)
+    readable.destroy()
+  })
+  first = await next()
   return readable
 }
 
@@ -118,8 +127,8 @@ function until(res: ServerResponse, listen: (done: () => void) => void): Promise
 /** A part is in memory as users, as text and in the socket. */
 const COPIES = 3
 
-/** The bytes that the first part may take, before its size is known: a page with a user of 1 MB. */
-const FIRST_PART = COPIES * 1024 * 1024
+/** What a part may take until its size is known: one with a user of 1 MB. */
+const LARGE_PART = COPIES * 1024 * 1024
 
 function isAsyncIterable(body: unknown): body is AsyncIterable<unknown[]> {
   return typeof body === 'object' && body !== null && Symbol.asyncIterator in body

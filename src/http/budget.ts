@@ -7,6 +7,8 @@ import { letOthersIn } from '../turns.ts'
 export interface Holder {
   /** Called when others need the share. The budget no longer counts it. */
   giveUp(): void
+  /** Whether the service works on it, so that the client cannot act. Then it does not give up. */
+  isBusy?(): boolean
 }
 
 /** Shares in bytes, and their sum. The one that was set last comes last. */
@@ -33,7 +35,7 @@ interface Turn {
 
 type BudgetLimits = Pick<
   Limits,
-  'memory' | 'begun' | 'patience' | 'waiting' | 'work' | 'turns' | 'smallPart' | 'smallWork'
+  'memory' | 'begun' | 'patience' | 'waiting' | 'work' | 'slice' | 'turns' | 'smallPart'
 >
 
 export class Budget {
@@ -51,9 +53,10 @@ export class Budget {
   /** When each holder made progress, in milliseconds. */
   readonly #progress = new WeakMap<Holder, number>()
   readonly #limits: BudgetLimits
-  #hasBegun = false
+  /** The bytes that are worked on without letting others in. */
+  #slice = 0
   #isTurn = false
-  #patience: NodeJS.Timeout | undefined
+  #isWaitingForRoom = false
 
   constructor(limits: BudgetLimits = LIMITS) {
     this.#limits = limits
@@ -81,11 +84,11 @@ export class Budget {
   }
 
   /**
-   * Calls `begin` when there is room for work that takes `bytes`, for one holder at a time, with other requests
-   * between them. The client has sent its part, so the holder keeps its share.
+   * Calls `begin` when there is room for work that takes `bytes`. Lets others in after some work. The client has sent
+   * its part, so the holder keeps its share.
    */
   work(holder: Holder, bytes: number, begin: () => void): void {
-    if (bytes <= this.#limits.smallWork) return begin()
+    if (bytes <= this.#limits.smallPart) return begin()
     const share = this.#shares.get(holder) ?? 0
     this.#shares.delete(holder)
     this.#turns.delete(holder)
@@ -120,7 +123,7 @@ export class Budget {
   #dropSlowest(isNeeded: (holder: Holder) => boolean): void {
     for (const holder of this.#shares.keys()) {
       if (!isNeeded(holder)) return
-      if (!this.#turns.get(holder)) this.#drop(holder)
+      if (!this.#turns.get(holder) && !holder.isBusy?.()) this.#drop(holder)
     }
   }
 
@@ -147,9 +150,11 @@ export class Budget {
   }
 
   #waitForRoom(): void {
+    if (this.#isWaitingForRoom) return
+    this.#isWaitingForRoom = true
     const { patience } = this.#limits
-    this.#patience ??= setTimeout(() => {
-      this.#patience = undefined
+    setTimeout(() => {
+      this.#isWaitingForRoom = false
       const since = performance.now() - patience
       this.#dropSlowest((holder) => !this.#hasRoom && this.#progress.get(holder)! <= since)
       this.#takeTurns()
@@ -157,17 +162,21 @@ export class Budget {
   }
 
   #beginWork(): void {
-    const [next] = this.#waitingForWork
-    if (!next || this.#hasBegun) return
-    const [holder, { bytes, go }] = next
-    if (this.#working.size > 0 && this.#working.sum + bytes > this.#limits.work) return
-    this.#hasBegun = true
-    void letOthersIn().then(() => {
-      this.#hasBegun = false
-      this.#beginWork()
-    })
-    this.#waitingForWork.delete(holder)
-    this.#working.set(holder, bytes)
-    go()
+    const { work, slice } = this.#limits
+    for (const [holder, { bytes, go }] of this.#waitingForWork) {
+      const isFull = this.#working.size > 0 && this.#working.sum + bytes > work
+      if (isFull || this.#slice >= slice) return
+      this.#slice += bytes
+      if (this.#slice >= slice) void this.#pause()
+      this.#waitingForWork.delete(holder)
+      this.#working.set(holder, bytes)
+      go()
+    }
+  }
+
+  async #pause(): Promise<void> {
+    await letOthersIn()
+    this.#slice = 0
+    this.#beginWork()
   }
 }

@@ -131,8 +131,9 @@ export class Connection {
       this.#newest = undefined // an idle connection holds no headers
     }
     const [next] = this.#exchanges
+    this.began = performance.now()
     if (!next) this.#onIdle()
-    else if (this.socket.writable) this.#begin(next)
+    else setImmediate(() => this.socket.writable && this.#begin(next)) // others come first
   }
 }
 

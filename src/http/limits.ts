@@ -15,11 +15,11 @@ export const LIMITS = {
   memory: 64 * 1024 * 1024, // for headers, bodies, responses and parts of lists in flight, all clients together
   begun: 32 * 1024 * 1024, // of that, for bodies and lists that have begun: then others wait to begin
   waiting: 128 * 1024, // what such a body takes while it waits: a part of it, and what Node has read further
-  patience: 250, // then a client that neither sends nor reads loses its share, if others wait for room
+  patience: 500, // then a client that neither sends nor reads loses its share, if others wait for room
   work: 8 * 1024 * 1024, // for bodies that are worked on: each takes several times its size
+  slice: 64 * 1024, // of those, after which other requests are served, and connections accepted
   turns: 4, // large parts of bodies and lists in one turn of the event loop: more would make other requests wait
   smallPart: 4 * 1024, // headers, a body or a part of a list up to this size do not count
-  smallWork: 16 * 1024, // a body up to this size is worked on at once
 }
 
 export type Limits = typeof LIMITS

@@ -6,6 +6,7 @@ import http, { ServerResponse, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { Budget } from './budget.ts'
 import { Connections, type Connection } from './connections.ts'
+import { drop } from './drop.ts'
 import { parserFailure, refuse, type Failure } from './failure.ts'
 import type { HostCheck } from './hosts.ts'
 import { LIMITS, type Limits } from './limits.ts'
@@ -56,6 +57,7 @@ export function createServer(
     const isLast = Boolean(refusal ?? upgrade ?? expect ?? begin) || connections.areDraining
     response.setMaxListeners(20) // the connection, the budget, the log, the body and Koa listen for its end
     holdHeaders(request, response, connection)
+    response.prependOnceListener('finish', () => void dropRest(request)) // before Node does it, without limits
     connection.take(response, isLast, (failure = refusal) => {
       begin?.()
       observer?.request(request, response)
@@ -64,14 +66,15 @@ export function createServer(
     })
   }
 
-  /** Counts the headers of a request, which can take twenty times the bytes that were sent. */
+  /** Counts the headers of a request, which can take twenty times the bytes that were sent, and each waiting request. */
   function holdHeaders(
     { socket, rawHeaders }: Request,
     response: ServerResponse,
     connection: Connection,
   ): void {
-    const holder = { giveUp: () => connection.cut() }
-    const size = rawHeaders.reduce((sum, { length }) => sum + length + HEADER_SIZE, 0)
+    const holder = { giveUp: () => connection.cut(), isBusy: () => !connection.waitsForClient }
+    const first = connection.isIdle ? 0 : WAITING_SIZE
+    const size = rawHeaders.reduce((sum, { length }) => sum + length + HEADER_SIZE, first)
     if (!memory.hold(holder, size)) return
     const release = () => {
       memory.release(holder)
@@ -79,6 +82,12 @@ export function createServer(
     }
     response.once('close', release)
     socket.once('close', release) // a request that waits for another one is never closed itself
+  }
+
+  /** Drops the rest of a body after the response, and closes the connection if it does not end. */
+  async function dropRest(request: Request): Promise<void> {
+    const isWhole = request.complete || (await drop(request))
+    if (!isWhole) request.socket.destroy()
   }
 
   /** Serves a request for which Node has made no response. */
@@ -146,6 +155,9 @@ export function createServer(
 
 /** What a name or a value in the headers takes besides its text, in bytes. */
 const HEADER_SIZE = 150
+
+/** What a request that waits for another one takes besides its headers, in bytes. */
+const WAITING_SIZE = LIMITS.smallPart
 
 interface ParserError extends NodeJS.ErrnoException {
   rawPacket?: Buffer

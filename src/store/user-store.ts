@@ -39,7 +39,7 @@ export interface UserStore {
   /**
    * Users in order of creation: all, or those after the id `after`, or those with the given `ids`, which
    * must be in that order. They come in pages of at most about a megabyte, but at least one user. A
-   * page is read only when the caller asks for it.
+   * page is read only when the caller asks for it. It is a new array, which the caller may empty.
    */
   list(which?: { after?: string | undefined; ids?: string[] }): AsyncIterable<User[]>
 

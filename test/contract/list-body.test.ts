@@ -4,22 +4,16 @@ import fc from 'fast-check'
 import { once } from 'node:events'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { jsonArray, jsonLines } from '../../src/contract/list-body.ts'
+import { arrayWriter, linesOf, type ListWriter } from '../../src/contract/list-body.ts'
 import { StoreFailure, type User } from '../../src/store/user-store.ts'
 import { failing } from '../support/failing-store.ts'
 import { startService, tokens, useService } from '../support/service.ts'
 import { anyText } from '../support/text.ts'
 import { newUser } from '../support/users.ts'
 
-async function* pagesOf(lists: unknown[][]) {
-  yield* lists
-}
-
-async function written(chunks: AsyncIterable<string>): Promise<string[]> {
-  const all = []
-  for await (const chunk of chunks) if (chunk) all.push(chunk)
-  return all
-}
+/** The parts that are written of these pages. */
+const written = (write: ListWriter, pages: unknown[][]): string[] =>
+  [...pages, undefined].map((page) => write(page)).filter(Boolean)
 
 test.each([
   ['no pages', [], ['[]'], []],
@@ -27,12 +21,12 @@ test.each([
   ['one page', [[1, 2]], ['[1,2', ']'], ['1\n2\n']],
   ['two pages', [[1], ['a\n']], ['[1', ',"a\\n"', ']'], ['1\n', '"a\\n"\n']],
   ['empty pages between others', [[], [1], [], [2]], ['[1', ',2', ']'], ['1\n', '2\n']],
-])('a list of %s is written as an array and as lines', async (_, pages, array, lines) => {
-  expect(await written(jsonArray(pagesOf(pages)))).toEqual(array)
-  expect(await written(jsonLines(pagesOf(pages)))).toEqual(lines)
+])('a list of %s is written as an array and as lines', (_, pages, array, lines) => {
+  expect(written(arrayWriter(), pages)).toEqual(array)
+  expect(written(linesOf, pages)).toEqual(lines)
 })
 
-test('no text of a user breaks the array or a line', async () => {
+test('no text of a user breaks the array or a line', () => {
   const parts = ['}', ',', '{', '"', 'id', ':', '\\', '\n', '\r', '\u2028', '[', ']', '\0', '},{']
   const text = fc.oneof(
     anyText,
@@ -41,14 +35,14 @@ test('no text of a user breaks the array or a line', async () => {
   const pages = fc.array(fc.array(fc.record({ id: text, name: text }), { maxLength: 4 }), {
     maxLength: 4,
   })
-  const property = fc.asyncProperty(pages, async (pages) => {
-    const lines = (await written(jsonLines(pagesOf(pages)))).join('').split('\n')
+  const property = fc.property(pages, (pages) => {
+    const lines = written(linesOf, pages).join('').split('\n')
     expect(lines.pop()).toBe('')
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(pages.flat())
-    const array = (await written(jsonArray(pagesOf(pages)))).join('')
+    const array = written(arrayWriter(), pages).join('')
     expect(JSON.parse(array)).toEqual(pages.flat())
   })
-  await fc.assert(property, { numRuns: 30 })
+  fc.assert(property, { numRuns: 30 })
 })
 
 const GET_USERS = `GET /users HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${tokens.issue('x')}\r\n`

@@ -13,7 +13,7 @@ function budget() {
     work: 50,
     turns: 2,
     smallPart: 10,
-    smallWork: 10,
+    slice: 25,
   })
   const events: string[] = []
   const holder = (name: string): Holder => ({ giveUp: () => void events.push(`${name} gives up`) })
@@ -143,6 +143,12 @@ test('work that is larger than the limit is done alone', () => {
   const { events, holder, work } = budget()
   work('large', holder('large'), 80)
   expect(events).toEqual(['large begins'])
+})
+
+test('small pieces of work are done together', () => {
+  const { events, holder, work } = budget()
+  for (const name of ['a', 'b', 'c', 'd']) work(name, holder(name), 11)
+  expect(events).toEqual(['a begins', 'b begins', 'c begins'])
 })
 
 test('small work is done at once', () => {

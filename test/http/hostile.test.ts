@@ -50,7 +50,7 @@ async function* endless() {
   const users = [{ id: '0'.repeat(24), name: 'x'.repeat(50_000), email: '' }]
   try {
     for (;;) {
-      yield users
+      yield [...users]
       await sleep(1)
     }
   } finally {
@@ -68,7 +68,7 @@ const service = useService(() => ({
   async *list() {
     const users = [{ id: '0'.repeat(24), name: 'x'.repeat(1_000), email: '' }]
     for (let i = 0; i < 2_000; i += 1) {
-      yield users
+      yield [...users]
       if (i % 100 === 0) await sleep(1) // as a store takes time: the client's end comes on the way
     }
   },

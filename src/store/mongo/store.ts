@@ -103,13 +103,18 @@ export async function openMongoStore(
   const insertShort = inserter()
   const insertLong = inserter(1)
 
-  let size = 1 // how many users the next batch of any list has; grows while users are short
+  let size = 1 // how many users to ask for in the next page of any list; grows while users are short
 
-  /** Reads the next batch of a list. Two at a time, because a batch can have 16 MB. */
-  const nextPage = batched<Cursor, Page>(
+  /** Reads the first page of the users that match a filter. Two at a time, because a response can have 16 MB. */
+  const firstPage = batched<Filter<UserDocument>, Page>(
     async ([call]) => {
-      const hasNext = await attempt(() => call!.item.hasNext())
-      call!.resolve(firstPage(hasNext ? call!.item.readBufferedDocuments() : [], size))
+      const most = size
+      const page = { sort: { _id: 1 }, limit: most, batchSize: most, singleBatch: true }
+      const cursor = current.cursor({ filter: call!.item, ...page })
+      const hasNext = await attempt(() => cursor.hasNext())
+      const documents = hasNext ? cursor.readBufferedDocuments() : []
+      size = nextSize(documents, most)
+      call!.resolve(pageOf(documents, most))
     },
     { most: 1, runs: 2, onBatch() {} },
   )
@@ -130,21 +135,11 @@ export async function openMongoStore(
     async *list({ after = '', ids } = {}) {
       for (let isAtEnd = false; !isAtEnd;) {
         const left = ids?.filter((id) => id > after).map(toObjectId)
-        const filter = left ? { _id: { $in: left } } : following(after)
-        const cursor = current.cursor({ filter, sort: { _id: 1 }, batchSize: size })
-        try {
-          for (let isWhole = true; isWhole && !isAtEnd;) {
-            const page = await nextPage(cursor)
-            isAtEnd = page.users.length === 0
-            isWhole = page.isWhole
-            size = page.size
-            cursor.setBatchSize(size)
-            after = page.users.at(-1)?.id ?? after
-            if (!isAtEnd) yield page.users
-          }
-        } finally {
-          release(cursor)
-        }
+        if (left?.length === 0) return
+        const { users, isLast } = await firstPage(left ? { _id: { $in: left } } : following(after))
+        isAtEnd = isLast
+        after = users.at(-1)?.id ?? after
+        if (users.length > 0) yield users
       }
     },
     async ids(after, limit) {
@@ -192,7 +187,7 @@ function connect(uri: string) {
     const client = new MongoClient(uri, OPTIONS)
     const users = client.db().collection<UserDocument>('users')
     const { srvHost, hosts, dbName } = client.options
-    /** A cursor whose batches can change their size. */
+    /** A cursor over documents as bytes. */
     const cursor = (find: object) =>
       client.db().runCursorCommand({ find: users.collectionName, ...find }, { raw: true })
     return {
@@ -205,8 +200,6 @@ function connect(uri: string) {
     throw new StoreFailure(error, 'use MONGODB_URI')
   }
 }
-
-type Cursor = ReturnType<ReturnType<typeof connect>['cursor']>
 
 /** Closes without waiting, because the server may be gone. */
 function release(it: { close(): Promise<void> }): void {
@@ -228,19 +221,21 @@ async function inTime<T>(answer: Promise<T>, patience: number): Promise<T> {
 
 interface Page {
   users: User[]
-  /** Whether the page has all users of its batch. The others must be read again: a batch can have 16 MB. */
-  isWhole: boolean
-  /** How many users the next batch may have. */
-  size: number
+  /** Whether no user follows. */
+  isLast: boolean
 }
 
-function firstPage(documents: Buffer[], size: number): Page {
+/** The first users, in at most `PAGE_BYTES`, but at least one. A response can have fewer than `most` for its size. */
+function pageOf(documents: Buffer[], most: number): Page {
   let bytes = 0
   const end = documents.findIndex(({ length }, i) => (bytes += length) > PAGE_BYTES && i > 0)
   const users = (end > 0 ? documents.slice(0, end) : documents).map(toUser)
+  return { users, isLast: documents.length < most && bytes <= PAGE_BYTES }
+}
+
+function nextSize(documents: Buffer[], size: number): number {
   const longest = Math.max(1, ...documents.map(({ length }) => length))
-  const next = Math.max(1, Math.min(PAGE, 4 * size, Math.floor(PAGE_BYTES / longest)))
-  return { users, isWhole: end < 0, size: next }
+  return Math.max(1, Math.min(PAGE, 4 * size, Math.floor(PAGE_BYTES / longest)))
 }
 
 /** The user with this id, and this name if one is given; a document without a name has an empty one. */

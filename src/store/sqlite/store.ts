@@ -213,10 +213,9 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
         : () => pageAfter(after)
       for (;;) {
         const users = await readPage(next)
-        const last = users.at(-1)
-        if (!last) return
+        if (users.length === 0) return
+        after = users.at(-1)!.id
         yield users
-        after = last.id
       }
     },
     ids: async (after = '', limit) => {
