@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"reflect"
@@ -59,7 +60,9 @@ func main() {
 	unknown := must(users.LoginWithResponse(background, Login{Email: "nobody@example.com"}))
 	expect(unknown.StatusCode(), 401)
 	expect(unknown.JSON401.Message, "no user has this email")
-	expect(must(clientWith("").ListUsersWithResponse(background, nil)).StatusCode(), 401)
+	refused := must(clientWith("none").ListUsersWithResponse(background, nil))
+	expect(refused.StatusCode(), 401)
+	expect(refused.JSON401.Message, "a valid bearer token is required")
 
 	expect(must(users.DeleteUserWithResponse(background, ada.Id, nil)).StatusCode(), 204)
 	gone := must(users.ReadUserWithResponse(background, ada.Id, nil))
@@ -88,6 +91,6 @@ func must[T any](value T, err error) T {
 
 func expect[T any](actual, expected T) {
 	if !reflect.DeepEqual(actual, expected) {
-		panic([]any{"expected", expected, "got", actual})
+		panic(fmt.Sprintf("expected %v, got %v", expected, actual))
 	}
 }

@@ -43,7 +43,9 @@ async function main(): Promise<void> {
   expectEqual((await listUsers({ auth: token, query: { email } })).data, [ada])
   const unknown = await login({ body: { email: 'nobody@example.com' } })
   expectEqual([unknown.response!.status, unknown.error!.message], [401, 'no user has this email'])
-  expectEqual((await listUsers({ auth: 'none' })).response!.status, 401)
+  const refused = await listUsers({ auth: 'none' })
+  expectEqual(refused.response!.status, 401)
+  expectEqual(refused.error!.message, 'a valid bearer token is required')
 
   expectEqual((await deleteUser({ path })).response!.status, 204)
   const gone = await readUser({ path })

@@ -62,6 +62,7 @@ assert unknown.status_code == HTTPStatus.UNAUTHORIZED
 assert unknown.parsed == ErrorMessage("no user has this email")
 refused = list_users.sync_detailed(client=client_with("none"))
 assert refused.status_code == HTTPStatus.UNAUTHORIZED
+assert refused.parsed == ErrorMessage("a valid bearer token is required")
 
 deleted = delete_user.sync_detailed(ada.id, client=users)
 assert deleted.status_code == HTTPStatus.NO_CONTENT

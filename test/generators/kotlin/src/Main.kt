@@ -32,6 +32,7 @@ fun main() {
     val read = users.readUserWithHttpInfo(ada.id, null, null)
     expect(ada, data(read))
     val etag = header("ETag", read)
+    // readUser would throw a ServerException: the client takes a 304 for a failure of the server.
     val same = users.readUserWithHttpInfo(ada.id, null, etag)
     expect(304, same.statusCode)
     expect(etag, header("ETag", same))
