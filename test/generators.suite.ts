@@ -1,0 +1,98 @@
+// The clients that generators make from openapi.yaml compile, and work with the service. Each folder of
+// test/generators has a program that uses one client, and `run`, which makes, compiles and runs it.
+// Not part of `npm test`: npm run test:generators needs Go, Java 17, Maven, Python 3.10 and Node 22.18.
+import { afterAll, expect, test } from '@jest/globals'
+import { execFile, spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { startService, tokens } from './support/service.ts'
+import { sqlitePlace, useOwnStores } from './support/stores.ts'
+
+/** What every program does, as the service logs it. The email of Ada has a `+`. */
+const REQUESTS = [
+  'POST /users 201', // Ada
+  'POST /users 400', // another Ada
+  'POST /users 201', // Grace
+  'GET /users/{id} 200',
+  'GET /users/{id} 304', // with If-None-Match
+  'PUT /users/{id} 204', // with If-Match
+  'PUT /users/{id} 412', // with If-Match and the ETag of before
+  'GET /users/{id} 200',
+  'GET /users 200',
+  'GET /users 200', // the first page
+  'GET /users 200', // the second page, by the Link of the first
+  'POST /login 200',
+  'GET /users 200', // with the new token, and the email of Ada as a parameter
+  'POST /login 401',
+  'GET /users 401',
+  'DELETE /users/{id} 204',
+  'GET /users/{id} 404',
+]
+
+/** The tools that are needed, each with a command that fails where it is missing. */
+const TOOLS = {
+  Go: 'go version',
+  'Java and Maven': 'javac --version && mvn --version',
+  Maven: 'mvn --version',
+  'Python with venv': 'python3 -m venv --help',
+  'Node 22': "node --eval 'assert(parseInt(process.versions.node) >= 22)'",
+}
+
+/** The clients, their folders and their tools. */
+const CLIENTS = [
+  ['Go by oapi-codegen', 'go', 'Go'],
+  ['Java by openapi-generator', 'java', 'Java and Maven'],
+  ['Kotlin by openapi-generator', 'kotlin', 'Maven'],
+  ['Python by openapi-python-client', 'python', 'Python with venv'],
+  ['TypeScript by @hey-api/openapi-ts', 'hey-api', 'Node 22'],
+  ['TypeScript by orval', 'orval', 'Node 22'],
+] as const
+
+const folders = mkdtempSync(join(tmpdir(), 'users-service-generators-'))
+afterAll(() => rmSync(folders, { recursive: true }))
+
+const { open } = useOwnStores(sqlitePlace)
+
+for (const [name, folder, tools] of CLIENTS) {
+  const isMissing = spawnSync('sh', ['-c', TOOLS[tools]]).status !== 0
+  if (isMissing) process.stderr.write(`\n${name} WAS NOT TESTED: it needs ${tools}\n`)
+  const testIf = isMissing ? test.skip : test
+  testIf(name, () => expectToWork(folder), 600_000)
+}
+
+async function expectToWork(folder: string): Promise<void> {
+  const service = await startService(await open())
+  const environment = {
+    URL: `http://127.0.0.1:${service.port}`,
+    TOKEN: tokens.issue('665f1c2e8b3f4a0012d4c001'),
+  }
+  try {
+    await runClient(folder, environment)
+  } finally {
+    await service.close()
+  }
+  const requests = service.lines
+    .filter(({ msg }) => msg === 'request')
+    .map(({ method, path, status }) => [method, path, status].join(' '))
+  expect(requests.map((line) => line.replace(/[0-9a-f]{24}/, '{id}'))).toEqual(REQUESTS)
+}
+
+/** Runs `run` in a copy of the folder. Rejects with its output if it fails. */
+async function runClient(folder: string, environment: Record<string, string>): Promise<void> {
+  const cwd = join(folders, folder)
+  const repository = fileURLToPath(new URL('..', import.meta.url))
+  cpSync(join(repository, 'test/generators', folder), cwd, { recursive: true })
+  const env = {
+    ...process.env,
+    REPOSITORY: repository,
+    CONTRACT: `${repository}openapi.yaml`,
+    ...environment,
+  }
+  await new Promise<void>((resolve, reject) => {
+    execFile('sh', ['-eu', 'run'], { cwd, env, timeout: 590_000 }, (error, stdout) =>
+      error ? reject(new Error(`${error.message}\n${stdout}`)) : resolve(),
+    )
+  })
+}
