@@ -93,13 +93,16 @@ function createService(
 /** @param prefix of the variables that set the host and the port */
 async function listen(server: Server, prefix: string, host: string, port: number): Promise<void> {
   try {
-    await once(server.listen(port, host), 'listening')
+    await once(server.listen({ port, host, backlog: BACKLOG }), 'listening')
   } catch (error) {
     const { message } = error as Error
     const where = `${prefix}HOST ${host}, ${prefix}PORT ${port}`
     throw new Error(`cannot listen on ${where}: ${message}`, { cause: error })
   }
 }
+
+/** How many connections can wait to be accepted; the kernel makes others try again after a second. */
+const BACKLOG = 4_096
 
 function urlOf(server: Server): string {
   const { address, family, port } = server.address() as AddressInfo

@@ -64,7 +64,7 @@ export function bodyReader(
     const decode = decoderOf(ctx.req, limit)
     if (length > limit) throw bodyTooLarge()
     if (expectsContinue(ctx.req)) ctx.res.writeContinue()
-    const body = new Body(limit, memory, decode)
+    const body = new Body(limit, memory, decode, length)
     try {
       await serve(await read(ctx, body))
     } finally {
@@ -97,9 +97,12 @@ class Body extends Transform {
   /** How many bytes of the last part are free. */
   #free = 0
   #length = 0
+  readonly #most: number
 
-  constructor(limit: number, memory: Budget, decode: Decoder | undefined) {
+  /** @param declared the `Content-Length`, or NaN */
+  constructor(limit: number, memory: Budget, decode: Decoder | undefined, declared: number) {
     super()
+    this.#most = declared || limit
     this.#limit = limit
     this.#memory = memory
     this.#decode = decode
@@ -118,8 +121,8 @@ class Body extends Transform {
       done()
     }
     if (chunk.length <= this.#free || whole <= LIMITS.smallPart) return append()
-    const size = whole + PART_SIZE
-    this.#memory.next(this, size, () => {
+    const size = Math.min(whole + PART_SIZE, this.#most)
+    this.#memory.next(this, size, size, () => {
       this.#memory.hold(this, size)
       append()
     })
@@ -133,7 +136,9 @@ class Body extends Transform {
     const rest = chunk.subarray(copied)
     if (rest.length === 0) return
     const size = this.#length <= LIMITS.smallPart ? 1024 : PART_SIZE
-    const part = Buffer.allocUnsafe(Math.max(rest.length, size))
+    const part = Buffer.allocUnsafe(
+      Math.max(rest.length, Math.min(size, this.#most - this.#length)),
+    )
     this.#free = part.length - rest.copy(part)
     this.#parts.push(part)
   }

@@ -73,7 +73,7 @@ async function stream(
   async function next(): Promise<string> {
     if (res.writableNeedDrain) await until(res, (done) => res.once('drain', done))
     memory.release(holder)
-    await until(res, (done) => memory.next(holder, LARGE_PART, done))
+    await until(res, (done) => memory.next(holder, LARGE_PART, 0, done))
     if (res.destroyed) return ''
     const { value: items } = (await parts.next()) as { value?: unknown[] }
     const text = write(items)

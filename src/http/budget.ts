@@ -35,7 +35,7 @@ interface Turn {
 
 type BudgetLimits = Pick<
   Limits,
-  'memory' | 'begun' | 'patience' | 'waiting' | 'work' | 'slice' | 'turns' | 'smallPart'
+  'memory' | 'begun' | 'patience' | 'work' | 'slice' | 'turns' | 'smallPart'
 >
 
 export class Budget {
@@ -48,8 +48,8 @@ export class Budget {
   readonly #waitingForWork = new Map<Holder, Turn>()
   /** The holders that take turns, the oldest first. A turn ends when its holder calls `hold`. */
   readonly #turns = new Map<Holder, Turn | undefined>()
-  /** Those of them that wait for their first turn. */
-  readonly #beginners = new Set<Holder>()
+  /** Those of them that wait for their first turn, with what they take meanwhile. */
+  readonly #beginners = new Shares()
   /** When each holder made progress, in milliseconds. */
   readonly #progress = new WeakMap<Holder, number>()
   readonly #limits: BudgetLimits
@@ -74,11 +74,12 @@ export class Budget {
 
   /**
    * Calls `go` when it is the turn of `holder`, which may then take `bytes`, and must call `hold`: a few holders in
-   * each turn of the event loop, the oldest first. The first turn of a holder comes when there is room.
+   * each turn of the event loop, the oldest first. The first turn of a holder comes when there is room; until then
+   * it takes `waiting` bytes.
    */
-  next(holder: Holder, bytes: number, go: () => void): void {
+  next(holder: Holder, bytes: number, waiting: number, go: () => void): void {
     this.#turns.set(holder, { bytes, go })
-    if (!this.#shares.has(holder)) this.#beginners.add(holder)
+    if (!this.#shares.has(holder)) this.#beginners.set(holder, waiting)
     if (this.#total > this.#limits.memory) this.#drop(holder)
     else this.#takeTurns()
   }
@@ -106,8 +107,7 @@ export class Budget {
   }
 
   get #total(): number {
-    const waiting = this.#beginners.size * this.#limits.waiting
-    return this.#shares.sum + this.#complete.sum + waiting
+    return this.#shares.sum + this.#complete.sum + this.#beginners.sum
   }
 
   get #hasRoom(): boolean {

@@ -14,7 +14,6 @@ export const LIMITS = {
   waitingRequests: 10, // on one connection, after the one that is being served
   memory: 64 * 1024 * 1024, // for headers, bodies, responses and parts of lists in flight, all clients together
   begun: 32 * 1024 * 1024, // of that, for bodies and lists that have begun: then others wait to begin
-  waiting: 128 * 1024, // what such a body takes while it waits: a part of it, and what Node has read further
   patience: 500, // then a client that neither sends nor reads loses its share, if others wait for room
   work: 8 * 1024 * 1024, // for bodies that are worked on: each takes several times its size
   slice: 64 * 1024, // of those, after which other requests are served, and connections accepted

@@ -8,7 +8,6 @@ function budget() {
   const memory = new Budget({
     memory: 100,
     begun: 60,
-    waiting: 10,
     patience: 20,
     work: 50,
     turns: 2,
@@ -20,7 +19,7 @@ function budget() {
   const work = (name: string, one: Holder, bytes: number) =>
     memory.work(one, bytes, () => void events.push(`${name} begins`))
   const next = (name: string, one: Holder, bytes: number) =>
-    memory.next(one, bytes, () => {
+    memory.next(one, bytes, 10, () => {
       events.push(name)
       memory.hold(one, bytes)
     })
@@ -87,7 +86,7 @@ test('when others wait for room, those that their clients keep waiting give up',
 test('one that waits for the service does not give up', async () => {
   const { memory, events, holder, begin } = budget()
   const [reads, works] = [holder('reads'), holder('works')]
-  memory.next(reads, 40, () => {}) // a store takes its time
+  memory.next(reads, 40, 10, () => {}) // a store takes its time
   await turn()
   memory.hold(works, 40)
   memory.work(works, 40, () => {})

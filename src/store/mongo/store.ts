@@ -6,6 +6,7 @@ import {
   type Collection,
   type Filter,
 } from 'mongodb'
+import { letOthersIn } from '../../turns.ts'
 import { batched, outcomes, type BatchObserver } from '../batch.ts'
 import {
   createMany,
@@ -115,6 +116,20 @@ export async function openMongoStore(
       const documents = hasNext ? cursor.readBufferedDocuments() : []
       size = nextSize(documents, most)
       call!.resolve(pageOf(documents, most))
+      await letOthersIn()
+    },
+    { most: 1, runs: 2, onBatch() {} },
+  )
+
+  /** A few at a time: otherwise, many lists would take all connections of the driver. */
+  const idsOf = batched<{ after: string | undefined; limit: number }, string[]>(
+    async ([call]) => {
+      const { after, limit } = call!.item
+      const page = { sort: { _id: 1 }, limit, batchSize: limit + 1 } as const
+      const options = { projection: { _id: 1 }, ...page }
+      const found = await attempt((users) => users.find(following(after), options).toArray())
+      call!.resolve(found.map(({ _id }) => _id.toHexString()))
+      await letOthersIn()
     },
     { most: 1, runs: 2, onBatch() {} },
   )
@@ -142,16 +157,7 @@ export async function openMongoStore(
         if (users.length > 0) yield users
       }
     },
-    async ids(after, limit) {
-      const options = {
-        projection: { _id: 1 },
-        sort: { _id: 1 },
-        limit,
-        batchSize: limit + 1,
-      } as const
-      const found = await attempt((users) => users.find(following(after), options).toArray())
-      return found.map(({ _id }) => _id.toHexString())
-    },
+    ids: (after, limit) => idsOf({ after, limit }),
     async rename(id, name, ifName) {
       if (!isUserId(id)) return false
       const update = { $set: { name } }
