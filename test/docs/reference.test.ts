@@ -206,7 +206,7 @@ describeBrowser.each(SIZES)('the page on %s', (device, viewport) => {
     await open('createUser')
     const email = await body().inputValue()
     expect(await execute()).toMatchObject({ status: 201, shown: expect.stringContaining('ada-') })
-    for (let next = email; next === email; ) next = await body().inputValue()
+    for (let next = email; next === email;) next = await body().inputValue()
     expect((await execute()).status).toBe(201)
     expect((await first('deleteUser')).status).toBe(204)
     expect((await first('deleteUser')).status).toBe(204)
