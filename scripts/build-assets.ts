@@ -8,29 +8,23 @@ import {
   readFileSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
+import { obeyingPolicy } from './explorer.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const page = join(root, 'src/docs')
-const swaggerUi = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')))
+const explorer = join(root, 'node_modules/openapi-explorer')
 
 const contract: unknown = parse(readFileSync(join(root, 'openapi.yaml'), 'utf8'))
 writeFileSync(join(root, 'dist/openapi.json'), JSON.stringify(contract))
 
 mkdirSync(join(root, 'dist/docs'), { recursive: true })
-for (const file of readdirSync(page)) copy(page, file)
-for (const file of [
-  'swagger-ui.css',
-  'swagger-ui-bundle.js',
-  'favicon-32x32.png',
-  'LICENSE',
-  'NOTICE',
-  'swagger-ui-bundle.js.LICENSE.txt',
-]) {
-  copy(swaggerUi, file)
-}
+for (const file of readdirSync(page)) write(file, readFileSync(join(page, file)))
+write('LICENSE', readFileSync(join(explorer, 'LICENSE')))
+const bundle = readFileSync(join(explorer, 'dist/browser/openapi-explorer.min.js'), 'utf8')
+write('openapi-explorer.js', Buffer.from(obeyingPolicy(bundle)))
 
 const { version, license, repository, dependencies } = JSON.parse(
   readFileSync(join(root, 'package.json'), 'utf8'),
@@ -54,9 +48,8 @@ for (const file of ['client/client.js', 'client/client.d.ts', 'contract/openapi.
 }
 writeFileSync(join(root, 'dist/client/package.json'), JSON.stringify(client, undefined, 2))
 
-/** Skips a file that has not changed: a service may be serving it. */
-function copy(folder: string, file: string): void {
-  const [from, to] = [join(folder, file), join(root, 'dist/docs', file)]
-  if (existsSync(to) && readFileSync(to).equals(readFileSync(from))) return
-  copyFileSync(from, to)
+/** Writes a file to dist/docs. Skips one that has not changed: a service may be serving it. */
+function write(file: string, content: Buffer): void {
+  const path = join(root, 'dist/docs', file)
+  if (!existsSync(path) || !readFileSync(path).equals(content)) writeFileSync(path, content)
 }

@@ -1,76 +1,123 @@
-// The page at /docs, in the browser: shows the contract in Swagger UI, logs in and fills in the token.
-const form = document.querySelector('form')
-const status = document.querySelector('output')
-const button = document.querySelector('button')
-let ui
-let hasToken = false
+// The page at /docs, in the browser: shows the contract in OpenAPI Explorer, logs in, and keeps the
+// values in the forms such that they work.
+const explorer = document.createElement('openapi-explorer')
+const [form, status] = ['form', 'output'].map((name) => document.querySelector(name))
+const [menu, logOutButton] = ['#menu', '#log-out'].map((id) => document.querySelector(id))
+
+/** Who is logged in, `{ email, token }`, until the tab closes. */
+const KEY = location.pathname
+let session = JSON.parse(sessionStorage.getItem(KEY))
+/** The ids of users that exist: the one who is logged in, then those created on this page. */
+let ids = []
 
 void show()
 
 async function show() {
-  const contract = JSON.parse(await (await fetch('openapi.json')).text(), unlessOptional)
+  const contract = await (await fetch('openapi.json')).json()
+  const { title } = contract.info
+  document.title = document.querySelector('h1').textContent = title
   // The service is at the URL of this page, even if a proxy adds a path prefix.
-  const url = new URL('.', location.href).pathname.replace(/(.)\/$/, '$1')
-  ui = SwaggerUIBundle({
-    spec: { ...contract, servers: [{ url }] },
-    dom_id: '#reference',
-    deepLinking: true,
-    displayRequestDuration: true,
-    defaultModelsExpandDepth: 0,
-    tryItOutEnabled: true,
-    validatorUrl: null, // by default, the page sends the URL of the contract to validator.swagger.io
-    responseInterceptor: noteRefusal,
-    onComplete: () => (button.disabled = false),
-  })
-}
-
-/** Swagger UI would send the examples of optional parameters with every request. */
-function unlessOptional(_, part) {
-  return part?.in && !part.required ? { ...part, example: undefined } : part
+  contract.servers = [{ url: new URL('.', location.href).href.replace(/\/$/, '') }]
+  explorer.handleResize = () => {} // otherwise a small window has no menu and no search
+  explorer.setAttribute('default-schema-tab', 'body')
+  explorer.setAttribute('hide-authentication', '')
+  explorer.setAttribute('hide-server-selection', '')
+  document.body.append(explorer)
+  explorer.shadowRoot.append(document.querySelector('[rel=stylesheet]').cloneNode())
+  await explorer.loadSpec(contract)
+  await startSession(session)
+  form.querySelector('button').disabled = false
 }
 
 form.addEventListener('submit', (event) => {
   event.preventDefault()
   void logInAs(form.elements.email.value)
 })
+logOutButton.addEventListener('click', () => void startSession(null))
 
 async function logInAs(email) {
-  button.disabled = true
-  if (hasToken) ui.authActions.logout(['bearer'])
-  hasToken = false
-  try {
-    ui.preauthorizeApiKey('bearer', await tokenOf(email))
-    hasToken = true
-    say(`Logged in as ${email}`, 'logged-in')
-  } catch (error) {
-    say(error.message, 'refused')
-  }
-  button.disabled = false
-}
-
-/** Gets a token for the user with this email. @throws Error with the message of the service */
-async function tokenOf(email) {
   const headers = { 'Content-Type': 'application/json' }
-  const response = await fetch('login', {
-    method: 'POST',
-    headers,
-    body: JSON.stringify({ email }),
-  })
-  const { token, message = `${response.status} ${response.statusText}` } = await response
-    .json()
-    .catch(() => ({}))
-  if (!response.ok) throw new Error(message)
-  return token
-}
-
-function noteRefusal(response) {
-  if (response.status === 401 && hasToken && !response.url.endsWith('/login')) {
-    say('The token is no longer valid. Log in again.', 'refused')
+  try {
+    const response = await fetch('login', {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ email }),
+    })
+    const { token, message = response.statusText } = await response.json()
+    await startSession(token ? { email, token } : null, message)
+  } catch (error) {
+    await startSession(null, error.message)
   }
-  return response
 }
 
-function say(text, kind) {
-  status.textContent = text
-  status.className = kind
+/** Logs in, or out with `null`, and says so. */
+async function startSession(next, message = '') {
+  session = next
+  if (session) sessionStorage.setItem(KEY, JSON.stringify(session))
+  else sessionStorage.removeItem(KEY)
+  form.hidden = Boolean(session)
+  logOutButton.hidden = !session
+  await explorer.setAuthenticationConfiguration('bearer', { token: session?.token })
+  ids = session ? await idsOf(session) : []
+  if (session !== next) return
+  await fillIn()
+  status.textContent = session ? `Logged in as ${session.email}` : message
+}
+
+/** The id of the user who is logged in, unless the user was deleted. */
+async function idsOf({ email, token }) {
+  const response = await fetch(`users?email=${encodeURIComponent(email)}`, {
+    headers: { Authorization: `Bearer ${token}` },
+  })
+  if (response.status === 401) void refused()
+  return response.ok ? (await response.json()).map(({ id }) => id) : []
+}
+
+function refused() {
+  return startSession(null, 'The token is no longer valid. Log in again.')
+}
+
+explorer.addEventListener('response', ({ detail: { request, response } }) => {
+  const created = request.method === 'POST' && response?.status === 201
+  const deleted = request.method === 'DELETE' && response?.status === 204
+  if (created) ids.push(JSON.parse(response.body).id)
+  if (deleted) ids = ids.filter((id) => id !== request.path.id)
+  if (created || deleted) void fillIn()
+  if (response?.status === 401 && session && !request.url.endsWith('/login')) void refused()
+})
+
+/** Fills in what works: the id of a user that exists, an email that no user has, one to log in with. */
+async function fillIn() {
+  const emails = {
+    createUser: (email) => email.replace(/(-\w+)?@/, `-${Date.now().toString(36)}@`),
+    login: (email) => session?.email ?? email,
+  }
+  for (const operation of explorer.resolvedSpec.tags.flatMap(({ paths }) => paths)) {
+    operation.parameters = operation.parameters.map((parameter) =>
+      parameter.in === 'path'
+        ? { ...parameter, schema: { ...parameter.schema, default: ids.at(-1) } }
+        : parameter,
+    )
+    const email = emails[operation.operationId]
+    if (email) operation.requestBody = withEmails(operation.requestBody, email)
+  }
+  explorer.requestUpdate()
+  await explorer.updateComplete
+  const shown = explorer.shadowRoot.querySelector('api-request')
+  if (shown) shown.cachedBodyData = undefined // otherwise it keeps the body from before
+  shown?.requestUpdate()
+}
+
+/** The body, with other emails in its examples. */
+function withEmails(body, email) {
+  return JSON.parse(JSON.stringify(body), (key, value) =>
+    key === 'email' && typeof value === 'string' ? email(value) : value,
+  )
+}
+
+menu.addEventListener('click', () => toggleMenu())
+explorer.addEventListener('event', () => toggleMenu(false))
+
+function toggleMenu(open = menu.ariaExpanded === 'false') {
+  menu.ariaExpanded = explorer.dataset.menu = open
 }

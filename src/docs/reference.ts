@@ -8,13 +8,7 @@ import type Koa from 'koa'
 import { methodNotAllowed } from '../http/failure.ts'
 
 /** The files that `npm run build` copies to dist/docs, next to the page itself. */
-const ASSETS = [
-  'page.css',
-  'page.js',
-  'swagger-ui.css',
-  'swagger-ui-bundle.js',
-  'favicon-32x32.png',
-]
+const ASSETS = ['page.css', 'page.js', 'openapi-explorer.js']
 
 /** The content of each path, read at the first request for it. */
 const PAGES = new Map<string, () => Promise<Page>>([

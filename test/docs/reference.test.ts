@@ -1,13 +1,24 @@
 // The contract for its readers: the documents over HTTP, and the page in a real browser.
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  jest,
+  test,
+} from '@jest/globals'
+import axeCore from 'axe-core'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { parse } from 'yaml'
-import { contractOperations, operationOf, type OperationId } from '../../src/contract/document.ts'
+import { contractOperations, type OperationId } from '../../src/contract/document.ts'
 import { CHROMIUM } from '../support/chromium.ts'
 import { parseAnswers, startService, useService } from '../support/service.ts'
 import { sqlitePlace, useStore } from '../support/stores.ts'
@@ -21,23 +32,22 @@ const TYPES: [string, string][] = [
   ['/docs', 'text/html; charset=utf-8'],
   ['/docs/page.css', 'text/css; charset=utf-8'],
   ['/docs/page.js', 'text/javascript; charset=utf-8'],
-  ['/docs/swagger-ui.css', 'text/css; charset=utf-8'],
-  ['/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
-  ['/docs/favicon-32x32.png', 'image/png'],
+  ['/docs/openapi-explorer.js', 'text/javascript; charset=utf-8'],
   ['/openapi.yaml', 'application/yaml'],
   ['/openapi.json', 'application/json; charset=utf-8'],
 ]
 const PATHS = TYPES.map(([path]) => path)
 
-describe('the contract over HTTP', () => {
-  const file = readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8')
+const FILE = readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8')
+const DOCUMENT = parse(FILE)
 
+describe('the contract over HTTP', () => {
   test('/openapi.yaml is the file', async () => {
-    expect(await (await fetch(url('/openapi.yaml'))).text()).toBe(file)
+    expect(await (await fetch(url('/openapi.yaml'))).text()).toBe(FILE)
   })
 
   test('/openapi.json is the same document', async () => {
-    expect(await (await fetch(url('/openapi.json'))).json()).toEqual(parse(file))
+    expect(await (await fetch(url('/openapi.json'))).json()).toEqual(DOCUMENT)
   })
 
   test.each(TYPES)(
@@ -80,20 +90,52 @@ describe('the contract over HTTP', () => {
   })
 })
 
-declare const ui: { specSelectors: { specResolvedSubtree(path: string[]): unknown } }
+declare const axe: {
+  run(options: object): Promise<{ violations: { id: string; nodes: { target: unknown }[] }[] }>
+}
+
+const SCREENSHOTS = fileURLToPath(new URL('../../dist/screenshots', import.meta.url))
+const INSIDE = `document.querySelector('openapi-explorer').shadowRoot`
+/** In the browser: the elements with content that does not fit. */
+const TOO_WIDE = `[document.documentElement, ...${INSIDE}.querySelectorAll('*')]
+  .filter(({ clientWidth, scrollWidth }) => clientWidth > 1 && scrollWidth > clientWidth + 1)
+  .filter((element) => !element.matches('input, textarea'))
+  .filter((element) => element.matches('html') || getComputedStyle(element).overflowX !== 'visible')
+  .map(({ outerHTML }) => outerHTML.slice(0, 80))`
+
+const SIZES: [string, { width: number; height: number }][] = [
+  ['a desktop', { width: 1280, height: 800 }],
+  ['a phone', { width: 390, height: 844 }],
+]
+const SCHEMES = ['light', 'dark'] as const
+const ADA = 'ada@example.com'
+const SUMMARY = Object.fromEntries(
+  contractOperations.map(({ id, path, method }) => [id, DOCUMENT.paths[path][method].summary]),
+) as Record<OperationId, string>
+
+/** @param color such as `rgb(255, 255, 255)`, which is 765 */
+const lightness = (color: string) =>
+  color.match(/\d+/g)!.reduce((sum, part) => sum + Number(part), 0)
 
 const describeBrowser = existsSync(CHROMIUM) ? describe : describe.skip
 
-describeBrowser('the page', () => {
-  const SCREENSHOT = fileURLToPath(new URL('../../dist/docs-page.png', import.meta.url))
+describeBrowser.each(SIZES)('the page on %s', (device, viewport) => {
   const complaints: string[] = []
   let browser: Browser
   let page: Page
 
   beforeAll(async () => {
-    await store().create(newUser({ email: 'ada@example.com' }))
     browser = await chromium.launch({ executablePath: CHROMIUM })
-    page = await browser.newPage({ viewport: { width: 1280, height: 1600 } })
+  })
+  afterAll(async () => {
+    await browser.close()
+    expect(complaints).toEqual([]) // such as violations of the Content-Security-Policy
+  })
+
+  beforeEach(async () => {
+    if (!(await store().findByEmail(ADA))) await store().create(newUser({ email: ADA }))
+    page = await browser.newPage({ viewport })
+    page.setDefaultTimeout(10_000)
     page.on('pageerror', (error) => complaints.push(error.message))
     page.on('console', (line) => {
       const refused = /responded with a status of 4/.test(line.text()) // the tests cause these
@@ -104,88 +146,157 @@ describeBrowser('the page', () => {
       if (!here) complaints.push(`a request to ${request.url()}`)
     })
     await page.goto(url('/docs'))
-    await page.locator('.opblock').first().waitFor()
   })
-  afterAll(async () => {
-    await browser.close()
-    expect(complaints).toEqual([]) // such as violations of the Content-Security-Policy
-  })
+  afterEach(() => page.close())
 
-  const said = () => page.getByRole('status')
+  const said = () => page.getByRole('banner').getByRole('status')
+  const button = (name: string) => page.getByRole('button', { name: new RegExp(`^${name}$`, 'i') })
+  const entries = () => page.locator('nav .nav-bar-path[id^="link-"]:not([id*="cmp--"])')
+  const body = () => page.getByRole('textbox', { name: 'Request Body' })
 
   /** Logs in with the form at the top. @returns the message of the page */
-  async function logIn(email: string): Promise<string> {
+  async function logIn(email = ADA): Promise<string> {
     await page.getByLabel('Email').fill(email)
-    const before = await said().innerText()
-    await page.getByRole('button', { name: 'Log in' }).click()
-    await said().filter({ hasNotText: before }).waitFor()
-    return said().innerText()
+    await button('Log in').click()
+    return said().filter({ hasText: /./ }).innerText()
   }
 
-  /**
-   * Opens an operation, fills it in and executes it; with the keyboard, because a click waits for the
-   * page to stand still. @returns the response as the page shows it
-   */
-  async function execute(
-    operation: OperationId,
-    { id, body }: { id?: string; body?: object } = {},
-  ) {
-    const block = page.locator(`[id$="-${operation}"]`)
-    const press = (name: string) => block.getByRole('button', { name, exact: true }).press('Enter')
-    if (await block.locator('.live-responses-table').isVisible()) await press('Clear')
-    else await block.locator('.opblock-summary-control').press('Enter')
-    await page.waitForFunction(isResolved, operationOf(operation))
-    if (id) await block.getByPlaceholder('id').fill(id)
-    if (body) await block.locator('textarea.body-param__text').fill(JSON.stringify(body))
-    await press('Execute')
-    const answer = block.locator('.live-responses-table .response')
-    const status = Number(await answer.locator('.response-col_status').innerText())
-    const shown = await answer.locator('.response-col_description').innerText()
-    return { status, shown }
+  /** Chooses an operation in the menu, and waits until the page has moved there. */
+  async function open(operation: OperationId): Promise<void> {
+    if (device === 'a phone') await button('Menu').click()
+    const entry = entries().filter({ hasText: SUMMARY[operation] })
+    await entry.click()
+    await entry.and(page.locator('.active')).waitFor({ state: 'attached' })
   }
 
-  /** Whether Swagger UI, in the browser, knows the operation with what it refers to; until then it cannot execute it. */
-  function isResolved({ path, method }: { path: string; method: string }): boolean {
-    return Boolean(ui.specSelectors.specResolvedSubtree(['paths', path, method]))
+  /** Executes the operation that is open. @returns the response as the page shows it */
+  async function execute() {
+    const response = page.waitForResponse((answer) => !answer.url().includes('docs'))
+    await button('Execute').click()
+    const status = (await response).status()
+    await page.locator('.response-message', { hasText: `(${status})` }).waitFor()
+    const shown = page.locator('api-request syntax-highlighter[mime-type]')
+    return { status, shown: await shown.filter({ hasNotText: '⌛' }).locator('pre').innerText() }
   }
 
-  test('shows every operation', async () => {
-    await expect(page.locator('.opblock').count()).resolves.toBe(contractOperations.length)
+  /** Opens an operation and executes it. */
+  async function first(operation: OperationId) {
+    await open(operation)
+    return execute()
+  }
+
+  test('shows every operation, and finds one by a word', async () => {
+    await button('Log in').waitFor()
+    if (device === 'a phone') await button('Menu').click()
+    expect(await entries().allInnerTexts()).toEqual(Object.values(SUMMARY))
+    await page.getByPlaceholder('Filter').fill('rename')
+    await entries().filter({ hasText: SUMMARY.listUsers }).waitFor({ state: 'detached' })
+    expect(await entries().allInnerTexts()).toEqual([SUMMARY.renameUser])
   })
 
-  test('logs in, and sends the token with every operation', async () => {
-    expect(await logIn('ada@example.com')).toBe('Logged in as ada@example.com')
+  test('the example of every operation succeeds at the first click', async () => {
+    await logIn()
+    const statuses = []
+    for (const { id } of contractOperations) statuses.push((await first(id)).status)
+    expect(statuses).toEqual([200, 201, 200, 204, 204, 200])
+  })
 
+  test('the examples succeed at the second click too', async () => {
+    await logIn()
+    await open('createUser')
+    const email = await body().inputValue()
+    expect(await execute()).toMatchObject({ status: 201, shown: expect.stringContaining('ada-') })
+    for (let next = email; next === email;) next = await body().inputValue()
+    expect((await execute()).status).toBe(201)
+    expect((await first('deleteUser')).status).toBe(204)
+    expect((await first('deleteUser')).status).toBe(204)
+    expect(await first('readUser')).toMatchObject({
+      status: 200,
+      shown: expect.stringContaining(ADA),
+    })
+  })
+
+  test('what is typed in is sent', async () => {
+    await logIn()
     const grace = newUser()
-    expect((await execute('createUser', { body: grace })).status).toBe(201)
-    const { id } = (await store().findByEmail(grace.email))!
-    const shown = expect.stringContaining(grace.email)
-    expect(await execute('listUsers')).toEqual({ status: 200, shown })
-    expect(await execute('readUser', { id })).toEqual({ status: 200, shown })
-    expect((await execute('renameUser', { id, body: { name: 'Grace Hopper' } })).status).toBe(204)
-    expect(await store().find(id)).toMatchObject({ name: 'Grace Hopper' })
-    expect((await execute('deleteUser', { id })).status).toBe(204)
-    expect((await execute('login', { body: { email: 'ada@example.com' } })).status).toBe(200)
+    await open('createUser')
+    await body().fill(JSON.stringify(grace))
+    expect((await execute()).status).toBe(201)
+    expect(await store().findByEmail(grace.email)).toMatchObject(grace)
+    await open('renameUser')
+    await body().fill('{ "name": "Grace Hopper" }')
+    expect((await execute()).status).toBe(204)
+    expect(await store().findByEmail(grace.email)).toMatchObject({ name: 'Grace Hopper' })
   })
 
-  test('shows the message of a 400', async () => {
-    const { status, shown } = await execute('createUser', { body: { email: 'ada@example.com' } })
-    expect(status).toBe(400)
-    expect(shown).toContain('a user with email `ada@example.com` already exists')
-    await page.screenshot({ path: SCREENSHOT }) // for people to look at
+  test('the log-in stays in sight, and survives a reload', async () => {
+    expect(await logIn()).toBe(`Logged in as ${ADA}`)
+    await first('listUsers')
+    await page.evaluate(`${INSIDE}.querySelector('main').scrollTo(0, 1e6)`)
+    for (const part of [said(), button('Log out')]) {
+      const { x, y, width, height } = (await part.boundingBox())!
+      expect(Math.min(x, y)).toBeGreaterThanOrEqual(0)
+      expect(x + width).toBeLessThanOrEqual(viewport.width)
+      expect(y + height).toBeLessThanOrEqual(viewport.height)
+    }
+    await page.reload()
+    await said().filter({ hasText: ADA }).waitFor()
+    expect((await first('listUsers')).status).toBe(200)
+  })
+
+  test('the log-in can be undone, for good', async () => {
+    await logIn()
+    await button('Log out').click()
+    expect((await first('listUsers')).status).toBe(401)
+    await page.reload()
+    await button('Log in').waitFor()
+    expect((await first('listUsers')).status).toBe(401)
+  })
+
+  test('says why a log-in is refused', async () => {
+    expect(await logIn('nobody@example.com')).toBe('no user has this email')
+    expect((await first('listUsers')).status).toBe(401)
   })
 
   test('says that the token has expired', async () => {
+    await logIn()
     const now = Date.now
     const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + 2 * 86_400_000)
-    expect((await execute('listUsers')).status).toBe(401)
+    expect((await first('listUsers')).status).toBe(401)
     clock.mockRestore()
-    expect(await said().innerText()).toBe('The token is no longer valid. Log in again.')
+    await said().filter({ hasText: 'The token is no longer valid. Log in again.' }).waitFor()
+    await button('Log in').waitFor()
   })
 
-  test('says why a log-in is refused, and forgets the token of an earlier one', async () => {
-    expect(await logIn('nobody@example.com')).toBe('no user has this email')
-    expect((await execute('listUsers')).status).toBe(401)
+  test('shows the message of a 400', async () => {
+    await logIn()
+    await open('createUser')
+    await body().fill(JSON.stringify({ email: ADA }))
+    const { status, shown } = await execute()
+    expect(status).toBe(400)
+    expect(shown).toContain(`a user with email \`${ADA}\` already exists`)
+  })
+
+  test('shows NDJSON as text', async () => {
+    await logIn()
+    await open('listUsers')
+    await page.locator('[data-pname="Accept"]').selectOption('application/x-ndjson')
+    const { status, shown } = await execute()
+    const lines = shown.trim().split('\n')
+    expect(status).toBe(200)
+    expect(lines.map((line) => JSON.parse(line))).toContainEqual(await store().findByEmail(ADA))
+  })
+
+  test('is dark when the system is', async () => {
+    for (const colorScheme of SCHEMES) {
+      await page.emulateMedia({ colorScheme })
+      for (const part of ['header', 'openapi-explorer']) {
+        const style = `getComputedStyle(document.querySelector('${part}'))`
+        const text = lightness(await page.evaluate(`${style}.color`))
+        const background = lightness(await page.evaluate(`${style}.backgroundColor`))
+        expect(colorScheme === 'dark' ? text - background : background - text).toBeGreaterThan(400)
+      }
+    }
   })
 
   test('works behind a proxy that adds a path prefix', async () => {
@@ -200,7 +311,50 @@ describeBrowser('the page', () => {
     })
     await once(proxy.listen(0, '127.0.0.1').unref(), 'listening')
     await page.goto(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}/api/docs`)
-    expect(await logIn('ada@example.com')).toBe('Logged in as ada@example.com')
-    expect((await execute('listUsers')).status).toBe(200)
+    expect(await logIn()).toBe(`Logged in as ${ADA}`)
+    expect((await first('listUsers')).status).toBe(200)
+  })
+
+  /** The kinds of view: the start, operations with their responses, models, the menu, the search. */
+  async function eachView(check: (view: string) => Promise<void>): Promise<void> {
+    await logIn()
+    await check('start')
+    for (const operation of ['createUser', 'readUser', 'listUsers'] as const) {
+      await first(operation)
+      await check(operation)
+    }
+    for (const tab of await page.getByRole('button', { name: 'Model' }).all()) await tab.click()
+    await check('models')
+    if (device === 'a phone') await button('Menu').click()
+    await check('menu')
+    await button('Search').click()
+    await page.getByRole('dialog').waitFor()
+    await check('search')
+  }
+
+  test('nothing is wider than the screen', async () => {
+    const wide: string[] = []
+    await eachView(async (view) => {
+      const found = await page.evaluate<string[]>(TOO_WIDE)
+      wide.push(...found.map((element) => `${view}: ${element}`))
+    })
+    expect(wide).toEqual([])
+  })
+
+  test('axe finds nothing, when it is light and when it is dark', async () => {
+    await page.evaluate(axeCore.source)
+    const found: unknown[] = []
+    await eachView(async (view) => {
+      for (const colorScheme of SCHEMES) {
+        await page.emulateMedia({ colorScheme })
+        const { violations } = await page.evaluate(() => axe.run({ preload: false })) // it preloads inline styles
+        for (const { id, nodes } of violations) {
+          found.push([view, colorScheme, id, nodes.map(({ target }) => target)])
+        }
+        const name = `docs-${viewport.width}-${colorScheme}-${view}.png`
+        await page.screenshot({ path: join(SCREENSHOTS, name) }) // for people to look at
+      }
+    })
+    expect(found).toEqual([])
   })
 })

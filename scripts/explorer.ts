@@ -1,0 +1,35 @@
+// Part of the build: OpenAPI Explorer, changed to obey the policy of the page, which allows no inline styles.
+
+/** What to replace in the bundle. Each of these must occur in it. */
+const CHANGES: [RegExp, string][] = [
+  // The colours come from page.css.
+  [/<style>[^<]*<\/style>/g, ''],
+  // On a phone, the cells of a table are below each other.
+  [/vertical-align:baseline;/g, '$&display:var(--cell);overflow-wrap:anywhere;'],
+  // Lit then sets the property `style`, which the policy allows, not the attribute (CSP 3 §8.3).
+  [/ style="([^"$]*)"/g, ' .style="${"$1"}"'],
+  [/ style="([^"]*\$\{)/g, ' .style="$1'],
+  // A type such as application/x-ndjson is not JSON: it is shown as text.
+  [/(\w)\.includes\("json"\)\)if\(\/charset/g, '/[/+]json/.test($1))if(/charset'],
+  [/,null,8\)/g, ',null,2)'],
+  // While its colours change slowly, the text of a button has too little contrast.
+  [/transition:background-color \.2s;/g, ''],
+  // The keyboard can scroll the page. The search is a dialog; its title is not the page's header.
+  [/<main /g, '<main tabindex="0" '],
+  [
+    /class="dialog-box"> <header/g,
+    'class="dialog-box" role="dialog" aria-label="Search"> <header role="none"',
+  ],
+]
+
+/** @throws Error when the bundle of a new version does not have what is to be changed */
+export function obeyingPolicy(bundle: string): string {
+  let result = bundle
+  for (const [pattern, replacement] of CHANGES) {
+    if (result.search(pattern) < 0) throw new Error(`OpenAPI Explorer has no ${pattern}`)
+    result = result.replace(pattern, replacement)
+  }
+  const left = / style=.{20}|<style.{20}/.exec(result)
+  if (left) throw new Error(`OpenAPI Explorer still has an inline style: ${left[0]}`)
+  return `/* Changed by the build of the Users Service: see scripts/explorer.ts. */\n${result}`
+}
