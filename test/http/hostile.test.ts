@@ -17,6 +17,7 @@ import {
   closesItsHalf,
   doesNotRead,
   get,
+  goesOn,
   hangUp,
   heard,
   login,
@@ -32,6 +33,7 @@ import {
 import {
   BODY_LIMIT,
   checkedFetch,
+  dial,
   parseAnswers,
   tokens,
   useService,
@@ -338,6 +340,33 @@ test('large bodies that stall make room for others, the oldest first, and get 40
   await amid(until(() => parseAnswers(text).length >= 6))
   expect(new Set(answersIn(text))).toEqual(new Set([408]))
   expect(answersIn(await service().exchange(large))).toEqual([401])
+})
+
+test('a large body arrives whole beside clients that declare a megabyte and send a byte now and then', async () => {
+  const head = login('Content-Length: 1000000\r\n') + ' '.repeat(5_000)
+  for (let i = 0; i < 70; i += 1) goesOn(head, ' ')(service().port)
+  const body = whole(`{"email":"none"${' '.repeat(300_000)}}`, CLOSE)
+  const statuses = await many(5, async () => {
+    const { socket, text } = dial(service().port)
+    const closed = once(socket, 'close')
+    for (let at = 0; at < body.length; at += 30_000) {
+      socket.write(body.subarray(at, at + 30_000))
+      await sleep(100)
+    }
+    await closed
+    return answersIn(text())
+  })
+  expect(statuses).toEqual(Array(5).fill([401]))
+})
+
+const patient = useService(store, { requestTimeout: 0, timeout: 0 })
+
+test('the rest of a body that nobody reads is dropped only for a moment', async () => {
+  const endless = goesOn(
+    'GET /nothing HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n',
+    '1\r\na\r\n',
+  )
+  expect(answersIn(await heard(endless, patient().port))).toEqual([404])
 })
 
 test('a compressed body that is broken after the limit does no harm', async () => {
