@@ -19,8 +19,9 @@ export function createLogger(
 }
 
 /**
- * Writes the lines of one turn of the event loop together. Never blocks: while the reader of a pipe is slow,
- * keeps up to a megabyte. Lines that it can neither keep nor write are dropped.
+ * Writes the lines of one turn of the event loop together, but long ones at once: many requests of one turn
+ * could fill the queue. Never blocks: while the reader of a pipe is slow, keeps up to a megabyte. Lines that
+ * it can neither keep nor write are dropped.
  */
 function standardOutput(onDrop: () => void): DestinationStream {
   let waiting = Buffer.alloc(0)
@@ -29,7 +30,6 @@ function standardOutput(onDrop: () => void): DestinationStream {
   let timer: NodeJS.Immediate | NodeJS.Timeout | undefined
 
   function write(): void {
-    timer = undefined
     waiting = Buffer.concat([waiting, Buffer.from(lines)])
     lines = ''
     try {
@@ -40,9 +40,14 @@ function standardOutput(onDrop: () => void): DestinationStream {
       }
     } catch (error) {
       const isFull = (error as NodeJS.ErrnoException).code === 'EAGAIN'
-      if (isFull) timer = setTimeout(write, 10).unref()
+      if (isFull) timer ??= setTimeout(writeLater, 10).unref()
       else drop()
     }
+  }
+
+  function writeLater(): void {
+    timer = undefined
+    write()
   }
 
   function drop(): void {
@@ -55,13 +60,15 @@ function standardOutput(onDrop: () => void): DestinationStream {
     write(line) {
       if (waiting.length + lines.length > LONGEST_QUEUE) return onDrop()
       lines += line
-      timer ??= setImmediate(write)
+      if (lines.length > MOST_TOGETHER) write()
+      timer ??= setImmediate(writeLater)
     },
   }
 }
 
 const LINE_FEED = 10
 const STDOUT = 1
+const MOST_TOGETHER = 64 * 1024 // in characters
 const LONGEST_QUEUE = 1024 * 1024 // in bytes
 
 /** Shows one line of the log in the terminal: `07:12:33 GET /users 200 1.5 ms { id: 'c3f0…' }`. */
