@@ -13,9 +13,10 @@ export type { Logger }
 export function createLogger(
   level: string,
   onDrop: () => void = () => {},
-  to: DestinationStream = process.stdout.isTTY ? { write: show } : standardOutput(onDrop),
+  to: DestinationStream = process.stdout.isTTY ? terminal : standardOutput(onDrop),
 ): Logger {
-  return pino({ level, base: null, serializers: { err: describe } }, to)
+  const options = { base: null, serializers: { err: describe }, hooks: { streamWrite: escaped } }
+  return pino({ level, ...options }, to)
 }
 
 /**
@@ -71,16 +72,26 @@ const STDOUT = 1
 const MOST_TOGETHER = 64 * 1024 // in characters
 const LONGEST_QUEUE = 1024 * 1024 // in bytes
 
-/** Shows one line of the log in the terminal: `07:12:33 GET /users 200 1.5 ms { id: 'c3f0…' }`. */
-function show(line: string): void {
+const terminal: DestinationStream = {
+  write: (line) => void process.stdout.write(readable(line)),
+}
+
+/** One line of the log, for a terminal: `07:12:33 GET /users 200 1.5 ms { id: 'c3f0…' }`. */
+export function readable(line: string): string {
   const { time, level, msg, err, method, path, status, ms, ...fields } = JSON.parse(line)
   const clock = new Date(time).toTimeString().slice(0, 8)
   const label = level === pino.levels.values['info'] ? '' : `${pino.levels.labels[level]}: `
-  const text = method ? `${method} ${path} ${status ?? msg} ${ms} ms` : msg
+  const text = method ? `${method} ${path} ${status ?? msg} ${ms} ms` : String(msg)
   const rest = inspect({ ...fields, ...(err && { err: err.message }) }, { colors: true })
-  process.stdout.write(`${clock} ${label}${text} ${rest === '{}' ? '' : rest}\n`)
-  if (err?.stack) process.stdout.write(`${err.stack}\n`)
+  const stack = err?.stack ? `${escaped(err.stack)}\n` : ''
+  return `${clock} ${label}${escaped(text)} ${rest === '{}' ? '' : rest}\n${stack}`
 }
+
+/** Escapes control characters as JSON does, except the end of a line: a terminal would obey them. */
+const escaped = (text: string): string =>
+  text.replace(/(?!\n)\p{Cc}/gu, (control) => {
+    return `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
 
 /**
  * An error and its causes: only the fields that are known to be harmless, because drivers add whole
