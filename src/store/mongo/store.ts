@@ -128,6 +128,7 @@ export async function openMongoStore(
     find: async (id) => (isUserId(id) ? findById(id) : undefined),
     findByEmail,
     async *list({ after = '', ids } = {}) {
+      const end = ids?.at(-1)
       for (let isAtEnd = false; !isAtEnd;) {
         const left = ids?.filter((id) => id > after).map(toObjectId)
         const filter = left ? { _id: { $in: left } } : following(after)
@@ -135,12 +136,12 @@ export async function openMongoStore(
         try {
           for (let isWhole = true; isWhole && !isAtEnd;) {
             const page = await nextPage(cursor)
-            isAtEnd = page.users.length === 0
+            after = page.users.at(-1)?.id ?? after
+            isAtEnd = page.users.length === 0 || after === end
             isWhole = page.isWhole
             size = page.size
             cursor.setBatchSize(size)
-            after = page.users.at(-1)?.id ?? after
-            if (!isAtEnd) yield page.users
+            if (page.users.length > 0) yield page.users
           }
         } finally {
           release(cursor)

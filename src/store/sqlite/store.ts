@@ -211,7 +211,8 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
       const next = ids
         ? () => pageAmong(JSON.stringify(ids.filter((id) => id > after)))
         : () => pageAfter(after)
-      for (;;) {
+      const end = ids?.at(-1)
+      while (after !== end) {
         const users = await readPage(next)
         const last = users.at(-1)
         if (!last) return
