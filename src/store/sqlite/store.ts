@@ -4,7 +4,7 @@ import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { closeSync, constants, existsSync, lstatSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { letOthersIn } from '../../turns.ts'
+import { oneByOne } from '../../turns.ts'
 import { batched, outcomes, type BatchObserver } from '../batch.ts'
 import { COLUMNS, migrate, transaction } from './schema.ts'
 import { newUserId } from '../user-id.ts'
@@ -156,15 +156,6 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
     { most: GROUP, onBatch: (size) => onBatch('write', size) },
   )
 
-  /** Returns a function that makes one read at a time, so that other requests are served between them. */
-  function oneByOne() {
-    let last: Promise<unknown> = Promise.resolve()
-    return <T>(read: () => T): Promise<T> => {
-      const answer = last.then(letOthersIn).then(() => attempt(read))
-      last = answer.then(noop, noop)
-      return answer
-    }
-  }
   const readPage = oneByOne()
   const readLong = oneByOne()
 
@@ -174,9 +165,10 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
     const ifShort = db.prepare(`SELECT iif(${LENGTH} <= ${LONG}, ${USER}, NULL) AS user ${from}`)
     const always = db.prepare(`SELECT ${USER} AS user ${from}`)
     return async (value) => {
-      const row = await attempt(() => ifShort.get(bytes(value)) as UserRow | undefined)
-      if (row?.user !== null) return userIn(row)
-      return userIn(await readLong(() => always.get(bytes(value)) as UserRow | undefined))
+      const read = (query: typeof always) =>
+        attempt(() => query.get(bytes(value)) as UserRow | undefined)
+      const row = await read(ifShort)
+      return userIn(row?.user === null ? await readLong(() => read(always)) : row)
     }
   }
 
@@ -213,7 +205,7 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
         : () => pageAfter(after)
       const end = ids?.at(-1)
       while (after !== end) {
-        const users = await readPage(next)
+        const users = await readPage(() => attempt(next))
         const last = users.at(-1)
         if (!last) return
         yield users
@@ -256,8 +248,6 @@ function pager(db: DatabaseSyncInstance, condition: string): (value: string) => 
     return JSON.parse((page.get(value, limit) as { users: string }).users) as User[]
   }
 }
-
-const noop = (): void => {}
 
 const bytes = (text: string): Buffer => Buffer.from(text)
 const bytesIf = (text?: string): Buffer | null => (text === undefined ? null : bytes(text))
