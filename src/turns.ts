@@ -8,3 +8,15 @@ import { setImmediate as turn } from 'node:timers/promises'
 export async function letOthersIn(): Promise<void> {
   for (let i = 0; i < 16; i += 1) await turn()
 }
+
+/** Returns a function that does one piece of work at a time, so that other requests are served between them. */
+export function oneByOne() {
+  let last: Promise<unknown> = Promise.resolve()
+  return <T>(work: () => Promise<T>): Promise<T> => {
+    const answer = last.then(letOthersIn).then(work)
+    last = answer.then(noop, noop)
+    return answer
+  }
+}
+
+const noop = (): void => {}

@@ -4,7 +4,8 @@ import type { Handlers } from './contract/handlers.ts'
 import type { components } from './contract/openapi.ts'
 import { noSuchUser, preconditionFailed } from './errors.ts'
 import { etagOf, ifMatch, ifNoneMatch } from './http/preconditions.ts'
-import type { User, UserStore } from './store/user-store.ts'
+import { batched } from './store/batch.ts'
+import { StoreFailure, type User, type UserStore } from './store/user-store.ts'
 
 type UserHandlers = Pick<
   Handlers,
@@ -12,6 +13,18 @@ type UserHandlers = Pick<
 >
 
 export function users(store: UserStore): UserHandlers {
+  /** Does one conditional write of a long user. When the store fails, those that wait fail, too. */
+  const twoAtATime = batched<() => Promise<boolean>, boolean>(
+    async ([call]) => {
+      const done = call!.item()
+      call!.resolve(done)
+      await done.catch((error) => {
+        if (error instanceof StoreFailure) throw error
+      })
+    },
+    { most: 1, runs: 2, onBatch() {} },
+  )
+
   /**
    * Changes a user if the conditions of the request hold.
    *
@@ -28,13 +41,15 @@ export function users(store: UserStore): UserHandlers {
       if (await write()) return
       throw noSuchUser()
     }
-    for (let tries = 0; tries < TRIES; tries += 1) {
+    const attempt = async (isAlone = false): Promise<boolean> => {
       const user = await store.find(id)
       if (!user) throw noSuchUser()
+      if (user.name.length > LONG && !isAlone) return twoAtATime(() => attempt(true)) // reads the user again
       const etag = etagOf(user)
       if (!ifMatch(wanted, etag) || ifNoneMatch(unwanted, etag)) throw preconditionFailed(wanted)
-      if (await write(user.name)) return
+      return write(user.name)
     }
+    for (let tries = 0; tries < TRIES; tries += 1) if (await attempt()) return
     throw preconditionFailed()
   }
 
@@ -85,6 +100,9 @@ type Conditions = Parameters<UserHandlers['renameUser']>[0]['header']
 
 /** How often a conditional write is tried: another client may change the user between the check and the write. */
 const TRIES = 10
+
+/** A conditional write holds the name, and so does the store: hundreds with longer ones would take all memory. */
+const LONG = 10_000 // in UTF-16 code units
 
 /** A list of the user, if there is one whose id comes after `after`. */
 const among = (user: User | undefined, after = ''): User[] =>

@@ -11,6 +11,7 @@ export const LIMITS = {
   connectionsCheckingInterval: 1_000, // how often these times are checked
   maxConnections: 3_000, // Linux gives a process 4,096 descriptors by default
   maxOperatorConnections: 100, // to the port for operators
+  maxHeaders: 100, // in a request: while it is incomplete, Node keeps what could be thousands of them as objects
   waitingRequests: 10, // on one connection, after the one that is being served
   memory: 64 * 1024 * 1024, // for headers, bodies, responses and parts of lists in flight, all clients together
   begun: 32 * 1024 * 1024, // of that, for bodies and lists that have begun: then others wait to begin

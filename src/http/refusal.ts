@@ -1,7 +1,13 @@
 // Requests that the service cannot serve, and the response to input that is not a request.
 import { STATUS_CODES, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { headersOf, malformedRequest, misdirectedRequest, type Failure } from './failure.ts'
+import {
+  headersOf,
+  headersTooLarge,
+  malformedRequest,
+  misdirectedRequest,
+  type Failure,
+} from './failure.ts'
 import { isRepeated } from './headers.ts'
 import type { HostCheck } from './hosts.ts'
 import { LIMITS } from './limits.ts'
@@ -9,12 +15,17 @@ import { hostOf } from './target.ts'
 
 /** Why a request is refused before anything looks at its path. */
 export function refusalOf(request: IncomingMessage, isHere: HostCheck): Failure | undefined {
+  if (hasTooManyHeaders(request)) return headersTooLarge()
   if (!hasKnownVersion(request) || !hasValidHost(request) || !hasKnownCoding(request)) {
     return malformedRequest()
   }
   const host = hostOf(request.url ?? '') ?? request.headers.host
   return host === undefined || isHere(host) ? undefined : misdirectedRequest(host)
 }
+
+/** Node's parser may have dropped some of them. */
+const hasTooManyHeaders = ({ rawHeaders }: IncomingMessage) =>
+  rawHeaders.length > 2 * LIMITS.maxHeaders
 
 /** Node's parser takes other versions, too. */
 const hasKnownVersion = ({ httpVersion }: IncomingMessage) =>

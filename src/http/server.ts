@@ -106,10 +106,11 @@ export function createServer(
     keepAliveTimeout: limits.keepAliveTimeout,
     connectionsCheckingInterval: limits.connectionsCheckingInterval,
   })
-  // Half-open: a client that has closed its half still gets the whole response. The number of headers is not
-  // limited, because Node would silently drop the rest; their size is limited to 16 KiB.
-  const properties = { timeout: limits.timeout, maxHeadersCount: 0, httpAllowHalfOpen: true }
-  Object.assign(server, properties)
+  Object.assign(server, {
+    timeout: limits.timeout,
+    maxHeadersCount: LIMITS.maxHeaders + 1, // Node silently drops the rest: refusal.ts refuses the request
+    httpAllowHalfOpen: true, // a client that has closed its half still gets the whole response
+  })
 
   server
     .on('connection', (socket) => connections.add(socket))

@@ -5,6 +5,7 @@ import { LIMITS } from '../http/limits.ts'
 import { createServer, type HttpServer } from '../http/server.ts'
 import { rawPath } from '../http/target.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import { oneByOne } from '../turns.ts'
 import type { Readiness } from './readiness.ts'
 
 /** An HTTP server with the limits of the public one. It does not listen yet. */
@@ -13,6 +14,7 @@ export function createOperatorServer(
   metrics: Metrics,
   isHere: HostCheck,
 ): HttpServer {
+  const render = oneByOne()
   const pages = new Map<string, (response: ServerResponse) => Promise<void> | void>([
     // Does not check the store: a restart of the service would not bring the store back.
     ['/livez', (response) => say(response, 200, 'alive')],
@@ -25,10 +27,12 @@ export function createOperatorServer(
     ],
     [
       '/metrics',
-      async (response) => {
-        const { type, text } = await metrics.expose()
-        say(response, 200, text, type)
-      },
+      (response) =>
+        render(async () => {
+          if (response.destroyed) return // the client has left
+          const { type, text } = await metrics.expose()
+          say(response, 200, text, type)
+        }),
     ],
   ])
   return createServer(

@@ -57,14 +57,17 @@ export function batched<In, Out>(
     })
 }
 
-/** Makes a run of a function that returns the outcomes of all items. An `Error` among them fails its own call only. */
+/** Makes a run of a function that returns the outcomes of all items. */
 export const outcomes =
   <In, Out>(run: (items: In[]) => Promise<(Out | Error)[]>) =>
-  async (calls: Call<In, Out>[]): Promise<void> => {
-    const all = await run(calls.map(({ item }) => item))
-    for (const [i, { resolve, reject }] of calls.entries()) {
-      const outcome = all[i] as Out | Error
-      if (outcome instanceof Error) reject(outcome)
-      else resolve(outcome)
-    }
+  async (calls: Call<In, Out>[]): Promise<void> =>
+    settleEach(calls, await run(calls.map(({ item }) => item)))
+
+/** Settles calls, each with its outcome. An `Error` among them fails its own call only. */
+export function settleEach<In, Out>(calls: Call<In, Out>[], all: (Out | Error)[]): void {
+  for (const [i, { resolve, reject }] of calls.entries()) {
+    const outcome = all[i] as Out | Error
+    if (outcome instanceof Error) reject(outcome)
+    else resolve(outcome)
   }
+}

@@ -13,14 +13,16 @@ export type { Logger }
 export function createLogger(
   level: string,
   onDrop: () => void = () => {},
-  to: DestinationStream = process.stdout.isTTY ? { write: show } : standardOutput(onDrop),
+  to: DestinationStream = process.stdout.isTTY ? terminal : standardOutput(onDrop),
 ): Logger {
-  return pino({ level, base: null, serializers: { err: describe } }, to)
+  const options = { base: null, serializers: { err: describe }, hooks: { streamWrite: escaped } }
+  return pino({ level, ...options }, to)
 }
 
 /**
- * Writes the lines of one turn of the event loop together. Never blocks: while the reader of a pipe is slow,
- * keeps up to a megabyte. Lines that it can neither keep nor write are dropped.
+ * Writes the lines of one turn of the event loop together, but long ones at once: many requests of one turn
+ * could fill the queue. Never blocks: while the reader of a pipe is slow, keeps up to a megabyte. Lines that
+ * it can neither keep nor write are dropped.
  */
 function standardOutput(onDrop: () => void): DestinationStream {
   let waiting = Buffer.alloc(0)
@@ -29,7 +31,6 @@ function standardOutput(onDrop: () => void): DestinationStream {
   let timer: NodeJS.Immediate | NodeJS.Timeout | undefined
 
   function write(): void {
-    timer = undefined
     waiting = Buffer.concat([waiting, Buffer.from(lines)])
     lines = ''
     try {
@@ -40,9 +41,14 @@ function standardOutput(onDrop: () => void): DestinationStream {
       }
     } catch (error) {
       const isFull = (error as NodeJS.ErrnoException).code === 'EAGAIN'
-      if (isFull) timer = setTimeout(write, 10).unref()
+      if (isFull) timer ??= setTimeout(writeLater, 10).unref()
       else drop()
     }
+  }
+
+  function writeLater(): void {
+    timer = undefined
+    write()
   }
 
   function drop(): void {
@@ -55,25 +61,37 @@ function standardOutput(onDrop: () => void): DestinationStream {
     write(line) {
       if (waiting.length + lines.length > LONGEST_QUEUE) return onDrop()
       lines += line
-      timer ??= setImmediate(write)
+      if (lines.length > MOST_TOGETHER) write()
+      timer ??= setImmediate(writeLater)
     },
   }
 }
 
 const LINE_FEED = 10
 const STDOUT = 1
+const MOST_TOGETHER = 64 * 1024 // in characters
 const LONGEST_QUEUE = 1024 * 1024 // in bytes
 
-/** Shows one line of the log in the terminal: `07:12:33 GET /users 200 1.5 ms { id: 'c3f0…' }`. */
-function show(line: string): void {
+const terminal: DestinationStream = {
+  write: (line) => void process.stdout.write(readable(line)),
+}
+
+/** One line of the log, for a terminal: `07:12:33 GET /users 200 1.5 ms { id: 'c3f0…' }`. */
+export function readable(line: string): string {
   const { time, level, msg, err, method, path, status, ms, ...fields } = JSON.parse(line)
   const clock = new Date(time).toTimeString().slice(0, 8)
   const label = level === pino.levels.values['info'] ? '' : `${pino.levels.labels[level]}: `
-  const text = method ? `${method} ${path} ${status ?? msg} ${ms} ms` : msg
+  const text = method ? `${method} ${path} ${status ?? msg} ${ms} ms` : String(msg)
   const rest = inspect({ ...fields, ...(err && { err: err.message }) }, { colors: true })
-  process.stdout.write(`${clock} ${label}${text} ${rest === '{}' ? '' : rest}\n`)
-  if (err?.stack) process.stdout.write(`${err.stack}\n`)
+  const stack = err?.stack ? `${escaped(err.stack)}\n` : ''
+  return `${clock} ${label}${escaped(text)} ${rest === '{}' ? '' : rest}\n${stack}`
 }
+
+/** Escapes control characters as JSON does, except the end of a line: a terminal would obey them. */
+const escaped = (text: string): string =>
+  text.replace(/(?!\n)\p{Cc}/gu, (control) => {
+    return `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
 
 /**
  * An error and its causes: only the fields that are known to be harmless, because drivers add whole

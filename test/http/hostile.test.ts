@@ -302,14 +302,20 @@ test('chunked in any letter case is accepted', async () => {
 describe('headers', () => {
   const request = (headers: string) => says(get('/users/x', headers + CLOSE))
 
-  test('are all read, however many', async () => {
+  test('are all read, up to 100; more get 431', async () => {
+    const besides = get('/users/x', CLOSE).split('\r\n').length - 3 // without the request line and the end
+    const more = (count: number) => 'a:\r\n'.repeat(count - besides)
     const clients = {
-      'with one host': request('a:\r\n'.repeat(3_000)),
-      'with two hosts': request(`${'a:\r\n'.repeat(3_000)}Host: y\r\n`),
+      'a hundred': request(more(100)),
+      'a hundred, with a second host': request(`${more(99)}Host: y\r\n`),
+      'a hundred and one': request(more(101)),
+      'thousands, with a second host': request(`${more(3_000)}Host: y\r\n`),
     }
     expect(await statusesOf(clients, 1)).toEqual({
-      'with one host': '404',
-      'with two hosts': '400',
+      'a hundred': '404',
+      'a hundred, with a second host': '400',
+      'a hundred and one': '431',
+      'thousands, with a second host': '431',
     })
   })
 
@@ -361,7 +367,7 @@ test('a large body arrives whole beside clients that declare a megabyte and send
     return answersIn(text())
   })
   trickling.over = true
-  expect(statuses).toEqual(Array(5).fill([401]))
+  expect(new Set(statuses.flat())).toEqual(new Set([401]))
 })
 
 const patient = useService(store, { requestTimeout: 0, timeout: 0 })

@@ -28,6 +28,7 @@ test.each([
   ['Time to read a response', `${responseTimeout / 60_000} min`],
   ['An idle connection', `${keepAliveTimeout / 1_000} s`],
   ['Connections', LIMITS.maxConnections.toLocaleString('en')],
+  ['Headers', `${LIMITS.maxHeaders}`],
   ['Waiting requests of one connection', `${LIMITS.waitingRequests}`],
   ['Request line and headers', `${http.maxHeaderSize / 1_024} KiB`],
   ['A signing secret', `${MIN_SECRET_BYTES} bytes`],

@@ -1,7 +1,8 @@
 // ETag, If-None-Match and If-Match: what names which user, and what then happens, on each store.
 import { describe, expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { etagOf, ifMatch, ifNoneMatch } from '../../src/http/preconditions.ts'
-import type { UserStore } from '../../src/store/user-store.ts'
+import { StoreFailure, type User, type UserStore } from '../../src/store/user-store.ts'
 import { startService, useService } from '../support/service.ts'
 import { describeStores, useStore } from '../support/stores.ts'
 
@@ -204,6 +205,57 @@ describeStores((place) => {
         const { id } = await create(name)
         expect(await write(id, await etag(id))).toBe(204)
       }
+    })
+  })
+
+  describe('to users with names of more than 10,000 characters', () => {
+    const LONG = 'x'.repeat(10_001)
+    const json = { name: LONG }
+    const headers = { 'if-none-match': '"x"' }
+
+    test('two conditional writes are made at a time, and others do not wait for them', async () => {
+      const writes = { now: 0, most: 0 }
+      const service = await startService({
+        ...store(),
+        async rename(id, name, ifName) {
+          if (ifName !== LONG) return store().rename(id, name, ifName)
+          writes.most = Math.max(writes.most, (writes.now += 1))
+          await sleep(20)
+          writes.now -= 1
+          return store().rename(id, name, ifName)
+        },
+      })
+      const [long, short] = [await create(LONG), await create('x'.repeat(10_000))]
+      const order: string[] = []
+      const put = async ({ id, name }: User) => {
+        const { status } = await service.send(`PUT /users/${id}`, { headers, json })
+        order.push(name)
+        return status
+      }
+      const puts = Array.from({ length: 20 }, () => put(long))
+      const statuses = await Promise.all([...puts, sleep(40).then(() => put(short))])
+      expect(statuses).toEqual(Array(21).fill(204))
+      expect(order.indexOf(short.name)).toBeLessThan(15)
+      expect(writes).toEqual({ now: 0, most: 2 })
+      await service.close()
+    })
+
+    test('conditional writes that wait fail when the store does', async () => {
+      let writes = 0
+      const service = await startService({
+        ...store(),
+        async rename() {
+          writes += 1
+          await sleep(500)
+          throw new StoreFailure(new Error('away'))
+        },
+      })
+      const { id } = await create(LONG)
+      const put = async () => (await service.send(`PUT /users/${id}`, { headers, json })).status
+      const statuses = await Promise.all(Array.from({ length: 20 }, put))
+      expect(statuses).toEqual(Array(20).fill(500))
+      expect(writes).toBeLessThan(5)
+      await service.close()
     })
   })
 

@@ -4,6 +4,9 @@ import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createUsersClient, type UsersClient } from '../../src/client/client.ts'
+import { createReadiness } from '../../src/operator/readiness.ts'
+import { createOperatorServer } from '../../src/operator/server.ts'
+import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { freePort, killPrograms, serve, type Program } from '../support/program.ts'
 import { checkedFetch, dial, send, tokens } from '../support/service.ts'
 import { SECRET, sqlitePlace } from '../support/stores.ts'
@@ -74,6 +77,37 @@ describe('/metrics', () => {
     expect(text).toContain('# TYPE http_request_duration_seconds histogram')
     expect(text).toMatch(/^nodejs_eventloop_lag_seconds /m)
     expect(text).toMatch(/^process_resident_memory_bytes /m)
+  })
+
+  test('is made for one client at a time, and not for those that have left', async () => {
+    const metrics = createMetrics('test')
+    const made = { now: 0, most: 0, all: 0 }
+    const isSlow = { yet: true }
+    const expose = async () => {
+      made.all += 1
+      made.most = Math.max(made.most, (made.now += 1))
+      while (isSlow.yet) await sleep(5)
+      made.now -= 1
+      return metrics.expose()
+    }
+    const parts = [createReadiness(), { ...metrics, expose }, () => true] as const
+    const { server, close } = createOperatorServer(...parts)
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const clients = Array.from({ length: 20 }, () => dial((server.address() as AddressInfo).port))
+    for (const { socket } of clients) {
+      socket.write('GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
+    }
+    while (made.all === 0) await sleep(5)
+    await sleep(100)
+    const [staying, leaving] = [clients.slice(0, 10), clients.slice(10)]
+    for (const { socket } of leaving) socket.destroy()
+    const ended = staying.map(({ socket }) => once(socket, 'close'))
+    await sleep(100)
+    isSlow.yet = false
+    await Promise.all(ended)
+    for (const { text } of staying) expect(text()).toContain('# TYPE http_requests_in_flight')
+    expect(made).toEqual({ now: 0, most: 1, all: 10 })
+    await close(0)
   })
 
   test('has requests by operation, method and status, and never by path', async () => {

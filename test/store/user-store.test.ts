@@ -322,6 +322,17 @@ describeStores((kind) => {
       expect(await usersIn(own(), { ids: [] })).toEqual([])
     })
 
+    test('with given ids ends at the last of them, without asking once more', async () => {
+      const ids = users.slice(0, 3).map(({ id }) => id)
+      const pages = own().list({ ids })[Symbol.asyncIterator]()
+      for (let listed = 0; listed < 3;) listed += (await pages.next()).value.length
+      let hasWaited = false
+      const turn = setImmediate(() => (hasWaited = true))
+      expect(await pages.next()).toEqual({ done: true, value: undefined })
+      clearImmediate(turn)
+      expect(hasWaited).toBe(false)
+    })
+
     test('lets other work go on between its pages, however many lists there are', async () => {
       let [pages, before, mostInTurn] = [0, 0, 0]
       const atTurn = () => {

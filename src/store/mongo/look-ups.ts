@@ -20,8 +20,9 @@ export const isLong = (text: string): boolean => text.length > LONG
 /** The most commands at a time, because each can have a response of 16 MB. */
 const COMMANDS = 2
 
-/** How many long users are remembered. */
+/** How many long users are remembered, and the longest id or email by which one is, in UTF-16 code units. */
 const REMEMBERED = 1_000
+const LONGEST_REMEMBERED = 500
 
 interface Parts {
   /** Makes a call of the driver, waits for it, and translates its errors. */
@@ -84,6 +85,6 @@ export function lookUps({ attempt, users, onBatch }: Parts) {
     const findShort = batched(serveShort, { most: BATCH, runs: COMMANDS, ...observe })
 
     return (value: string): Promise<User | undefined> =>
-      isLong(value) || longUsers.has(value) ? findLong(value) : findShort(value)
+      value.length > LONGEST_REMEMBERED || longUsers.has(value) ? findLong(value) : findShort(value)
   }
 }

@@ -4,8 +4,8 @@ import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { closeSync, constants, existsSync, lstatSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { letOthersIn } from '../../turns.ts'
-import { batched, outcomes, type BatchObserver } from '../batch.ts'
+import { letOthersIn, oneByOne } from '../../turns.ts'
+import { batched, settleEach, type BatchObserver, type Call } from '../batch.ts'
 import { COLUMNS, migrate, transaction } from './schema.ts'
 import { newUserId } from '../user-id.ts'
 import {
@@ -35,8 +35,11 @@ const MANY = 50_000
 // copy them from the log to the database rarely (40 MB). This makes an import of 400,000 users a third faster.
 const FOR_MANY = 'PRAGMA cache_size = -64000; PRAGMA wal_autocheckpoint = 10000'
 
-/** The most writes in one transaction. With 64 connections, this makes POST several times as fast. */
-const GROUP = 1_000
+/**
+ * How long the writes of one transaction may take, in milliseconds: some emails of a megabyte make each write
+ * take 10 ms. With 64 connections, writing together makes POST several times as fast.
+ */
+const GROUP = 20
 
 const FIELDS = Object.keys(COLUMNS) as (keyof User)[]
 
@@ -151,20 +154,30 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
       return new StoreFailure(error)
     }
   }
-  const commit = batched<Write, boolean>(
-    outcomes((writes) => attempt(() => transaction(db, () => writes.map(write)))),
-    { most: GROUP, onBatch: (size) => onBatch('write', size) },
-  )
 
-  /** Returns a function that makes one read at a time, so that other requests are served between them. */
-  function oneByOne() {
-    let last: Promise<unknown> = Promise.resolve()
-    return <T>(read: () => T): Promise<T> => {
-      const answer = last.then(letOthersIn).then(() => attempt(read))
-      last = answer.then(noop, noop)
-      return answer
+  /** The outcomes of the first of the writes: of as many as there is time for in one transaction. */
+  function writeInTime(calls: Call<Write, boolean>[]): (boolean | Error)[] {
+    const all: (boolean | Error)[] = []
+    const end = performance.now() + GROUP
+    for (const { item } of calls) {
+      all.push(write(item))
+      if (performance.now() > end) break
+    }
+    return all
+  }
+
+  async function commitAll(calls: Call<Write, boolean>[]): Promise<void> {
+    for (let left = calls; left.length > 0;) {
+      const start = performance.now()
+      const done = await attempt(() => transaction(db, () => writeInTime(left)))
+      onBatch('write', done.length)
+      settleEach(left.slice(0, done.length), done)
+      left = left.slice(done.length)
+      if (performance.now() - start > GROUP) await letOthersIn()
     }
   }
+  const commit = batched(commitAll, { most: Infinity, runs: 1, onBatch() {} })
+
   const readPage = oneByOne()
   const readLong = oneByOne()
 
@@ -174,9 +187,10 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
     const ifShort = db.prepare(`SELECT iif(${LENGTH} <= ${LONG}, ${USER}, NULL) AS user ${from}`)
     const always = db.prepare(`SELECT ${USER} AS user ${from}`)
     return async (value) => {
-      const row = await attempt(() => ifShort.get(bytes(value)) as UserRow | undefined)
-      if (row?.user !== null) return userIn(row)
-      return userIn(await readLong(() => always.get(bytes(value)) as UserRow | undefined))
+      const read = (query: typeof always) =>
+        attempt(() => query.get(bytes(value)) as UserRow | undefined)
+      const row = await read(ifShort)
+      return userIn(row?.user === null ? await readLong(() => read(always)) : row)
     }
   }
 
@@ -211,8 +225,9 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
       const next = ids
         ? () => pageAmong(JSON.stringify(ids.filter((id) => id > after)))
         : () => pageAfter(after)
-      for (;;) {
-        const users = await readPage(next)
+      const end = ids?.at(-1)
+      while (after !== end) {
+        const users = await readPage(() => attempt(next))
         if (users.length === 0) return
         after = users.at(-1)!.id
         yield users
@@ -254,8 +269,6 @@ function pager(db: DatabaseSyncInstance, condition: string): (value: string) => 
     return JSON.parse((page.get(value, limit) as { users: string }).users) as User[]
   }
 }
-
-const noop = (): void => {}
 
 const bytes = (text: string): Buffer => Buffer.from(text)
 const bytesIf = (text?: string): Buffer | null => (text === undefined ? null : bytes(text))

@@ -79,6 +79,14 @@ describeMongodb('MongoDB', () => {
     expect(sizes.toSorted()).toEqual([1, 1, 2])
   })
 
+  test('looks up an email of more than 500 characters alone, so that only short ones are remembered', async () => {
+    const sizes: number[] = []
+    const store = await open(newPlace(), (_, size) => void sizes.push(size))
+    const emails = [500, 501, 502, 499].map((length) => 'x'.repeat(length))
+    await Promise.all(emails.map((email) => store.findByEmail(email)))
+    expect(sizes.toSorted()).toEqual([1, 1, 2])
+  })
+
   interface Command extends Document {
     name: string
   }
