@@ -30,7 +30,7 @@ export async function run(config: Config): Promise<void> {
   log.info(`users-service ${version} on Node ${process.version}`)
   const readiness = createReadiness((err) => {
     if (err) log.warn({ err }, 'the store cannot be reached')
-    else log.info('the store responds again')
+    else log.info('the store responds')
   })
   const operator = createOperatorServer(
     readiness,
@@ -42,8 +42,7 @@ export async function run(config: Config): Promise<void> {
   const store = await openStore(config, metrics.storeBatch, true)
   const service = createService(config, store, { log, metrics })
   await listen(service.server, '', config.host, config.port)
-  await readiness.started(store)
-  const isEmpty = await store.isEmpty().catch(() => false)
+  const isEmpty = await readiness.started(store)
 
   const url = urlOf(service.server)
   log.info(`listening on ${url}`)

@@ -1,63 +1,55 @@
-// Whether requests should be sent here: the service has started, is not stopping, and its store responds.
+// Whether requests should be sent here. An outage of the store does not change it: all copies of the service
+// share the store, and if none were ready, clients would get no response at all instead of a 500.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { UserStore } from '../store/user-store.ts'
 
 export interface Readiness {
   /** Why the service is not ready; undefined if it is. */
   reason: () => string | undefined
-  /** From now on the service is ready while `store` responds. Resolves after the first check. */
-  started: (store: Pick<UserStore, 'isEmpty'>) => Promise<void>
+  /**
+   * The service is ready as soon as `store` has responded once. Resolves after the first try.
+   *
+   * @returns whether the store is empty; undefined if it did not respond
+   */
+  started: (store: Pick<UserStore, 'isEmpty'>) => Promise<boolean | undefined>
   /** From now on the service is not ready. */
   stopping: () => void
 }
 
-/** How long the store may be unreachable before the service is not ready, in milliseconds. */
-const PATIENCE = 1_000
+/** The longest pause between two tries, in milliseconds. The store itself takes up to 2 s to fail. */
+const PAUSE = 500
 
-/** The pause between two checks of the store, in milliseconds. */
-const INTERVAL = 500
+/** @param onChange called with the error when the store does not respond at the start, and without when it does */
+export function createReadiness(onChange: (error?: unknown) => void = () => {}): Readiness {
+  let reason: string | undefined = 'starting'
 
-/** @param onOutage called with the error when the store begins to fail, and without one when it responds again */
-export function createReadiness(onOutage: (error?: unknown) => void = () => {}): Readiness {
-  let state: 'starting' | 'started' | 'stopping' = 'starting'
-  /** When the check began to which the store has not responded yet. Before the first response: always. */
-  let unanswered: number | undefined = -Infinity
-  let isAway = false
-
-  const isStarted = () => state === 'started'
-
-  /** A call that hangs counts as one that fails. */
-  async function check(store: Pick<UserStore, 'isEmpty'>): Promise<void> {
-    unanswered ??= performance.now()
-    try {
-      await store.isEmpty()
-      unanswered = undefined
-      if (isAway) onOutage()
-      isAway = false
-    } catch (error) {
-      if (!isAway) onOutage(error)
-      isAway = true
-    }
-  }
-
-  async function watch(store: Pick<UserStore, 'isEmpty'>): Promise<void> {
-    while (isStarted()) {
-      await sleep(INTERVAL, undefined, { ref: false })
-      await check(store)
+  async function wait(store: Pick<UserStore, 'isEmpty'>): Promise<void> {
+    for (let pause = 50; reason !== 'stopping'; pause = Math.min(2 * pause, PAUSE)) {
+      await sleep(pause, undefined, { ref: false })
+      const isThere = await store.isEmpty().then(
+        () => true,
+        () => false,
+      )
+      if (!isThere || reason === 'stopping') continue
+      reason = undefined
+      return onChange()
     }
   }
 
   return {
-    reason() {
-      if (!isStarted()) return state
-      const outage = unanswered === undefined ? 0 : performance.now() - unanswered
-      return outage > PATIENCE ? 'the store cannot be reached' : undefined
-    },
+    reason: () => reason,
     async started(store) {
-      state = 'started'
-      await check(store)
-      void watch(store)
+      try {
+        const isEmpty = await store.isEmpty()
+        reason = undefined
+        return isEmpty
+      } catch (error) {
+        reason = 'the store cannot be reached'
+        onChange(error)
+        void wait(store)
+        return undefined
+      }
     },
-    stopping: () => void (state = 'stopping'),
+    stopping: () => void (reason = 'stopping'),
   }
 }
