@@ -35,25 +35,23 @@ export function bodyReader(
   const validate = validator(operation)
   const parse = bodyParser({
     enableTypes: ['json'],
-    extendTypes: { json: mediaTypes },
+    detectJSON: () => true, // the media type is checked below
     jsonLimit: `${limit}b`,
     strict: false, // the schema decides which JSON is valid
     onProtoPoisoning: 'ignore', // `__proto__` is an ordinary field: bodies are never merged into objects
   } as bodyParser.Options)
 
-  async function read(ctx: Koa.Context, body: Body): Promise<unknown> {
+  async function read({ req, res }: Koa.Context, body: Body): Promise<unknown> {
+    const request: { body?: unknown; rawBody?: string } = {}
     try {
-      ctx.req.pipe(body).once('error', () => {})
-      ctx.res.once('close', () => body.destroy(new Error('the connection closed')))
-      await parse(Object.create(ctx, { req: { value: body } }) as Koa.Context, async () => {})
+      req.pipe(body).once('error', () => {})
+      res.once('close', () => body.destroy(new Error('the connection closed')))
+      await parse({ req: body, request } as unknown as Koa.Context, async () => {})
     } catch (error) {
-      await drop(ctx.req)
+      await drop(req)
       throw unreadable(error as Error)
     }
-    const { rawBody, body: value } = ctx.request
-    ctx.request.rawBody = '' // Koa's context lives until the client has read the response
-    ctx.request.body = undefined
-    return validate(rawBody === '' ? undefined : value)
+    return validate(request.rawBody === '' ? undefined : request.body)
   }
 
   return async (ctx, serve) => {
