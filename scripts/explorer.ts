@@ -12,6 +12,10 @@ const CHANGES: [RegExp, string][] = [
   // A type such as application/x-ndjson is not JSON: it is shown as text.
   [/(\w)\.includes\("json"\)\)if\(\/charset/g, '/[/+]json/.test($1))if(/charset'],
   [/,null,8\)/g, ',null,2)'],
+  // A response is shown when it arrives, not 200 ms later.
+  [/new Promise\(e=>setTimeout\(e,200\)\)/g, 'null'],
+  // The search looks everywhere at first.
+  [/id="search-api-(params|request-body|resp-descr)"/g, '$& checked="checked"'],
   // While its colours change slowly, the text of a button has too little contrast.
   [/transition:background-color \.2s;/g, ''],
   // The keyboard can scroll the page. The search is a dialog; its title is not the page's header.
