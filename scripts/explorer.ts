@@ -26,14 +26,16 @@ const CHANGES: [RegExp, string][] = [
   ],
 ]
 
+const STALE = 'scripts/explorer.ts does not fit this version of openapi-explorer'
+
 /** @throws Error when the bundle of a new version does not have what is to be changed */
 export function obeyingPolicy(bundle: string): string {
   let result = bundle
   for (const [pattern, replacement] of CHANGES) {
-    if (result.search(pattern) < 0) throw new Error(`OpenAPI Explorer has no ${pattern}`)
+    if (result.search(pattern) < 0) throw new Error(`${STALE}: nothing in it matches ${pattern}`)
     result = result.replace(pattern, replacement)
   }
   const left = / style=.{20}|<style.{20}/.exec(result)
-  if (left) throw new Error(`OpenAPI Explorer still has an inline style: ${left[0]}`)
+  if (left) throw new Error(`${STALE}: it still has an inline style: ${left[0]}`)
   return `/* Changed by the build of the Users Service: see scripts/explorer.ts. */\n${result}`
 }
