@@ -141,13 +141,18 @@ describeBrowser('the page', () => {
     yield 'search'
   }
 
-  /** What axe finds; in the dark, only what depends on colours. Nothing else leaves the browser: it takes 1 s. */
+  /**
+   * Runs axe: all its rules in light, those about colours in dark. Only what is wrong leaves the browser,
+   * because everything that axe checked takes a second to transfer.
+   */
   async function violations(colorScheme: 'light' | 'dark'): Promise<string[]> {
     await page.emulateMedia({ colorScheme })
     return page.evaluate(
       async (rules) => {
         const { violations } = await axe.run({ ...rules, preload: false }) // it preloads inline styles
-        return violations.map(({ id, nodes }) => `${id} at ${nodes.map(({ target }) => target)}`)
+        return violations.map(
+          ({ id, nodes }) => `${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
+        )
       },
       colorScheme === 'dark' ? { runOnly: ['color-contrast', 'link-in-text-block'] } : {},
     )
