@@ -12,6 +12,10 @@ const CHANGES: [RegExp, string][] = [
   // A type such as application/x-ndjson is not JSON: it is shown as text.
   [/(\w)\.includes\("json"\)\)if\(\/charset/g, '/[/+]json/.test($1))if(/charset'],
   [/,null,8\)/g, ',null,2)'],
+  // A response is shown when it arrives, not 200 ms later.
+  [/new Promise\(e=>setTimeout\(e,200\)\)/g, 'null'],
+  // The search looks everywhere at first.
+  [/id="search-api-(params|request-body|resp-descr)"/g, '$& checked="checked"'],
   // While its colours change slowly, the text of a button has too little contrast.
   [/transition:background-color \.2s;/g, ''],
   // The keyboard can scroll the page. The search is a dialog; its title is not the page's header.
@@ -22,14 +26,16 @@ const CHANGES: [RegExp, string][] = [
   ],
 ]
 
+const STALE = 'scripts/explorer.ts does not fit this version of openapi-explorer'
+
 /** @throws Error when the bundle of a new version does not have what is to be changed */
 export function obeyingPolicy(bundle: string): string {
   let result = bundle
   for (const [pattern, replacement] of CHANGES) {
-    if (result.search(pattern) < 0) throw new Error(`OpenAPI Explorer has no ${pattern}`)
+    if (result.search(pattern) < 0) throw new Error(`${STALE}: nothing in it matches ${pattern}`)
     result = result.replace(pattern, replacement)
   }
   const left = / style=.{20}|<style.{20}/.exec(result)
-  if (left) throw new Error(`OpenAPI Explorer still has an inline style: ${left[0]}`)
+  if (left) throw new Error(`${STALE}: it still has an inline style: ${left[0]}`)
   return `/* Changed by the build of the Users Service: see scripts/explorer.ts. */\n${result}`
 }

@@ -21,6 +21,7 @@ async function show() {
   explorer.handleResize = () => {} // otherwise a small window has no menu and no search
   explorer.setAttribute('default-schema-tab', 'body')
   explorer.setAttribute('hide-authentication', '')
+  explorer.setAttribute('hide-components', '') // each operation shows those that it uses
   explorer.setAttribute('hide-server-selection', '')
   document.body.append(explorer)
   explorer.shadowRoot.append(document.querySelector('[rel=stylesheet]').cloneNode())
