@@ -74,7 +74,7 @@ test('writes that take long are several transactions, with other work between', 
   await Promise.all(all).finally(() => clearImmediate(counting))
   expect(ends.length).toBeGreaterThan(2)
   const between = ends.slice(1).map((end, i) => end - ends[i]!)
-  expect(Math.min(...between)).toBeGreaterThanOrEqual(8)
+  expect(Math.max(...between)).toBeGreaterThanOrEqual(16) // a quick one needs none after it
 })
 
 test('the sizes of long users are known without reading their texts', async () => {
