@@ -13,10 +13,8 @@ export async function letOthersIn(): Promise<void> {
 export function oneByOne() {
   let last: Promise<unknown> = Promise.resolve()
   return <T>(work: () => Promise<T>): Promise<T> => {
-    const answer = last.then(letOthersIn).then(work)
-    last = answer.then(noop, noop)
+    const answer = last.then(work)
+    last = answer.then(letOthersIn, letOthersIn)
     return answer
   }
 }
-
-const noop = (): void => {}

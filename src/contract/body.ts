@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { Transform, type TransformCallback } from 'node:stream'
-import { brotliDecompressSync, unzipSync, type ZlibOptions } from 'node:zlib'
+import { unzipSync } from 'node:zlib'
 import type Koa from 'koa'
 import bodyParser from 'koa-bodyparser'
 import type { Budget } from '../http/budget.ts'
@@ -173,26 +173,20 @@ type Decoder = (bytes: Buffer) => Buffer
 
 /**
  * Undoes the content coding (RFC 9110 §8.4.1); undefined if there is none. Synchronous, so that only one body at a
- * time needs memory for this.
+ * time needs memory for this. Not brotli: a megabyte can keep the process busy for seconds.
  */
 function decoderOf({ headers }: IncomingMessage, maxOutputLength: number): Decoder | undefined {
-  const limited = (decode: (bytes: Buffer, options: ZlibOptions) => Buffer) => (bytes: Buffer) => {
+  const coding = headers['content-encoding']?.toLowerCase() ?? 'identity'
+  if (coding === 'identity') return undefined
+  if (coding !== 'gzip' && coding !== 'deflate') {
+    throw unsupportedMediaType('the content coding of the body must be gzip or deflate')
+  }
+  return (bytes) => {
     try {
-      return decode(bytes, { maxOutputLength })
+      return unzipSync(bytes, { maxOutputLength })
     } catch (error) {
       const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
       throw isTooLarge ? bodyTooLarge() : error
     }
-  }
-  switch (headers['content-encoding']?.toLowerCase() ?? 'identity') {
-    case 'identity':
-      return undefined
-    case 'gzip':
-    case 'deflate':
-      return limited(unzipSync)
-    case 'br':
-      return limited(brotliDecompressSync)
-    default:
-      throw unsupportedMediaType('the content coding of the body is unknown')
   }
 }

@@ -24,7 +24,8 @@ export async function send(
 ): Promise<void> {
   const hasChoice = mediaTypes.length > 1
   const [usual] = status === 200 ? mediaTypes : []
-  const type = (hasChoice && ctx.accepts(mediaTypes)) || usual || 'application/json'
+  const isReadable = ctx.get('Accept').length <= LONGEST_ACCEPT
+  const type = (hasChoice && isReadable && ctx.accepts(mediaTypes)) || usual || 'application/json'
   const content = isAsyncIterable(body)
     ? await stream(body, type === LINES_TYPE ? linesOf : arrayWriter(), ctx, memory)
     : textOf(body, type)
@@ -36,6 +37,9 @@ export async function send(
   ctx.set('Content-Type', type === 'application/json' ? JSON_TYPE : type)
   ctx.body = content
 }
+
+/** The longest `Accept` that is read, in characters: the time to parse one grows with its square. */
+const LONGEST_ACCEPT = 500
 
 /** Counts a response in the memory budget until the client has read it. */
 export function holdUntilRead(ctx: Koa.Context, content: string, memory: Budget): void {
@@ -75,7 +79,10 @@ async function stream(
     memory.release(holder)
     await until(res, (done) => memory.next(holder, LARGE_PART, 0, done))
     if (res.destroyed) return ''
-    const { value: items } = (await parts.next()) as { value?: unknown[] }
+    const { value: items } = (await parts.next().catch((error: unknown) => {
+      memory.release(holder)
+      throw error
+    })) as { value?: unknown[] }
     const text = write(items)
     if (!items) isAtEnd = true
     else items.length = 0 // a generator would keep them until the next part

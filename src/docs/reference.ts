@@ -6,6 +6,7 @@ import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type Koa from 'koa'
 import { methodNotAllowed } from '../http/failure.ts'
+import { ifNoneMatch } from '../http/preconditions.ts'
 
 /** The files that `npm run build` copies to dist/docs, next to the page itself. */
 const ASSETS = ['page.css', 'page.js', 'openapi-explorer.js']
@@ -61,7 +62,7 @@ export const reference: Koa.Middleware = async (ctx, next) => {
     'Cache-Control': 'no-cache',
     'Content-Security-Policy': POLICY,
   })
-  if (ctx.fresh) ctx.status = 304
+  if (ifNoneMatch(ctx.headers['if-none-match'], ctx.response.get('ETag'))) ctx.status = 304
 }
 
 function typeOf(path: string): string {

@@ -120,10 +120,10 @@ export class Budget {
   }
 
   /** Drops those that wait for their clients, the slowest first. */
-  #dropSlowest(isNeeded: (holder: Holder) => boolean): void {
+  #dropSlowest(isNeeded: () => boolean, isSlow: (holder: Holder) => boolean = () => true): void {
     for (const holder of this.#shares.keys()) {
-      if (!isNeeded(holder)) return
-      if (!this.#turns.get(holder) && !holder.isBusy?.()) this.#drop(holder)
+      if (!isNeeded()) return
+      if (!this.#turns.get(holder) && !holder.isBusy?.() && isSlow(holder)) this.#drop(holder)
     }
   }
 
@@ -156,7 +156,10 @@ export class Budget {
     setTimeout(() => {
       this.#isWaitingForRoom = false
       const since = performance.now() - patience
-      this.#dropSlowest((holder) => !this.#hasRoom && this.#progress.get(holder)! <= since)
+      this.#dropSlowest(
+        () => !this.#hasRoom,
+        (holder) => this.#turns.has(holder) && this.#progress.get(holder)! <= since,
+      )
       this.#takeTurns()
     }, patience).unref()
   }

@@ -26,11 +26,13 @@ export class Connection {
   #leftBody = false
   #isRefused = false
   readonly #limit: number
+  readonly #pace: Pace
   readonly #onIdle: () => void
   #arrived = 0
 
-  constructor(socket: Socket, limit: number, onIdle: () => void) {
+  constructor(socket: Socket, limit: number, pace: Pace, onIdle: () => void) {
     this.socket = socket
+    this.#pace = pace
     this.#limit = limit
     this.#onIdle = onIdle
   }
@@ -114,7 +116,11 @@ export class Connection {
     this.#newest = exchange
     this.#leftBody = false
     this.#exchanges.push(exchange)
-    if (this.#exchanges.length === 1) this.#begin(exchange)
+    if (this.#exchanges.length === 1) this.#beginSoon(exchange)
+  }
+
+  #beginSoon(exchange: Exchange): void {
+    this.#pace.begin(() => this.socket.writable && this.#begin(exchange))
   }
 
   #begin({ response, serve, failure }: Exchange): void {
@@ -133,7 +139,30 @@ export class Connection {
     const [next] = this.#exchanges
     this.began = performance.now()
     if (!next) this.#onIdle()
-    else setImmediate(() => this.socket.writable && this.#begin(next)) // others come first
+    else this.#beginSoon(next)
+  }
+}
+
+/** Begins at most so many requests in one turn of the event loop; the others wait for the next turn. */
+class Pace {
+  readonly #most: number
+  #begun = 0
+  readonly #waiting: (() => void)[] = []
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  begin(request: () => void): void {
+    if (this.#begun === this.#most) return void this.#waiting.push(request)
+    if (this.#begun === 0) setImmediate(() => this.#next())
+    this.#begun += 1
+    request()
+  }
+
+  #next(): void {
+    this.#begun = 0
+    for (const request of this.#waiting.splice(0, this.#most)) this.begin(request)
   }
 }
 
@@ -142,14 +171,17 @@ export class Connections {
   /** The connections that became idle longest ago come first. */
   readonly #all = new Map<Socket, Connection>()
   readonly #limits: Limits
+  readonly #pace: Pace
   #state: 'open' | 'draining' | 'closing' = 'open'
 
   constructor(limits: Limits) {
     this.#limits = limits
+    this.#pace = new Pace(limits.requestsPerTurn)
   }
 
   add(socket: Socket): void {
-    const connection = new Connection(socket, this.#limits.waitingRequests, () => {
+    const { waitingRequests } = this.#limits
+    const connection = new Connection(socket, waitingRequests, this.#pace, () => {
       if (this.#state === 'closing') socket.destroySoon()
       if (this.#all.delete(socket)) this.#all.set(socket, connection)
     })
@@ -181,7 +213,7 @@ export class Connections {
   }
 
   destroy(): void {
-    for (const socket of this.#all.keys()) socket.destroy()
+    for (const connection of this.#all.values()) connection.cut()
   }
 
   /** Cuts the connections whose response takes longer than `responseTimeout`. */

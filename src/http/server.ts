@@ -2,7 +2,7 @@
 // and refuses what is not a request. Knows nothing of users.
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import http, { ServerResponse, type Server } from 'node:http'
+import http, { ServerResponse, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { Budget } from './budget.ts'
 import { Connections, type Connection } from './connections.ts'
@@ -66,15 +66,18 @@ export function createServer(
     })
   }
 
-  /** Counts the headers of a request, which can take twenty times the bytes that were sent, and each waiting request. */
+  /**
+   * Counts the headers of a request, which can take twenty times the bytes that were sent, the part of its body that
+   * Node reads before anybody asks for it, and each request that waits for another one.
+   */
   function holdHeaders(
-    { socket, rawHeaders }: Request,
+    { socket, headers, rawHeaders }: Request,
     response: ServerResponse,
     connection: Connection,
   ): void {
     const holder = { giveUp: () => connection.cut(), isBusy: () => !connection.waitsForClient }
-    const first = connection.isIdle ? 0 : WAITING_SIZE
-    const size = rawHeaders.reduce((sum, { length }) => sum + length + HEADER_SIZE, first)
+    const rest = (connection.isIdle ? 0 : WAITING_SIZE) + unreadSize(headers)
+    const size = rawHeaders.reduce((sum, { length }) => sum + length + HEADER_SIZE, rest)
     if (!memory.hold(holder, size)) return
     const release = () => {
       memory.release(holder)
@@ -156,6 +159,15 @@ export function createServer(
 
 /** What a name or a value in the headers takes besides its text, in bytes. */
 const HEADER_SIZE = 150
+
+/** How much of a body Node may hold before it is read, in bytes. */
+function unreadSize(headers: IncomingHttpHeaders): number {
+  const length = headers['transfer-encoding'] ? Infinity : Number(headers['content-length'] ?? 0)
+  return Math.min(length, READ_SIZE)
+}
+
+/** What Node reads of a connection at once, in bytes. */
+const READ_SIZE = 64 * 1024
 
 /** What a request that waits for another one takes besides its headers, in bytes. */
 const WAITING_SIZE = LIMITS.smallPart

@@ -1,6 +1,6 @@
 // Request bodies: which are accepted, which are refused and why. A refused one never reaches the store.
 import { describe, expect, test } from '@jest/globals'
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { deflateSync, gzipSync } from 'node:zlib'
 import { failing } from '../support/failing-store.ts'
 import { BODY_LIMIT, startService, useService, type Request } from '../support/service.ts'
 import { newUser } from '../support/users.ts'
@@ -25,7 +25,6 @@ describe('POST /users accepts', () => {
     ['a media type with parameters', json('{}', typed('application/json; Charset="utf-8"'))],
     ['gzip', json(gzipSync('{}'), GZIP)],
     ['deflate', json(deflateSync('{}'), { 'content-encoding': 'deflate' })],
-    ['brotli', json(brotliCompressSync('{}'), { 'content-encoding': 'br' })],
     ['another letter case of the coding', json(gzipSync('{}'), { 'content-encoding': 'GZip' })],
     ['a byte order mark', json('\uFEFF{}')],
   ])('%s', async (_, request) => {
@@ -81,7 +80,7 @@ describe.each<[string, [string, Request, number, string][]]>([
         'an unknown content coding',
         json('{}', { 'content-encoding': 'x' }),
         415,
-        'the content coding of the body is unknown',
+        'the content coding of the body must be gzip or deflate',
       ],
       ['too many chunks', json(large, { 'transfer-encoding': 'chunked' }), 413, TOO_LARGE],
       ['too many bytes when unpacked', json(gzipSync(large), GZIP), 413, TOO_LARGE],

@@ -74,13 +74,14 @@ test('holders begin while there is room; then the others wait, and those that ha
 
 test('when others wait for room, those that their clients keep waiting give up', async () => {
   const { memory, events, begin, holder, next } = budget()
-  const quick = holder('quick')
-  memory.hold(holder('slow'), 40)
-  memory.hold(quick, 40)
-  begin('new', 40)
-  next('quick', quick, 40)
+  memory.hold(holder('headers'), 10) // which take no turns
+  begin('slow', 40)
+  const quick = begin('quick', 40)
+  await turn()
+  begin('new', 10)
+  next('quick again', quick, 40)
   while (!events.includes('new')) await sleep(5)
-  expect(events).toEqual(['quick', 'slow gives up', 'new'])
+  expect(events).toEqual(['slow', 'quick', 'quick again', 'slow gives up', 'new'])
 })
 
 test('one that waits for the service does not give up', async () => {

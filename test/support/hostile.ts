@@ -1,6 +1,6 @@
 // Hostile clients over bare sockets, by what they do. None of them creates a user.
 import net from 'node:net'
-import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib'
+import { deflateSync, gzipSync } from 'node:zlib'
 import { BODY_LIMIT, tokens } from './service.ts'
 
 export const AUTHORIZATION = `Authorization: Bearer ${tokens.issue('665f1c2e8b3f4a0012d4c001')}\r\n`
@@ -29,7 +29,6 @@ const large = Buffer.alloc(64 * BODY_LIMIT, ' ')
 export const bombs = {
   gzip: gzipSync(large),
   deflate: deflateSync(large),
-  br: brotliCompressSync(large, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
 }
 
 /** Bodies as large as may be that are hard to parse, for what is not stored. */

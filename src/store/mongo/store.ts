@@ -121,6 +121,12 @@ export async function openMongoStore(
     { most: 1, runs: 2, onBatch() {} },
   )
 
+  /** Half of the driver's connections at a time, so that reads need not wait for many changes. */
+  const change = batched<Change, boolean>(
+    async ([call]) => call!.resolve(await attempt((users) => call!.item(users))),
+    { most: 1, runs: 50, onBatch() {} },
+  )
+
   /** A few at a time: otherwise, many lists would take all connections of the driver. */
   const idsOf = batched<{ after: string | undefined; limit: number }, string[]>(
     async ([call]) => {
@@ -161,13 +167,17 @@ export async function openMongoStore(
     async rename(id, name, ifName) {
       if (!isUserId(id)) return false
       const update = { $set: { name } }
-      const { matchedCount } = await attempt((users) => users.updateOne(one(id, ifName), update))
-      return matchedCount > 0
+      return change(async (users) => {
+        const { matchedCount } = await users.updateOne(one(id, ifName), update)
+        return matchedCount > 0
+      })
     },
     async remove(id, ifName) {
       if (!isUserId(id)) return false
-      const { deletedCount } = await attempt((users) => users.deleteOne(one(id, ifName)))
-      return deletedCount > 0
+      return change(async (users) => {
+        const { deletedCount } = await users.deleteOne(one(id, ifName))
+        return deletedCount > 0
+      })
     },
     isEmpty: async () => (await attempt((users) => users.findOne())) === null,
     close: () => inTime(current.client.close(), PATIENCE),
@@ -224,6 +234,9 @@ async function inTime<T>(answer: Promise<T>, patience: number): Promise<T> {
   })
   return Promise.race([answer, late]).finally(() => clearTimeout(timer))
 }
+
+/** Renames or deletes a user. Resolves to whether there was one. */
+type Change = (users: Collection<UserDocument>) => Promise<boolean>
 
 interface Page {
   users: User[]
