@@ -14,8 +14,10 @@ const root = fileURLToPath(new URL('../', import.meta.url))
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
 const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0
 
-describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
-  const testKubectl = hasKubectl ? test : test.skip
+const testKubectl = hasKubectl ? test : test.skip
+
+describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) => {
+  const isEmbedded = overlay === 'embedded'
   const folder = `${root}k8s/overlays/${overlay}`
   const objects: Any[] = hasKubectl
     ? parseAllDocuments(runToEnd('kubectl', ['kustomize', folder])).map((one): Any => one.toJS())
@@ -23,8 +25,8 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
 
   const all = (kind: string) => objects.filter((object) => object.kind === kind)
   const one = (kind: string) => all(kind).find(({ metadata }) => metadata.name === 'users-service')
-  const workloads = () => [...all('Deployment'), ...all('StatefulSet'), ...all('Job')]
-  const pods = () => workloads().map(({ spec }) => spec.template)
+  const workloads = () => [...all('Deployment'), ...all('StatefulSet')]
+  const pods = () => [...workloads().map(({ spec }) => spec.template), ...all('Pod')]
   const containers = () =>
     pods().flatMap(({ spec }) => [...(spec.initContainers ?? []), ...spec.containers])
   const pod = () => one('Deployment').spec.template
@@ -37,7 +39,7 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
 
   testKubectl('every selector matches the pods of exactly one workload', () => {
     const selectors = [
-      ...workloads().flatMap(({ spec }) => spec.selector?.matchLabels ?? []),
+      ...workloads().map(({ spec }) => spec.selector.matchLabels),
       ...all('Service').map(({ spec }) => spec.selector),
       ...all('PodDisruptionBudget').map(({ spec }) => spec.selector.matchLabels),
       ...all('NetworkPolicy').map(({ spec }) => spec.podSelector.matchLabels),
@@ -61,9 +63,6 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
     const { ingress } = one('NetworkPolicy').spec
     for (const { port } of ingress.flatMap((rule: Any) => rule.ports))
       expect(ports()).toContain(port)
-    expect(one('HorizontalPodAutoscaler').spec.scaleTargetRef.name).toBe(
-      one('Deployment').metadata.name,
-    )
   })
 
   testKubectl('every environment variable of the service is there, and no other', () => {
@@ -74,9 +73,8 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
     const names = ['MONGODB_URI', 'SIGNING_SECRET', 'SIGNING_SECRETS', ...Object.keys(rest)]
     expect(names.sort()).toEqual(Object.keys(VARIABLES).sort())
     const [{ mountPath }] = container().volumeMounts
-    expect([MONGODB_URI_FILE, SIGNING_SECRETS_FILE]).toEqual(
-      ['MONGODB_URI', 'SIGNING_SECRETS'].map((key) => `${mountPath}/${key}`),
-    )
+    expect(SIGNING_SECRETS_FILE).toBe(`${mountPath}/SIGNING_SECRETS`)
+    expect(MONGODB_URI_FILE).toBe(isEmbedded ? '' : `${mountPath}/MONGODB_URI`)
     const config = readConfig({ ...rest, MONGODB_URI: 'mongodb://x', SIGNING_SECRET: SECRET })
     const port = (name: string) =>
       container().ports.find((candidate: Any) => candidate.name === name).containerPort
@@ -89,7 +87,7 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
 
   testKubectl('there are no secrets in the manifests', () => {
     expect(all('Secret')).toEqual([])
-    expect(pod().spec.volumes).toEqual([
+    expect(pod().spec.volumes.slice(0, 1)).toEqual([
       { name: 'secret', secret: { secretName: 'users-service', defaultMode: 0o440 } },
     ])
   })
@@ -137,26 +135,39 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
     expect(one('ServiceAccount').automountServiceAccountToken).toBe(false)
   })
 
-  testKubectl('a roll-out or an eviction never removes the last pod', () => {
-    const { rollingUpdate } = one('Deployment').spec.strategy
-    expect(rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 })
-    expect(one('HorizontalPodAutoscaler').spec.minReplicas).toBeGreaterThanOrEqual(2)
-    expect(one('Deployment').spec).not.toHaveProperty('replicas') // the autoscaler's
-    expect(one('PodDisruptionBudget').spec.maxUnavailable).toBe(1)
-  })
+  if (isEmbedded) {
+    testKubectl('one pod at a time has the volume, at DATA_DIR', () => {
+      expect(one('Deployment').spec).toMatchObject({ replicas: 1, strategy: { type: 'Recreate' } })
+      expect(all('HorizontalPodAutoscaler')).toEqual([])
+      const [{ metadata, spec }] = all('PersistentVolumeClaim')
+      expect(spec.accessModes).toEqual(['ReadWriteOnce'])
+      const { name } = pod().spec.volumes.find(
+        (volume: Any) => volume.persistentVolumeClaim?.claimName === metadata.name,
+      )
+      const { mountPath } = container().volumeMounts.find((mount: Any) => mount.name === name)
+      expect(mountPath).toBe(all('ConfigMap')[0].data.DATA_DIR)
+      expect(pod().spec.securityContext.fsGroup).toBe(pod().spec.securityContext.runAsGroup)
+    })
+  } else {
+    testKubectl('a roll-out or an eviction never removes the last pod', () => {
+      const { rollingUpdate } = one('Deployment').spec.strategy
+      expect(rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 })
+      const { minReplicas, scaleTargetRef } = one('HorizontalPodAutoscaler').spec
+      expect(minReplicas).toBeGreaterThanOrEqual(2)
+      expect(scaleTargetRef.name).toBe(one('Deployment').metadata.name)
+      expect(one('Deployment').spec).not.toHaveProperty('replicas') // the autoscaler's
+      expect(one('PodDisruptionBudget').spec.maxUnavailable).toBe(1)
+    })
+  }
 
-  testKubectl(
-    'egress allows DNS; ingress allows pods with the label (production) or any (demo)',
-    () => {
-      const { ingress, egress } = one('NetworkPolicy').spec
-      const peers = [...egress, ...ingress].flatMap(({ to = [], from = to }: Any) => from)
-      const labels = peers.map(({ podSelector }: Any) => podSelector?.matchLabels)
-      expect(labels).toContainEqual({ 'k8s-app': 'kube-dns' })
-      if (overlay === 'production')
-        expect(labels).toContainEqual({ 'users-service/client': 'true' })
-      if (overlay === 'demo') expect(ingress[0]).not.toHaveProperty('from')
-    },
-  )
+  testKubectl('egress allows DNS; ingress allows pods with the label, or any in the demo', () => {
+    const { ingress, egress } = one('NetworkPolicy').spec
+    const peers = [...egress, ...ingress].flatMap(({ to = [], from = to }: Any) => from)
+    const labels = peers.map(({ podSelector }: Any) => podSelector?.matchLabels)
+    expect(labels).toContainEqual({ 'k8s-app': 'kube-dns' })
+    if (overlay === 'demo') expect(ingress[0]).not.toHaveProperty('from')
+    else expect(labels).toContainEqual({ 'users-service/client': 'true' })
+  })
 
   testKubectl('only the service can reach MongoDB', () => {
     for (const policy of all('NetworkPolicy')) {
@@ -173,6 +184,6 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
       expect(policy.spec.egress).toBeUndefined()
     }
     const out = one('NetworkPolicy').spec.egress.flatMap((rule: Any) => rule.ports)
-    expect(out.map(({ port }: Any) => port)).toEqual([53, 53, 27017])
+    expect(out.map(({ port }: Any) => port)).toEqual(isEmbedded ? [53, 53] : [53, 53, 27017])
   })
 })
