@@ -1,10 +1,11 @@
 // The manifests, rendered as by `kubectl apply -k`.
 import { describe, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseAllDocuments } from 'yaml'
 import { readConfig, VARIABLES } from '../src/config.ts'
+import { createMetrics } from '../src/telemetry/metrics.ts'
 import { runToEnd } from './support/program.ts'
 import { SECRET } from './support/stores.ts'
 
@@ -16,12 +17,12 @@ const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0
 
 const testKubectl = hasKubectl ? test : test.skip
 
+const render = (folder: string): Any[] =>
+  parseAllDocuments(runToEnd('kubectl', ['kustomize', folder])).map((one): Any => one.toJS())
+
 describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) => {
   const isEmbedded = overlay === 'embedded'
-  const folder = `${root}k8s/overlays/${overlay}`
-  const objects: Any[] = hasKubectl
-    ? parseAllDocuments(runToEnd('kubectl', ['kustomize', folder])).map((one): Any => one.toJS())
-    : []
+  const objects = hasKubectl ? render(`${root}k8s/overlays/${overlay}`) : []
 
   const all = (kind: string) => objects.filter((object) => object.kind === kind)
   const one = (kind: string) => all(kind).find(({ metadata }) => metadata.name === 'users-service')
@@ -187,3 +188,82 @@ describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) =>
     expect(out.map(({ port }: Any) => port)).toEqual(isEmbedded ? [53, 53] : [53, 53, 27017])
   })
 })
+
+describe('an overlay with all that README.md says one can add', () => {
+  const readme = readFileSync(`${root}k8s/README.md`, 'utf8')
+  const objects = hasKubectl
+    ? renderOverlay([...readme.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, block]) => block!))
+    : []
+  const one = (kind: string, name = 'users-service') =>
+    objects.find((object) => object.kind === kind && object.metadata.name === name)
+
+  testKubectl('has the image of the overlay', () => {
+    const [{ image }] = one('Deployment').spec.template.spec.containers
+    expect(image).toBe('registry.example.com/users-service:2.0.1')
+  })
+
+  testKubectl('has the pull secret', () => {
+    expect(one('ServiceAccount').imagePullSecrets).toEqual([{ name: 'registry' }])
+  })
+
+  testKubectl('watches a port of the pods', () => {
+    const { selector, podMetricsEndpoints } = one('PodMonitor').spec
+    const { metadata, spec } = one('Deployment').spec.template
+    expect(metadata.labels).toMatchObject(selector.matchLabels)
+    const ports = spec.containers[0].ports.map(({ name }: Any) => name)
+    for (const { port } of podMetricsEndpoints) expect(ports).toContain(port)
+  })
+
+  testKubectl('names only metrics, with labels, that /metrics has', async () => {
+    const { groups } = one('PrometheusRule').spec
+    const rules = groups.flatMap(({ rules }: Any) => rules).map(({ expr }: Any) => expr)
+    const dashboard = JSON.parse(one('ConfigMap', 'users-service-dashboard').data['dashboard.json'])
+    const panels = dashboard.panels.flatMap(({ targets }: Any) => targets)
+    const queries: string[] = [...rules, ...panels.map(({ expr }: Any) => expr)]
+    expect(queries.length).toBeGreaterThan(15)
+
+    const known = await exposed()
+    for (const query of queries) {
+      for (const [, name = '', matchers = ''] of query.matchAll(SELECTOR)) {
+        expect([...known.keys()]).toContain(name)
+        const labels = [...matchers.matchAll(/(\w+)[=!]/g)].map(([, label]) => label!)
+        expect([...known.get(name)!, 'job', 'namespace']).toEqual(expect.arrayContaining(labels))
+      }
+      const rest = query.replaceAll(SELECTOR, '').replaceAll(/by \(.*?\)|\[.*?\]/g, '')
+      expect(FUNCTIONS).toEqual(expect.arrayContaining(rest.match(/[a-z]\w*/g) ?? []))
+    }
+  })
+})
+
+/** `metric{label="value"}` in a query. */
+const SELECTOR = /(\w+)\{(.*?)\}/g
+/** All other words of the queries. */
+const FUNCTIONS = ['absent', 'count', 'histogram_quantile', 'or', 'rate', 'sum', 'vector']
+
+/** The metrics of a service after a request, with their labels; and `up`, which Prometheus adds. */
+async function exposed(): Promise<Map<string, string[]>> {
+  const metrics = createMetrics(version)
+  metrics.requestEnded({ operation: 'readUser', method: 'GET', status: '200' }, 0.1)
+  metrics.refused('invalid')
+  metrics.storeOperation('find').ended(0.1)
+  const { text } = await metrics.expose()
+  const samples = [...text.matchAll(/^(\w+)(?:\{(.*)\})? /gm)].map(
+    ([, name = '', labels = '']): [string, string[]] => [
+      name,
+      [...labels.matchAll(/(\w+)=/g)].map(([, label]) => label!),
+    ],
+  )
+  return new Map([...samples, ['up', []]])
+}
+
+/** An overlay of production with more in its kustomization.yaml. */
+function renderOverlay(more: string[]): Any[] {
+  const folder = mkdtempSync(`${root}k8s/overlays/test-`)
+  try {
+    const lines = ['resources: [../production]', ...more]
+    writeFileSync(`${folder}/kustomization.yaml`, lines.join('\n'))
+    return render(folder)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
