@@ -9,9 +9,6 @@ const contract = readFileSync('openapi.yaml', 'utf8').replace(
 )
 
 writeFileSync('openapi.yaml', contract)
-const DEMO = 'k8s/overlays/demo'
-for (const folder of ['k8s/base', `${DEMO}/service`, `${DEMO}/mongodb`]) {
-  const file = `${folder}/kustomization.yaml`
-  writeFileSync(file, readFileSync(file, 'utf8').replace(/newTag: .*/, `newTag: ${version}`))
-}
+const image = 'k8s/components/image/kustomization.yaml'
+writeFileSync(image, readFileSync(image, 'utf8').replace(/newTag: .*/, `newTag: ${version}`))
 if (!version.includes('-')) writeFileSync('src/contract/released.yaml', contract)

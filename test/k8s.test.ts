@@ -1,10 +1,11 @@
 // The manifests, rendered as by `kubectl apply -k`.
 import { describe, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseAllDocuments } from 'yaml'
 import { readConfig, VARIABLES } from '../src/config.ts'
+import { createMetrics } from '../src/telemetry/metrics.ts'
 import { runToEnd } from './support/program.ts'
 import { SECRET } from './support/stores.ts'
 
@@ -14,17 +15,19 @@ const root = fileURLToPath(new URL('../', import.meta.url))
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
 const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0
 
-describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
-  const testKubectl = hasKubectl ? test : test.skip
-  const folder = `${root}k8s/overlays/${overlay}`
-  const objects: Any[] = hasKubectl
-    ? parseAllDocuments(runToEnd('kubectl', ['kustomize', folder])).map((one): Any => one.toJS())
-    : []
+const testKubectl = hasKubectl ? test : test.skip
+
+const render = (folder: string): Any[] =>
+  parseAllDocuments(runToEnd('kubectl', ['kustomize', folder])).map((one): Any => one.toJS())
+
+describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) => {
+  const isEmbedded = overlay === 'embedded'
+  const objects = hasKubectl ? render(`${root}k8s/overlays/${overlay}`) : []
 
   const all = (kind: string) => objects.filter((object) => object.kind === kind)
   const one = (kind: string) => all(kind).find(({ metadata }) => metadata.name === 'users-service')
-  const workloads = () => [...all('Deployment'), ...all('StatefulSet'), ...all('Job')]
-  const pods = () => workloads().map(({ spec }) => spec.template)
+  const workloads = () => [...all('Deployment'), ...all('StatefulSet')]
+  const pods = () => [...workloads().map(({ spec }) => spec.template), ...all('Pod')]
   const containers = () =>
     pods().flatMap(({ spec }) => [...(spec.initContainers ?? []), ...spec.containers])
   const pod = () => one('Deployment').spec.template
@@ -37,7 +40,7 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
 
   testKubectl('every selector matches the pods of exactly one workload', () => {
     const selectors = [
-      ...workloads().flatMap(({ spec }) => spec.selector?.matchLabels ?? []),
+      ...workloads().map(({ spec }) => spec.selector.matchLabels),
       ...all('Service').map(({ spec }) => spec.selector),
       ...all('PodDisruptionBudget').map(({ spec }) => spec.selector.matchLabels),
       ...all('NetworkPolicy').map(({ spec }) => spec.podSelector.matchLabels),
@@ -61,9 +64,6 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
     const { ingress } = one('NetworkPolicy').spec
     for (const { port } of ingress.flatMap((rule: Any) => rule.ports))
       expect(ports()).toContain(port)
-    expect(one('HorizontalPodAutoscaler').spec.scaleTargetRef.name).toBe(
-      one('Deployment').metadata.name,
-    )
   })
 
   testKubectl('every environment variable of the service is there, and no other', () => {
@@ -74,9 +74,8 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
     const names = ['MONGODB_URI', 'SIGNING_SECRET', 'SIGNING_SECRETS', ...Object.keys(rest)]
     expect(names.sort()).toEqual(Object.keys(VARIABLES).sort())
     const [{ mountPath }] = container().volumeMounts
-    expect([MONGODB_URI_FILE, SIGNING_SECRETS_FILE]).toEqual(
-      ['MONGODB_URI', 'SIGNING_SECRETS'].map((key) => `${mountPath}/${key}`),
-    )
+    expect(SIGNING_SECRETS_FILE).toBe(`${mountPath}/SIGNING_SECRETS`)
+    expect(MONGODB_URI_FILE).toBe(isEmbedded ? '' : `${mountPath}/MONGODB_URI`)
     const config = readConfig({ ...rest, MONGODB_URI: 'mongodb://x', SIGNING_SECRET: SECRET })
     const port = (name: string) =>
       container().ports.find((candidate: Any) => candidate.name === name).containerPort
@@ -89,7 +88,7 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
 
   testKubectl('there are no secrets in the manifests', () => {
     expect(all('Secret')).toEqual([])
-    expect(pod().spec.volumes).toEqual([
+    expect(pod().spec.volumes.slice(0, 1)).toEqual([
       { name: 'secret', secret: { secretName: 'users-service', defaultMode: 0o440 } },
     ])
   })
@@ -137,26 +136,39 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
     expect(one('ServiceAccount').automountServiceAccountToken).toBe(false)
   })
 
-  testKubectl('a roll-out or an eviction never removes the last pod', () => {
-    const { rollingUpdate } = one('Deployment').spec.strategy
-    expect(rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 })
-    expect(one('HorizontalPodAutoscaler').spec.minReplicas).toBeGreaterThanOrEqual(2)
-    expect(one('Deployment').spec).not.toHaveProperty('replicas') // the autoscaler's
-    expect(one('PodDisruptionBudget').spec.maxUnavailable).toBe(1)
-  })
+  if (isEmbedded) {
+    testKubectl('one pod at a time has the volume, at DATA_DIR', () => {
+      expect(one('Deployment').spec).toMatchObject({ replicas: 1, strategy: { type: 'Recreate' } })
+      expect(all('HorizontalPodAutoscaler')).toEqual([])
+      const [{ metadata, spec }] = all('PersistentVolumeClaim')
+      expect(spec.accessModes).toEqual(['ReadWriteOnce'])
+      const { name } = pod().spec.volumes.find(
+        (volume: Any) => volume.persistentVolumeClaim?.claimName === metadata.name,
+      )
+      const { mountPath } = container().volumeMounts.find((mount: Any) => mount.name === name)
+      expect(mountPath).toBe(all('ConfigMap')[0].data.DATA_DIR)
+      expect(pod().spec.securityContext.fsGroup).toBe(pod().spec.securityContext.runAsGroup)
+    })
+  } else {
+    testKubectl('a roll-out or an eviction never removes the last pod', () => {
+      const { rollingUpdate } = one('Deployment').spec.strategy
+      expect(rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 })
+      const { minReplicas, scaleTargetRef } = one('HorizontalPodAutoscaler').spec
+      expect(minReplicas).toBeGreaterThanOrEqual(2)
+      expect(scaleTargetRef.name).toBe(one('Deployment').metadata.name)
+      expect(one('Deployment').spec).not.toHaveProperty('replicas') // the autoscaler's
+      expect(one('PodDisruptionBudget').spec.maxUnavailable).toBe(1)
+    })
+  }
 
-  testKubectl(
-    'egress allows DNS; ingress allows pods with the label (production) or any (demo)',
-    () => {
-      const { ingress, egress } = one('NetworkPolicy').spec
-      const peers = [...egress, ...ingress].flatMap(({ to = [], from = to }: Any) => from)
-      const labels = peers.map(({ podSelector }: Any) => podSelector?.matchLabels)
-      expect(labels).toContainEqual({ 'k8s-app': 'kube-dns' })
-      if (overlay === 'production')
-        expect(labels).toContainEqual({ 'users-service/client': 'true' })
-      if (overlay === 'demo') expect(ingress[0]).not.toHaveProperty('from')
-    },
-  )
+  testKubectl('egress allows DNS; ingress allows pods with the label, or any in the demo', () => {
+    const { ingress, egress } = one('NetworkPolicy').spec
+    const peers = [...egress, ...ingress].flatMap(({ to = [], from = to }: Any) => from)
+    const labels = peers.map(({ podSelector }: Any) => podSelector?.matchLabels)
+    expect(labels).toContainEqual({ 'k8s-app': 'kube-dns' })
+    if (overlay === 'demo') expect(ingress[0]).not.toHaveProperty('from')
+    else expect(labels).toContainEqual({ 'users-service/client': 'true' })
+  })
 
   testKubectl('only the service can reach MongoDB', () => {
     for (const policy of all('NetworkPolicy')) {
@@ -173,6 +185,85 @@ describe.each(['demo', 'production'])('the overlay %s', (overlay) => {
       expect(policy.spec.egress).toBeUndefined()
     }
     const out = one('NetworkPolicy').spec.egress.flatMap((rule: Any) => rule.ports)
-    expect(out.map(({ port }: Any) => port)).toEqual([53, 53, 27017])
+    expect(out.map(({ port }: Any) => port)).toEqual(isEmbedded ? [53, 53] : [53, 53, 27017])
   })
 })
+
+describe('an overlay with all that README.md says one can add', () => {
+  const readme = readFileSync(`${root}k8s/README.md`, 'utf8')
+  const objects = hasKubectl
+    ? renderOverlay([...readme.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, block]) => block!))
+    : []
+  const one = (kind: string, name = 'users-service') =>
+    objects.find((object) => object.kind === kind && object.metadata.name === name)
+
+  testKubectl('has the image of the overlay', () => {
+    const [{ image }] = one('Deployment').spec.template.spec.containers
+    expect(image).toBe('registry.example.com/users-service:2.0.1')
+  })
+
+  testKubectl('has the pull secret', () => {
+    expect(one('ServiceAccount').imagePullSecrets).toEqual([{ name: 'registry' }])
+  })
+
+  testKubectl('watches a port of the pods', () => {
+    const { selector, podMetricsEndpoints } = one('PodMonitor').spec
+    const { metadata, spec } = one('Deployment').spec.template
+    expect(metadata.labels).toMatchObject(selector.matchLabels)
+    const ports = spec.containers[0].ports.map(({ name }: Any) => name)
+    for (const { port } of podMetricsEndpoints) expect(ports).toContain(port)
+  })
+
+  testKubectl('names only metrics, with labels, that /metrics has', async () => {
+    const { groups } = one('PrometheusRule').spec
+    const rules = groups.flatMap(({ rules }: Any) => rules).map(({ expr }: Any) => expr)
+    const dashboard = JSON.parse(one('ConfigMap', 'users-service-dashboard').data['dashboard.json'])
+    const panels = dashboard.panels.flatMap(({ targets }: Any) => targets)
+    const queries: string[] = [...rules, ...panels.map(({ expr }: Any) => expr)]
+    expect(queries.length).toBeGreaterThan(15)
+
+    const known = await exposed()
+    for (const query of queries) {
+      for (const [, name = '', matchers = ''] of query.matchAll(SELECTOR)) {
+        expect([...known.keys()]).toContain(name)
+        const labels = [...matchers.matchAll(/(\w+)[=!]/g)].map(([, label]) => label!)
+        expect([...known.get(name)!, 'job', 'namespace']).toEqual(expect.arrayContaining(labels))
+      }
+      const rest = query.replaceAll(SELECTOR, '').replaceAll(/by \(.*?\)|\[.*?\]/g, '')
+      expect(FUNCTIONS).toEqual(expect.arrayContaining(rest.match(/[a-z]\w*/g) ?? []))
+    }
+  })
+})
+
+/** `metric{label="value"}` in a query. */
+const SELECTOR = /(\w+)\{(.*?)\}/g
+/** All other words of the queries. */
+const FUNCTIONS = ['absent', 'count', 'histogram_quantile', 'or', 'rate', 'sum', 'vector']
+
+/** The metrics of a service after a request, with their labels; and `up`, which Prometheus adds. */
+async function exposed(): Promise<Map<string, string[]>> {
+  const metrics = createMetrics(version)
+  metrics.requestEnded({ operation: 'readUser', method: 'GET', status: '200' }, 0.1)
+  metrics.refused('invalid')
+  metrics.storeOperation('find').ended(0.1)
+  const { text } = await metrics.expose()
+  const samples = [...text.matchAll(/^(\w+)(?:\{(.*)\})? /gm)].map(
+    ([, name = '', labels = '']): [string, string[]] => [
+      name,
+      [...labels.matchAll(/(\w+)=/g)].map(([, label]) => label!),
+    ],
+  )
+  return new Map([...samples, ['up', []]])
+}
+
+/** An overlay of production with more in its kustomization.yaml. */
+function renderOverlay(more: string[]): Any[] {
+  const folder = mkdtempSync(`${root}k8s/overlays/test-`)
+  try {
+    const lines = ['resources: [../production]', ...more]
+    writeFileSync(`${folder}/kustomization.yaml`, lines.join('\n'))
+    return render(folder)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}

@@ -30,6 +30,7 @@ export function createOperatorServer(
       (response) =>
         render(async () => {
           if (response.destroyed) return // the client has left
+          metrics.ready(readiness.reason() === undefined)
           const { type, text } = await metrics.expose()
           say(response, 200, text, type)
         }),

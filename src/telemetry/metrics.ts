@@ -23,6 +23,8 @@ export interface Metrics {
   }
   /** The store has done `size` calls together. */
   storeBatch: (operation: string, size: number) => void
+  /** What `ready` shows from now on. */
+  ready: (isReady: boolean) => void
   /** What /metrics shows: its media type and its text. */
   expose: () => Promise<{ type: string; text: string }>
 }
@@ -45,6 +47,11 @@ export function createMetrics(version: string): Metrics {
     registers,
   })
   build.set({ version }, 1)
+  const ready = new Gauge({
+    name: 'ready',
+    help: '1 while /readyz returns 200, else 0.',
+    registers,
+  })
   const requests = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time from a request to the end of its response, by operationId.',
@@ -106,6 +113,7 @@ export function createMetrics(version: string): Metrics {
       return { ended: (seconds) => calls.observe(seconds), failed: () => failures.inc() }
     },
     storeBatch: (operation, size) => batches.observe({ operation }, size),
+    ready: (isReady) => ready.set(Number(isReady)),
     expose: async () => ({ type: register.contentType, text: await register.metrics() }),
   }
 }

@@ -77,6 +77,7 @@ describe('/metrics', () => {
     expect(text).toContain('# TYPE http_request_duration_seconds histogram')
     expect(text).toMatch(/^nodejs_eventloop_lag_seconds /m)
     expect(text).toMatch(/^process_resident_memory_bytes /m)
+    expect(text).toMatch(/^ready 1$/m)
   })
 
   test('is made for one client at a time, and not for those that have left', async () => {
@@ -186,6 +187,7 @@ test('it is alive and not ready while the store is being opened', async () => {
   }
   expect(await probe('/readyz')).toEqual([503, 'starting'])
   expect(await probe('/livez')).toEqual([200, 'alive'])
+  expect(await probe('/metrics')).toEqual([200, expect.stringMatching(/^ready 0$/m)])
   starting.process.kill('SIGTERM')
   expect(await starting.ended).toBe(0)
   mute.close()
