@@ -136,6 +136,11 @@ describeStores((place) => {
     })
   })
 
+  test('an Accept header of more than 500 characters is ignored', async () => {
+    const { headers } = await get('/users', { accept: `${LINES.accept}${', text/x'.repeat(100)}` })
+    expect(headers['content-type']).toBe('application/json; charset=utf-8')
+  })
+
   describe('as application/x-ndjson', () => {
     const lines = async (path: string) => (await get(path, LINES)).text
     const asLines = (...users: (User | undefined)[]) =>

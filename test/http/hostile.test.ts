@@ -249,6 +249,33 @@ describe('a client that closes its half', () => {
 })
 
 describe('pipelined requests', () => {
+  /** How many requests have begun in this turn of the event loop, and the most so far. */
+  const turns = { now: 0, most: 0 }
+  const counting = useService(() => ({
+    ...opened(),
+    find(id) {
+      if (turns.now === 0) setImmediate(() => (turns.now = 0))
+      turns.now += 1
+      turns.most = Math.max(turns.most, turns.now)
+      return opened().find(id)
+    },
+  }))
+
+  test('no more than 64 requests begin in one turn of the event loop', async () => {
+    const { port } = counting()
+    const clients = await many(200, async () => {
+      const client = dial(port)
+      await once(client.socket, 'connect')
+      return client
+    })
+    await sleep(100) // all are accepted
+    const closed = clients.map(({ socket }) => once(socket, 'close'))
+    for (const { socket } of clients) socket.write(get('/users/x', CLOSE))
+    await Promise.all(closed)
+    expect(clients.map(({ text }) => answersIn(text()).join())).toEqual(Array(200).fill('404'))
+    expect(turns.most).toBe(64)
+  })
+
   const patient = useService(store)
 
   test('are served one at a time, in their order', async () => {
