@@ -254,7 +254,6 @@ describe('pipelined requests', () => {
   const counting = useService(() => ({
     ...opened(),
     find(id) {
-      if (turns.now === 0) setImmediate(() => (turns.now = 0))
       turns.now += 1
       turns.most = Math.max(turns.most, turns.now)
       return opened().find(id)
@@ -269,9 +268,13 @@ describe('pipelined requests', () => {
       return client
     })
     await sleep(100) // all are accepted
+    let turning = setImmediate(function turn() {
+      turns.now = 0
+      turning = setImmediate(turn)
+    })
     const closed = clients.map(({ socket }) => once(socket, 'close'))
     for (const { socket } of clients) socket.write(get('/users/x', CLOSE))
-    await Promise.all(closed)
+    await Promise.all(closed).finally(() => clearImmediate(turning))
     expect(clients.map(({ text }) => answersIn(text()).join())).toEqual(Array(200).fill('404'))
     expect(turns.most).toBe(64)
   })
