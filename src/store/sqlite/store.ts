@@ -227,11 +227,11 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
         ? () => pageAmong(JSON.stringify(ids.filter((id) => id > after)))
         : () => pageAfter(after)
       const end = ids?.at(-1)
-      while (after !== end) {
-        const users = await readPage(() => attempt(next))
-        if (users.length === 0) return
-        after = users.at(-1)!.id
-        yield users
+      for (let isAtEnd = after === end; !isAtEnd;) {
+        const { users, isLast } = await readPage(() => attempt(next))
+        after = users.at(-1)?.id ?? after
+        isAtEnd = isLast || after === end
+        if (users.length > 0) yield users
       }
     },
     ids: async (after = '', limit) => {
@@ -258,7 +258,7 @@ const userIn = (row?: UserRow): User | undefined => (row?.user ? JSON.parse(row.
 type Write = () => { changes: number | bigint }
 
 /** Returns a function that reads one page: the first users that meet `condition`. A page may have a single long user. */
-function pager(db: DatabaseSyncInstance, condition: string): (value: string) => User[] {
+function pager(db: DatabaseSyncInstance, condition: string): (value: string) => Page {
   const from = `FROM users WHERE ${condition} ORDER BY id LIMIT ?`
   const page = db.prepare(`SELECT json_group_array(${USER}) AS users FROM (SELECT * ${from})`)
   // octet_length() of a plain column, as here, does not read the text.
@@ -267,8 +267,15 @@ function pager(db: DatabaseSyncInstance, condition: string): (value: string) => 
     let limit = PAGE
     const isTooLong = () => (size.get(value, limit) as { bytes: number }).bytes > PAGE_BYTES
     while (limit > 1 && isTooLong()) limit = Math.ceil(limit / 4)
-    return JSON.parse((page.get(value, limit) as { users: string }).users) as User[]
+    const users = JSON.parse((page.get(value, limit) as { users: string }).users) as User[]
+    return { users, isLast: users.length < limit }
   }
+}
+
+interface Page {
+  users: User[]
+  /** Whether no user follows: so a short list shows one moment. */
+  isLast: boolean
 }
 
 const bytes = (text: string): Buffer => Buffer.from(text)
