@@ -22,7 +22,7 @@ import {
   whole,
   type Hostile,
 } from '../support/hostile.ts'
-import { killPrograms, serve, type Program } from '../support/program.ts'
+import { IMAGE, killPrograms, serve, type Program } from '../support/program.ts'
 import { rounds } from '../support/rounds.ts'
 import { send } from '../support/service.ts'
 import { describeStores, mongodbPlace, SECRET, type Place } from '../support/stores.ts'
@@ -211,10 +211,3 @@ describeLinux('a process of 256 MiB, on Linux,', () => {
 /** Short headers, each with a name of its own. */
 const headersOf = (count: number) =>
   Array.from({ length: count }, (_, i) => `${i.toString(36)}:\r\n`).join('')
-
-/** The settings of the image. */
-const IMAGE = {
-  NODE_OPTIONS: '--max-old-space-size=96 --max-semi-space-size=4',
-  MALLOC_ARENA_MAX: '2',
-  MALLOC_MMAP_THRESHOLD_: '131072',
-}

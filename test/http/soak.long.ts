@@ -5,7 +5,7 @@ import type net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore } from '../../src/store/open.ts'
 import { everyKind, get, says, type Hostile } from '../support/hostile.ts'
-import { killPrograms, serve } from '../support/program.ts'
+import { IMAGE, killPrograms, serve } from '../support/program.ts'
 import { send } from '../support/service.ts'
 import { SECRET, sqlitePlace } from '../support/stores.ts'
 
@@ -112,7 +112,7 @@ async function fill(): Promise<void> {
 }
 
 async function start() {
-  const program = serve(place, { SIGNING_SECRET: SECRET })
+  const program = serve(place, { SIGNING_SECRET: SECRET, ...IMAGE })
   const port = Number(new URL(await program.listening()).port)
   const { process } = program
   const errors: string[] = []

@@ -89,3 +89,10 @@ export const runToEnd = (program: string, args: string[], options: object = {}):
     killSignal: 'SIGKILL',
     ...options,
   })
+
+/** The settings of the image. */
+export const IMAGE = {
+  NODE_OPTIONS: '--max-old-space-size=96 --max-semi-space-size=4',
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '131072',
+}
