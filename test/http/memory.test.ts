@@ -127,7 +127,7 @@ describeLinux('a process of 256 MiB, on Linux,', () => {
       for (let i = 1; i < 15; i += 1) await send(port, 'POST /users', { json: LONG })
       const list = says(get('/users', CLOSE))
       await rise(() =>
-        many(rounds(25, 160), async () => {
+        many(kind === mongodbPlace ? 6 : rounds(25, 100), async () => {
           let [length, end] = [0, '']
           const socket = list(port, (text) => {
             length += text.length
