@@ -131,8 +131,8 @@ class Body extends Transform {
     const copied = chunk.copy(last, last.length - this.#free)
     this.#free -= copied
     this.#length += chunk.length
+    if (copied === chunk.length) return
     const rest = chunk.subarray(copied)
-    if (rest.length === 0) return
     const size = this.#length <= LIMITS.smallPart ? 1024 : PART_SIZE
     const part = Buffer.allocUnsafe(
       Math.max(rest.length, Math.min(size, this.#most - this.#length)),

@@ -71,12 +71,14 @@ export function createServer(
    * Node reads before anybody asks for it, and each request that waits for another one.
    */
   function holdHeaders(
-    { socket, headers, rawHeaders }: Request,
+    { socket, method, headers, rawHeaders }: Request,
     response: ServerResponse,
     connection: Connection,
   ): void {
     const holder = { giveUp: () => connection.cut(), isBusy: () => !connection.waitsForClient }
-    const rest = (connection.isIdle ? 0 : WAITING_SIZE) + unreadSize(headers)
+    const isRead = connection.isIdle && (method === 'POST' || method === 'PUT') // at once: contract/body.ts counts it
+    const unread = isRead ? 0 : unreadSize(headers)
+    const rest = unread + (connection.isIdle ? 0 : WAITING_SIZE)
     const size = rawHeaders.reduce((sum, { length }) => sum + length + HEADER_SIZE, rest)
     if (!memory.hold(holder, size)) return
     const release = () => {
