@@ -108,6 +108,7 @@ class Body extends Transform {
 
   giveUp(): void {
     this.#parts = []
+    this.#free = 0
     this.destroy(requestTimeout())
   }
 
@@ -121,8 +122,7 @@ class Body extends Transform {
     if (chunk.length <= this.#free || whole <= LIMITS.smallPart) return append()
     const size = Math.min(whole + PART_SIZE, this.#most)
     this.#memory.next(this, size, size, () => {
-      this.#memory.hold(this, size)
-      append()
+      if (this.#memory.hold(this, size)) append() // otherwise it has just given up
     })
   }
 
