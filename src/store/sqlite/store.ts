@@ -116,7 +116,15 @@ function makeFolder(folder: string): void {
 
 function open(file: string): DatabaseSyncInstance {
   const db = new DatabaseSync(file, { timeout: PATIENCE })
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+  // While another process does the same to a new file, SQLite fails without waiting.
+  for (const deadline = performance.now() + PATIENCE; ;) {
+    try {
+      db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+      break
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= deadline) throw error
+    }
+  }
   migrate(db)
   db.exec('PRAGMA busy_timeout = 0') // from now on attempt() waits, which does not block the process
   return db
@@ -286,6 +294,8 @@ const valuesOf = (user: User): (Buffer | null)[] =>
   FIELDS.map((field) => (field === 'email' && user.email === '' ? null : bytes(user[field])))
 
 const BUSY = 5 // https://www.sqlite.org/rescode.html; the low byte is the primary code
+const isBusy = (error: unknown): boolean =>
+  ((error as { errcode?: number }).errcode ?? 0) % 256 === BUSY
 
 /** Makes a call of the library; tries again while another process is writing. */
 async function attempt<T>(call: () => T): Promise<T> {
@@ -293,8 +303,7 @@ async function attempt<T>(call: () => T): Promise<T> {
     try {
       return call()
     } catch (error) {
-      const code = (error as { errcode?: number }).errcode ?? 0
-      if ((code & 0xff) !== BUSY || performance.now() >= deadline) throw new StoreFailure(error)
+      if (!isBusy(error) || performance.now() >= deadline) throw new StoreFailure(error)
     }
   }
 }
