@@ -24,8 +24,7 @@ export async function send(
 ): Promise<void> {
   const hasChoice = mediaTypes.length > 1
   const [usual] = status === 200 ? mediaTypes : []
-  const isReadable = ctx.get('Accept').length <= LONGEST_ACCEPT
-  const type = (hasChoice && isReadable && ctx.accepts(mediaTypes)) || usual || 'application/json'
+  const type = (hasChoice && accepted(ctx, mediaTypes)) || usual || 'application/json'
   const content = isAsyncIterable(body)
     ? await stream(body, type === LINES_TYPE ? linesOf : arrayWriter(), ctx, memory)
     : textOf(body, type)
@@ -38,7 +37,12 @@ export async function send(
   ctx.body = content
 }
 
-/** The longest `Accept` that is read, in characters: the time to parse one grows with its square. */
+function accepted(ctx: Koa.Context, mediaTypes: string[]): string | false {
+  const isReadable = ctx.get('Accept').length <= LONGEST_ACCEPT
+  return isReadable && ctx.accepts(mediaTypes)
+}
+
+/** In characters. The time to parse an `Accept` grows with the square of its length. */
 const LONGEST_ACCEPT = 500
 
 /** Counts a response in the memory budget until the client has read it. */

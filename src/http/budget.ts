@@ -1,13 +1,13 @@
-// A budget of memory that all clients share. Large bodies and lists begin in order, while there is room; then
-// others wait, and a holder that its client keeps waiting gives its share back: a slow client never takes memory
-// from a quick one.
+// The budget of memory that all clients share. Large bodies and lists begin in order of arrival while there is
+// room, and later ones wait. While some wait, a client that makes no progress loses its share, so that slow clients
+// never use up the budget.
 import { LIMITS, type Limits } from './limits.ts'
 import { letOthersIn } from '../turns.ts'
 
 export interface Holder {
   /** Called when others need the share. The budget no longer counts it. */
   giveUp(): void
-  /** Whether the service works on it, so that the client cannot act. Then it does not give up. */
+  /** Whether the service, not the client, must act next. Then the holder keeps its share. */
   isBusy?(): boolean
 }
 
@@ -53,7 +53,7 @@ export class Budget {
   /** When each holder made progress, in milliseconds. */
   readonly #progress = new WeakMap<Holder, number>()
   readonly #limits: BudgetLimits
-  /** The bytes that are worked on without letting others in. */
+  /** The bytes of the work that began since other requests were last served. */
   #slice = 0
   #isTurn = false
   #isWaitingForRoom = false

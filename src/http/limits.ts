@@ -11,14 +11,14 @@ export const LIMITS = {
   connectionsCheckingInterval: 1_000, // how often these times are checked
   maxConnections: 3_000, // Linux gives a process 4,096 descriptors by default
   maxOperatorConnections: 100, // to the port for operators
-  maxHeaders: 100, // in a request: while it is incomplete, Node keeps what could be thousands of them as objects
+  maxHeaders: 100, // in a request; Node keeps each as objects, which take more memory than its text
   requestsPerTurn: 64, // of the event loop, which accepts one connection in each
   waitingRequests: 10, // on one connection, after the one that is being served
   memory: 64 * 1024 * 1024, // for headers, bodies, responses and parts of lists in flight, all clients together
-  begun: 32 * 1024 * 1024, // of that, for bodies and lists that have begun: then others wait to begin
-  patience: 1_000, // then a client that neither sends nor reads loses its share, if others wait for room
+  begun: 32 * 1024 * 1024, // of that, for bodies and lists; further ones wait until there is room again
+  patience: 1_000, // after this time without progress a client loses its share, if others wait for room
   work: 8 * 1024 * 1024, // for bodies that are worked on: each takes several times its size
-  slice: 64 * 1024, // of those, after which other requests are served, and connections accepted
+  slice: 64 * 1024, // of such work, after which other requests are served and connections accepted
   turns: 4, // large parts of bodies and lists in one turn of the event loop: more would make other requests wait
   smallPart: 4 * 1024, // headers, a body or a part of a list up to this size do not count
 }

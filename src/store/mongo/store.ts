@@ -17,8 +17,9 @@ import {
   type UserDocument,
 } from './documents.ts'
 import { BATCH, isLong, lookUps } from './look-ups.ts'
+import { pages, type Page } from '../pages.ts'
 import { isUserId, newUserId } from '../user-id.ts'
-import { StoreFailure, type User, type UserStore } from '../user-store.ts'
+import { StoreFailure, type UserStore } from '../user-store.ts'
 
 /** How long to wait for a response of the server, in milliseconds. */
 const PATIENCE = 2_000
@@ -153,16 +154,10 @@ export async function openMongoStore(
       attempt((users) => createMany(users, newcomers, update), MANY_PATIENCE),
     find: async (id) => (isUserId(id) ? findById(id) : undefined),
     findByEmail,
-    async *list({ after = '', ids } = {}) {
-      for (let isAtEnd = false; !isAtEnd;) {
-        const left = ids?.filter((id) => id > after).map(toObjectId)
-        if (left?.length === 0) return
-        const { users, isLast } = await firstPage(left ? { _id: { $in: left } } : following(after))
-        isAtEnd = isLast
-        after = users.at(-1)?.id ?? after
-        if (users.length > 0) yield users
-      }
-    },
+    list: (which = {}) =>
+      pages(which, ({ after, ids }) =>
+        firstPage(ids ? { _id: { $in: ids.map(toObjectId) } } : following(after)),
+      ),
     ids: (after, limit) => idsOf({ after, limit }),
     async rename(id, name, ifName) {
       if (!isUserId(id)) return false
@@ -237,12 +232,6 @@ async function inTime<T>(answer: Promise<T>, patience: number): Promise<T> {
 
 /** Renames or deletes a user. Resolves to whether there was one. */
 type Change = (users: Collection<UserDocument>) => Promise<boolean>
-
-interface Page {
-  users: User[]
-  /** Whether no user follows. */
-  isLast: boolean
-}
 
 /** The first users, in at most `PAGE_BYTES`, but at least one. A response can have fewer than `most` for its size. */
 function pageOf(documents: Buffer[], most: number): Page {

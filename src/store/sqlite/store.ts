@@ -7,6 +7,7 @@ import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { letOthersIn, oneByOne } from '../../turns.ts'
 import { batched, settleEach, type BatchObserver, type Call } from '../batch.ts'
 import { COLUMNS, migrate, transaction } from './schema.ts'
+import { pages, type Page } from '../pages.ts'
 import { newUserId } from '../user-id.ts'
 import {
   EmailTaken,
@@ -230,18 +231,10 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
     },
     find: finder('id'),
     findByEmail: finder('email'),
-    async *list({ after = '', ids } = {}) {
-      const next = ids
-        ? () => pageAmong(JSON.stringify(ids.filter((id) => id > after)))
-        : () => pageAfter(after)
-      const end = ids?.at(-1)
-      for (let isAtEnd = after === end; !isAtEnd;) {
-        const { users, isLast } = await readPage(() => attempt(next))
-        after = users.at(-1)?.id ?? after
-        isAtEnd = isLast || after === end
-        if (users.length > 0) yield users
-      }
-    },
+    list: (which = {}) =>
+      pages(which, ({ after, ids }) =>
+        readPage(() => attempt(() => (ids ? pageAmong(JSON.stringify(ids)) : pageAfter(after)))),
+      ),
     ids: async (after = '', limit) => {
       const rows = await attempt(() => idsAfter.all(after, limit))
       return (rows as { id: string }[]).map(({ id }) => id)
@@ -278,12 +271,6 @@ function pager(db: DatabaseSyncInstance, condition: string): (value: string) => 
     const users = JSON.parse((page.get(value, limit) as { users: string }).users) as User[]
     return { users, isLast: users.length < limit }
   }
-}
-
-interface Page {
-  users: User[]
-  /** Whether no user follows: so a short list shows one moment. */
-  isLast: boolean
 }
 
 const bytes = (text: string): Buffer => Buffer.from(text)
