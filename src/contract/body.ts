@@ -1,8 +1,8 @@
 // Reads the JSON body of a request: koa-bodyparser, with a limit on the size of a body, and on the
 // memory that all bodies and lists share.
 import { isUtf8 } from 'node:buffer'
-import type { IncomingMessage } from 'node:http'
-import { Transform, type TransformCallback } from 'node:stream'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
 import { unzipSync } from 'node:zlib'
 import type Koa from 'koa'
 import bodyParser from 'koa-bodyparser'
@@ -44,9 +44,8 @@ export function bodyReader(
   async function read({ req, res }: Koa.Context, body: Body): Promise<unknown> {
     const request: { body?: unknown; rawBody?: string } = {}
     try {
-      req.pipe(body).once('error', () => {})
-      res.once('close', () => body.destroy(new Error('the connection closed')))
-      await parse({ req: body, request } as unknown as Koa.Context, async () => {})
+      const stream = streamOf(await body.arrival(req, res))
+      await parse({ req: stream, request } as unknown as Koa.Context, async () => {})
     } catch (error) {
       await drop(req)
       throw unreadable(error as Error)
@@ -81,12 +80,19 @@ function unreadable(error: Error): Failure {
   return invalidBody('the body cannot be read', { cause: error })
 }
 
+/** What koa-bodyparser reads: it has nothing to decompress, and no length to check. */
+function streamOf(bytes: Buffer): Readable {
+  const stream = new Readable({ read() {} })
+  stream.push(bytes)
+  stream.push(null)
+  return Object.assign(stream, { headers: {} })
+}
+
 /**
- * Gives koa-bodyparser the body in one piece, decompressed. From the request itself, koa-bodyparser would
- * keep every chunk, and a chunk of one byte takes hundreds of bytes of memory.
+ * Collects a body. From the request itself, koa-bodyparser would keep every chunk, and a chunk of one byte takes
+ * hundreds of bytes of memory.
  */
-class Body extends Transform {
-  readonly headers = {} // koa-bodyparser has nothing to decompress, and no length to check
+class Body {
   readonly #limit: number
   readonly #memory: Budget
   readonly #decode: Decoder | undefined
@@ -96,10 +102,10 @@ class Body extends Transform {
   #free = 0
   #length = 0
   readonly #most: number
+  #fail: (reason: Error) => void = () => {}
 
   /** @param declared the `Content-Length`, or NaN */
   constructor(limit: number, memory: Budget, decode: Decoder | undefined, declared: number) {
-    super()
     this.#most = declared || limit
     this.#limit = limit
     this.#memory = memory
@@ -107,26 +113,52 @@ class Body extends Transform {
   }
 
   giveUp(): void {
-    this.#parts = []
-    this.#free = 0
-    this.destroy(requestTimeout())
+    this.#fail(requestTimeout())
   }
 
-  override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
-    const whole = this.#length + chunk.length
-    if (whole > this.#limit) return done(bodyTooLarge())
-    const append = () => {
-      this.#append(chunk)
-      done()
-    }
-    if (chunk.length <= this.#free || whole <= LIMITS.smallPart) return append()
-    const size = Math.min(whole + PART_SIZE, this.#most)
-    this.#memory.next(this, size, size, () => {
-      if (this.#memory.hold(this, size)) append() // otherwise it has just given up
+  /** Resolves to the body in one piece, decompressed. @throws Failure 400, 408, 413 */
+  arrival(request: IncomingMessage, response: ServerResponse): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      const take = () => this.#take(request)
+      const leave = () => this.#fail(new Error('the connection closed'))
+      const end = () => {
+        const size = this.#decode ? this.#limit : this.#length
+        this.#memory.work(this, size, () => {
+          response.off('close', leave)
+          try {
+            resolve(this.#whole())
+          } catch (error) {
+            reject(error as Error)
+          }
+        })
+      }
+      this.#fail = (reason) => {
+        request.off('readable', take).off('end', end)
+        this.#parts = []
+        this.#free = 0
+        reject(reason)
+      }
+      request.on('readable', take).once('end', end)
+      response.once('close', leave)
     })
   }
 
-  #append(chunk: Buffer): void {
+  /** Takes what has arrived, at once or when there is room. */
+  #take(request: IncomingMessage): void {
+    const arrived = request.readableLength
+    const length = this.#length + arrived
+    if (length > this.#limit) return this.#fail(bodyTooLarge())
+    if (arrived <= this.#free || length <= LIMITS.smallPart) return this.#append(request.read())
+    const size = Math.min(length + PART_SIZE, this.#most)
+    this.#memory.next(this, size, size, () => {
+      if (!this.#memory.hold(this, size)) return // it has just given up
+      this.#append(request.read(arrived))
+      this.#take(request)
+    })
+  }
+
+  #append(chunk: Buffer | null): void {
+    if (!chunk) return
     const last = this.#parts.at(-1) ?? NONE
     const copied = chunk.copy(last, last.length - this.#free)
     this.#free -= copied
@@ -139,17 +171,6 @@ class Body extends Transform {
     )
     this.#free = part.length - rest.copy(part)
     this.#parts.push(part)
-  }
-
-  override _flush(done: TransformCallback): void {
-    const size = this.#decode ? this.#limit : this.#length
-    this.#memory.work(this, size, () => {
-      try {
-        done(null, this.#whole())
-      } catch (error) {
-        done(error as Error)
-      }
-    })
   }
 
   /** @throws Failure 400, 413 */

@@ -9,6 +9,7 @@ interface Exchange {
   /** Undefined for input that is not a request. */
   response?: ServerResponse
   serve: (failure?: Failure) => void
+  hasBegun?: boolean
   /** Why the request is refused: its rest, which arrived after the headers, is not valid. */
   failure?: Failure
 }
@@ -74,7 +75,7 @@ export class Connection {
     const response = newest?.response
     if (this.#leftBody) return void this.socket.destroy()
     if (!response || response.req.complete) return this.#add({ serve: farewell })
-    if (newest !== this.#exchanges[0]) newest.failure = failure
+    if (!newest.hasBegun) newest.failure = failure
     else if (!response.headersSent) refuse(response, failure)
     else response.once('close', () => this.socket.destroy())
   }
@@ -123,7 +124,9 @@ export class Connection {
     this.#pace.begin(() => this.socket.writable && this.#begin(exchange))
   }
 
-  #begin({ response, serve, failure }: Exchange): void {
+  #begin(exchange: Exchange): void {
+    const { response, serve, failure } = exchange
+    exchange.hasBegun = true
     this.began = performance.now()
     response?.once('close', () => this.#next())
     serve(failure)
@@ -143,26 +146,27 @@ export class Connection {
   }
 }
 
-/** Begins at most so many requests in one turn of the event loop; the others wait for the next turn. */
+/**
+ * Begins the requests that arrive in one turn of the event loop together, at its end, and at most so many in one turn.
+ * Their responses are then written together, which is cheaper.
+ */
 class Pace {
   readonly #most: number
-  #begun = 0
-  readonly #waiting: (() => void)[] = []
+  #waiting: (() => void)[] = []
 
   constructor(most: number) {
     this.#most = most
   }
 
   begin(request: () => void): void {
-    if (this.#begun === this.#most) return void this.#waiting.push(request)
-    if (this.#begun === 0) setImmediate(() => this.#next())
-    this.#begun += 1
-    request()
+    if (this.#waiting.push(request) === 1) setImmediate(() => this.#next())
   }
 
   #next(): void {
-    this.#begun = 0
-    for (const request of this.#waiting.splice(0, this.#most)) this.begin(request)
+    const requests = this.#waiting
+    this.#waiting = requests.splice(this.#most)
+    if (this.#waiting.length > 0) setImmediate(() => this.#next())
+    for (const request of requests) request()
   }
 }
 

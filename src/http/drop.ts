@@ -13,7 +13,7 @@ import { LIMITS } from './limits.ts'
  */
 export async function drop(request: IncomingMessage): Promise<boolean> {
   const end = performance.now() + LIMITS.linger
-  request.unpipe().pause()
+  request.pause()
   while (!request.complete && !request.destroyed) {
     const left = end - performance.now()
     if (left <= 0) return false

@@ -57,7 +57,8 @@ export function createServer(
     const isLast = Boolean(refusal ?? upgrade ?? expect ?? begin) || connections.areDraining
     response.setMaxListeners(20) // the connection, the budget, the log, the body and Koa listen for its end
     holdHeaders(request, response, connection)
-    response.prependOnceListener('finish', () => void dropRest(request)) // before Node does it, without limits
+    if (unreadSize(request.headers) > 0)
+      response.prependOnceListener('finish', () => void dropRest(request)) // before Node does it, without limits
     connection.take(response, isLast, (failure = refusal) => {
       begin?.()
       observer?.request(request, response)

@@ -3,7 +3,7 @@
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { closeSync, constants, existsSync, lstatSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { letOthersIn, oneByOne } from '../../turns.ts'
 import { batched, settleEach, type BatchObserver, type Call } from '../batch.ts'
 import { COLUMNS, migrate, transaction } from './schema.ts'
@@ -198,7 +198,6 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
     return async (value) => {
       const read = (query: typeof always) =>
         attempt(() => query.get(bytes(value)) as UserRow | undefined)
-      await turn() // look-ups of one turn come together: log-ins of 8 clients take 20 % less (`npm run bench`)
       const row = await read(ifShort)
       return userIn(row?.user === null ? await readLong(() => read(always)) : row)
     }
