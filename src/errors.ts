@@ -1,6 +1,6 @@
 // What can go wrong with users, and the one place that turns any error into a response.
 import type Koa from 'koa'
-import { holdUntilRead } from './contract/reply.ts'
+import { whole } from './contract/reply.ts'
 import type { Budget } from './http/budget.ts'
 import { answer, CHALLENGE, Failure, internalError } from './http/failure.ts'
 import { isMalformed } from './http/preconditions.ts'
@@ -33,8 +33,7 @@ export function answerErrors(app: Koa, memory: Budget): void {
     if (failure.status >= 500 && !again) app.emit('error', failure, this)
     if (late) return
     answer(this, failure)
-    holdUntilRead(this, failure.body, memory) // the message can name a long email
-    this.res.end(failure.body)
+    this.res.end(whole(failure.body, this, memory)) // the message can name a long email
   }
 }
 

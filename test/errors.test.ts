@@ -6,6 +6,7 @@ import http, { type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { answerErrors, noSuchUser, toFailure } from '../src/errors.ts'
 import { Budget } from '../src/http/budget.ts'
+import { createServer } from '../src/http/server.ts'
 import { Failure, internalError, parserFailure } from '../src/http/failure.ts'
 import { EmailTaken, StoreFailure } from '../src/store/user-store.ts'
 import { failing } from './support/failing-store.ts'
@@ -43,7 +44,8 @@ describe('in an app', () => {
     const app = new Koa()
     const emitted: unknown[] = []
     app.on('error', (error: Error) => void emitted.push(error.cause ?? error))
-    answerErrors(app, new Budget())
+    const memory = new Budget()
+    answerErrors(app, memory)
     let done = (): void => {}
     const ended = new Promise<void>((resolve) => (done = resolve))
     app.use(async (ctx, next) => {
@@ -53,8 +55,11 @@ describe('in an app', () => {
         setImmediate(done)
       }
     })
-    const server = app.listen(0, '127.0.0.1')
-    await once(server, 'listening')
+    const handle = app.callback()
+    const { server } = createServer((request, response) => void handle(request, response), {
+      memory,
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
     const { port } = server.address() as AddressInfo
     const request = http.get({ port, host: '127.0.0.1', agent: false }).on('error', () => {})
     let answer

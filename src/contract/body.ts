@@ -9,6 +9,7 @@ import bodyParser from 'koa-bodyparser'
 import type { Budget } from '../http/budget.ts'
 import { drop } from '../http/drop.ts'
 import { LIMITS } from '../http/limits.ts'
+import type { Request } from '../http/request.ts'
 import {
   bodyTooLarge,
   Failure,
@@ -44,7 +45,7 @@ export function bodyReader(
   async function read({ req, res }: Koa.Context, body: Body): Promise<unknown> {
     const request: { body?: unknown; rawBody?: string } = {}
     try {
-      const stream = streamOf(await body.arrival(req, res))
+      const stream = streamOf(await body.arrival(res))
       await parse({ req: stream, request } as unknown as Koa.Context, async () => {})
     } catch (error) {
       await drop(req)
@@ -61,12 +62,7 @@ export function bodyReader(
     const decode = decoderOf(ctx.req, limit)
     if (length > limit) throw bodyTooLarge()
     if (expectsContinue(ctx.req)) ctx.res.writeContinue()
-    const body = new Body(limit, memory, decode, length)
-    try {
-      await serve(await read(ctx, body))
-    } finally {
-      memory.release(body)
-    }
+    await serve(await read(ctx, new Body(ctx.req as Request, limit, memory, decode, length)))
   }
 }
 
@@ -93,6 +89,7 @@ function streamOf(bytes: Buffer): Readable {
  * hundreds of bytes of memory.
  */
 class Body {
+  readonly #request: Request
   readonly #limit: number
   readonly #memory: Budget
   readonly #decode: Decoder | undefined
@@ -105,25 +102,35 @@ class Body {
   #fail: (reason: Error) => void = () => {}
 
   /** @param declared the `Content-Length`, or NaN */
-  constructor(limit: number, memory: Budget, decode: Decoder | undefined, declared: number) {
+  constructor(
+    request: Request,
+    limit: number,
+    memory: Budget,
+    decode: Decoder | undefined,
+    declared: number,
+  ) {
+    this.#request = request
     this.#most = declared || limit
     this.#limit = limit
     this.#memory = memory
     this.#decode = decode
   }
 
-  giveUp(): void {
-    this.#fail(requestTimeout())
-  }
-
   /** Resolves to the body in one piece, decompressed. @throws Failure 400, 408, 413 */
-  arrival(request: IncomingMessage, response: ServerResponse): Promise<Buffer> {
+  arrival(response: ServerResponse): Promise<Buffer> {
+    const request = this.#request
+    const { giveUp } = request
     return new Promise((resolve, reject) => {
-      const take = () => this.#take(request)
+      const take = () => this.#take()
       const leave = () => this.#fail(new Error('the connection closed'))
+      const stop = () => {
+        request.giveUp = giveUp
+        request.off('readable', take).off('end', end)
+      }
       const end = () => {
+        stop()
         const size = this.#decode ? this.#limit : this.#length
-        this.#memory.work(this, size, () => {
+        this.#memory.work(request, size, () => {
           response.off('close', leave)
           try {
             resolve(this.#whole())
@@ -133,27 +140,29 @@ class Body {
         })
       }
       this.#fail = (reason) => {
-        request.off('readable', take).off('end', end)
+        stop()
         this.#parts = []
         this.#free = 0
         reject(reason)
       }
+      request.giveUp = () => this.#fail(requestTimeout())
       request.on('readable', take).once('end', end)
       response.once('close', leave)
     })
   }
 
   /** Takes what has arrived, at once or when there is room. */
-  #take(request: IncomingMessage): void {
+  #take(): void {
+    const request = this.#request
     const arrived = request.readableLength
     const length = this.#length + arrived
     if (length > this.#limit) return this.#fail(bodyTooLarge())
     if (arrived <= this.#free || length <= LIMITS.smallPart) return this.#append(request.read())
     const size = Math.min(length + PART_SIZE, this.#most)
-    this.#memory.next(this, size, size, () => {
-      if (!this.#memory.hold(this, size)) return // it has just given up
+    this.#memory.next(request, size, () => {
+      if (!this.#memory.hold(request, size)) return // it has just given up
       this.#append(request.read(arrived))
-      this.#take(request)
+      this.#take()
     })
   }
 

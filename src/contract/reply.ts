@@ -4,6 +4,8 @@ import { Readable } from 'node:stream'
 import type Koa from 'koa'
 import type { Budget } from '../http/budget.ts'
 import { JSON_TYPE } from '../http/failure.ts'
+import { LIMITS } from '../http/limits.ts'
+import type { Request } from '../http/request.ts'
 import { arrayWriter, LINES_TYPE, linesOf, type ListWriter } from './list-body.ts'
 
 export interface Reply {
@@ -27,11 +29,10 @@ export async function send(
   const type = (hasChoice && accepted(ctx, mediaTypes)) || usual || 'application/json'
   const content = isAsyncIterable(body)
     ? await stream(body, type === LINES_TYPE ? linesOf : arrayWriter(), ctx, memory)
-    : textOf(body, type)
+    : whole(contentOf(body, type), ctx, memory)
   ctx.status = status
   ctx.set(headers)
   if (hasChoice) ctx.vary('Accept')
-  if (typeof content === 'string') holdUntilRead(ctx, content, memory)
   if (content === undefined) return // assigning undefined to ctx.body would make it a 204
   ctx.set('Content-Type', type === 'application/json' ? JSON_TYPE : type)
   ctx.body = content
@@ -45,17 +46,19 @@ function accepted(ctx: Koa.Context, mediaTypes: string[]): string | false {
 /** In characters. The time to parse an `Accept` grows with the square of its length. */
 const LONGEST_ACCEPT = 500
 
-/** Counts a response in the memory budget until the client has read it. */
-export function holdUntilRead(ctx: Koa.Context, content: string, memory: Budget): void {
-  const holder = holderOf(ctx)
-  if (memory.hold(holder, Buffer.byteLength(content)))
-    ctx.res.once('close', () => memory.release(holder))
+/** Counts a response in the memory budget until its request is over. A long text becomes bytes, outside V8's heap. */
+export function whole(
+  content: string | Buffer | undefined,
+  { req }: Koa.Context,
+  memory: Budget,
+): string | Buffer | undefined {
+  const isLong = typeof content === 'string' && content.length > LIMITS.smallPart
+  const sent = isLong ? Buffer.from(content) : content
+  memory.hold(req as Request, Buffer.byteLength(sent ?? ''))
+  return sent
 }
 
-/** A response in the memory budget. When others need its share, the connection is reset. */
-const holderOf = ({ req }: Koa.Context) => ({ giveUp: () => void req.socket.resetAndDestroy() })
-
-function textOf(body: unknown, type: string): string | Buffer | undefined {
+function contentOf(body: unknown, type: string): string | Buffer | undefined {
   if (body === undefined) return undefined
   if (type === 'application/json') return JSON.stringify(body)
   return type === LINES_TYPE ? linesOf(body as unknown[]) : (body as string | Buffer)
@@ -72,26 +75,21 @@ async function stream(
   memory: Budget,
 ): Promise<Readable> {
   const { res } = ctx
-  const holder = holderOf(ctx)
+  const request = ctx.req as Request
   const parts = list[Symbol.asyncIterator]()
   let isAtEnd = false
-  let isClosed = false
 
   /** Resolves to the text of the next part when the client has read the last one, and when there is room. */
   async function next(): Promise<string> {
     if (res.writableNeedDrain) await until(res, (done) => res.once('drain', done))
-    memory.release(holder)
-    await until(res, (done) => memory.next(holder, LARGE_PART, 0, done))
+    memory.hold(request, 0)
+    await until(res, (done) => memory.next(request, LARGE_PART, done))
     if (res.destroyed) return ''
-    const { value: items } = (await parts.next().catch((error: unknown) => {
-      memory.release(holder)
-      throw error
-    })) as { value?: unknown[] }
+    const { value: items } = (await parts.next()) as { value?: unknown[] }
     const text = write(items)
     if (!items) isAtEnd = true
     else items.length = 0 // a generator would keep them until the next part
-    const size = COPIES * Buffer.byteLength(text) + res.writableLength
-    memory.hold(holder, isClosed ? 0 : size)
+    memory.hold(request, COPIES * Buffer.byteLength(text) + res.writableLength)
     return text
   }
 
@@ -105,7 +103,7 @@ async function stream(
         if (isAtEnd) this.push(null)
       } catch (error) {
         ctx.onerror(error as Error) // the log must have the cause before the reset
-        holder.giveUp()
+        request.giveUp()
       }
     },
     destroy(error, done) {
@@ -113,11 +111,7 @@ async function stream(
       done(error)
     },
   })
-  res.once('close', () => {
-    isClosed = true
-    memory.release(holder)
-    readable.destroy()
-  })
+  res.once('close', () => readable.destroy())
   first = await next()
   return readable
 }

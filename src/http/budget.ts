@@ -1,36 +1,36 @@
-// The budget of memory that all clients share. Large bodies and lists begin in order of arrival while there is
-// room, and later ones wait. While some wait, a client that makes no progress loses its share, so that slow clients
-// never use up the budget.
+// The budget of memory that all requests share. Large bodies and lists begin in order of arrival while there is
+// room, and later ones wait. When the budget is spent, and while others wait, requests whose clients make no progress
+// are dropped: slow clients cannot use it up.
 import { LIMITS, type Limits } from './limits.ts'
 import { letOthersIn } from '../turns.ts'
 
+/** A request, for the budget. */
 export interface Holder {
-  /** Called when others need the share. The budget no longer counts it. */
+  /** The bytes that it takes until it is over. */
+  least: number
+  /** Whether it is over. Then it takes nothing. */
+  isOver: boolean
+  /** Whether the service, not the client, must act next. Then it is not dropped. */
+  isBusy(): boolean
+  /** Drops what it holds. */
   giveUp(): void
-  /** Whether the service, not the client, must act next. Then the holder keeps its share. */
-  isBusy?(): boolean
 }
 
-/** Shares in bytes, and their sum. The one that was set last comes last. */
-class Shares extends Map<Holder, number> {
-  sum = 0
-
-  override set(holder: Holder, bytes: number): this {
-    this.delete(holder)
-    this.sum += bytes
-    return super.set(holder, bytes)
-  }
-
-  override delete(holder: Holder): boolean {
-    this.sum -= this.get(holder) ?? 0
-    return super.delete(holder)
-  }
+interface Share {
+  bytes: number
+  /** Whether it is part of a body or list that has begun. */
+  hasBegun: boolean
+  /** The time of the last progress, in milliseconds. */
+  progress: number
+  /** What it waits for, or does. */
+  task?: Task | undefined
 }
 
-interface Turn {
+interface Task {
+  isWork: boolean
   bytes: number
   go: () => void
-  hasBegun?: boolean
+  isRunning: boolean
 }
 
 type BudgetLimits = Pick<
@@ -39,126 +39,167 @@ type BudgetLimits = Pick<
 >
 
 export class Budget {
-  /** What clients send or read. The holder without progress for the longest time comes first. */
-  readonly #shares = new Shares()
-  /** What clients have sent completely. */
-  readonly #complete = new Shares()
-  /** Those of them that are worked on, with what the work takes. */
-  readonly #working = new Shares()
-  readonly #waitingForWork = new Map<Holder, Turn>()
-  /** The holders that take turns, the oldest first. A turn ends when its holder calls `hold`. */
-  readonly #turns = new Map<Holder, Turn | undefined>()
-  /** Those of them that wait for their first turn, with what they take meanwhile. */
-  readonly #beginners = new Shares()
-  /** When each holder made progress, in milliseconds. */
-  readonly #progress = new WeakMap<Holder, number>()
   readonly #limits: BudgetLimits
-  /** The bytes of the work that began since other requests were last served. */
+  /** The one without progress for the longest time comes first. */
+  readonly #shares = new Map<Holder, Share>()
+  /** Those with a body or list that has begun, or waits to begin, in order of arrival. */
+  readonly #large = new Set<Holder>()
+  /** Those that wait for work. */
+  readonly #works = new Set<Holder>()
+  /** The bytes of all shares, and of those that have begun. */
+  #total = 0
+  #begun = 0
+  /** The bytes of the work that is being done, and of the work that began since other requests were served. */
+  #working = 0
   #slice = 0
-  #isTurn = false
+  #isTakingTurns = false
   #isWaitingForRoom = false
 
   constructor(limits: BudgetLimits = LIMITS) {
     this.#limits = limits
   }
 
-  /** Sets the share of `holder`, in bytes, and notes that it has made progress. @returns whether the share counts */
+  /**
+   * Sets what `holder` takes to `bytes`, and notes that it has made progress. Ends its turn or its work.
+   *
+   * @returns false if it was dropped, or is over
+   */
   hold(holder: Holder, bytes: number): boolean {
-    if (bytes <= this.#limits.smallPart && !this.#shares.has(holder)) return false
-    this.#shares.set(holder, bytes)
-    this.#progress.set(holder, performance.now())
-    if (this.#turns.has(holder)) this.#turns.set(holder, undefined)
-    this.#dropSlowest(() => this.#total > this.#limits.memory)
+    const old = this.#shares.get(holder)
+    if (holder.isOver) return false
+    if (!old && holder.least + bytes <= this.#limits.smallPart) return true
+    const isTurn = old?.task?.isRunning === true && !old.task.isWork
+    this.#set(holder, {
+      bytes: holder.least + bytes,
+      hasBegun: isTurn,
+      progress: performance.now(),
+    })
+    if (!isTurn) this.#large.delete(holder)
+    this.#works.delete(holder)
+    this.#dropOldest()
+    this.#goOn()
     return this.#shares.has(holder)
   }
 
   /**
    * Calls `go` when it is the turn of `holder`, which may then take `bytes`, and must call `hold`: a few holders in
-   * each turn of the event loop, the oldest first. The first turn of a holder comes when there is room; until then
-   * it takes `waiting` bytes.
+   * each turn of the event loop, the oldest first. The first turn comes when there is room.
    */
-  next(holder: Holder, bytes: number, waiting: number, go: () => void): void {
-    this.#turns.set(holder, { bytes, go })
-    if (!this.#shares.has(holder)) this.#beginners.set(holder, waiting)
-    if (this.#total > this.#limits.memory) this.#drop(holder)
-    else this.#takeTurns()
+  next(holder: Holder, bytes: number, go: () => void): void {
+    this.#wait(holder, { isWork: false, bytes, go, isRunning: false })
+    this.#dropOldest()
+    this.#takeTurns()
   }
 
   /**
-   * Calls `begin` when there is room for work that takes `bytes`. Lets others in after some work. The client has sent
-   * its part, so the holder keeps its share.
+   * Calls `go` when there is room for work that takes `bytes`. The client has sent its part, so the holder is not
+   * dropped. Serves other requests between pieces of work.
    */
-  work(holder: Holder, bytes: number, begin: () => void): void {
-    if (bytes <= this.#limits.smallPart) return begin()
-    const share = this.#shares.get(holder) ?? 0
-    this.#shares.delete(holder)
-    this.#turns.delete(holder)
-    this.#complete.set(holder, share)
-    this.#waitingForWork.set(holder, { bytes, go: begin })
+  work(holder: Holder, bytes: number, go: () => void): void {
+    if (bytes <= this.#limits.smallPart) return go()
+    this.#wait(holder, { isWork: true, bytes, go, isRunning: false })
+    if (!holder.isOver) this.#works.add(holder)
     this.#beginWork()
   }
 
-  /** The holder needs its share no more, whether it was worked on or not. */
-  release(holder: Holder): void {
-    const all = [this.#shares, this.#complete, this.#working, this.#waitingForWork, this.#turns]
-    for (const one of [...all, this.#beginners]) one.delete(holder)
+  /** The request is over: `holder` takes nothing any more. */
+  end(holder: Holder): void {
+    holder.isOver = true
+    this.#delete(holder)
+  }
+
+  #wait(holder: Holder, task: Task): void {
+    if (holder.isOver) return
+    const { bytes = holder.least, hasBegun = false } = this.#shares.get(holder) ?? {}
+    this.#set(holder, { bytes, hasBegun, progress: performance.now(), task })
+    this.#large.add(holder)
+  }
+
+  #set(holder: Holder, share: Share): void {
+    const old = this.#shares.get(holder)
+    this.#shares.delete(holder) // so that it comes last
+    this.#shares.set(holder, share)
+    this.#count(old, -1)
+    this.#count(share, 1)
+  }
+
+  #count(share: Share | undefined, sign: 1 | -1): void {
+    if (!share) return
+    this.#total += sign * share.bytes
+    if (share.hasBegun) this.#begun += sign * share.bytes
+    if (share.task?.isWork && share.task.isRunning) this.#working += sign * share.task.bytes
+  }
+
+  #delete(holder: Holder): void {
+    this.#count(this.#shares.get(holder), -1)
+    if (!this.#shares.delete(holder)) return
+    this.#large.delete(holder)
+    this.#works.delete(holder)
+    this.#goOn()
+  }
+
+  /** Drops holders, the one without progress for the longest time first, while more is needed. */
+  #drop(isNeeded: () => boolean, mayDrop: (share: Share) => boolean): void {
+    for (const [holder, share] of this.#shares) {
+      if (!isNeeded()) return
+      if (!mayDrop(share) || (!share.task && holder.isBusy())) continue
+      this.#delete(holder)
+      holder.giveUp()
+    }
+  }
+
+  #goOn(): void {
     this.#beginWork()
     this.#takeTurns()
   }
 
-  get #total(): number {
-    return this.#shares.sum + this.#complete.sum + this.#beginners.sum
-  }
-
-  get #hasRoom(): boolean {
-    return this.#shares.sum + this.#complete.sum < this.#limits.begun
-  }
-
-  #drop(holder: Holder): void {
-    this.release(holder)
-    holder.giveUp()
-  }
-
-  /** Drops those that wait for their clients, the slowest first. */
-  #dropSlowest(isNeeded: () => boolean, isSlow: (holder: Holder) => boolean = () => true): void {
-    for (const holder of this.#shares.keys()) {
-      if (!isNeeded()) return
-      if (!this.#turns.get(holder) && !holder.isBusy?.() && isSlow(holder)) this.#drop(holder)
-    }
+  /** While the budget is overdrawn, drops those that wait for their clients or for room. */
+  #dropOldest(): void {
+    const { memory } = this.#limits
+    this.#drop(
+      () => this.#total > memory,
+      ({ task, hasBegun }) => !task || (!task.isWork && !hasBegun),
+    )
   }
 
   #takeTurns(): void {
-    if (this.#isTurn || this.#turns.size === 0) return
-    this.#isTurn = true
+    if (this.#isTakingTurns || this.#large.size === 0) return
+    this.#isTakingTurns = true
     setImmediate(() => {
-      this.#isTurn = false
-      let taken = 0
-      for (const [holder, turn] of this.#turns) {
-        if (!turn || turn.hasBegun) continue
-        if (this.#beginners.has(holder) && !this.#hasRoom) {
+      this.#isTakingTurns = false
+      let left = this.#limits.turns
+      for (const holder of this.#large) {
+        const share = this.#shares.get(holder)!
+        const { task, hasBegun } = share
+        if (!task || task.isWork || task.isRunning) continue
+        if (!hasBegun && this.#begun >= this.#limits.begun) {
           this.#waitForRoom()
           continue
         }
-        if (taken === this.#limits.turns) return this.#takeTurns()
-        taken += 1
-        turn.hasBegun = true
-        this.#beginners.delete(holder)
-        this.#shares.set(holder, turn.bytes)
-        turn.go()
+        if (left === 0) return this.#takeTurns()
+        left -= 1
+        this.#set(holder, {
+          ...share,
+          bytes: holder.least + task.bytes,
+          hasBegun: true,
+          task: { ...task, isRunning: true },
+        })
+        task.go()
       }
     })
   }
 
+  /** After a while, drops those that have begun and make no progress, until half of the room is free. */
   #waitForRoom(): void {
     if (this.#isWaitingForRoom) return
     this.#isWaitingForRoom = true
-    const { patience } = this.#limits
+    const { patience, begun } = this.#limits
     setTimeout(() => {
       this.#isWaitingForRoom = false
       const since = performance.now() - patience
-      this.#dropSlowest(
-        () => !this.#hasRoom,
-        (holder) => this.#turns.has(holder) && this.#progress.get(holder)! <= since,
+      this.#drop(
+        () => this.#begun > begun / 2,
+        ({ task, hasBegun, progress }) => !task && hasBegun && progress <= since,
       )
       this.#takeTurns()
     }, patience).unref()
@@ -166,14 +207,16 @@ export class Budget {
 
   #beginWork(): void {
     const { work, slice } = this.#limits
-    for (const [holder, { bytes, go }] of this.#waitingForWork) {
-      const isFull = this.#working.size > 0 && this.#working.sum + bytes > work
+    for (const holder of this.#works) {
+      const share = this.#shares.get(holder)!
+      const task = share.task!
+      const isFull = this.#working > 0 && this.#working + task.bytes > work
       if (isFull || this.#slice >= slice) return
-      this.#slice += bytes
+      this.#works.delete(holder)
+      this.#slice += task.bytes
       if (this.#slice >= slice) void this.#pause()
-      this.#waitingForWork.delete(holder)
-      this.#working.set(holder, bytes)
-      go()
+      this.#set(holder, { ...share, hasBegun: true, task: { ...task, isRunning: true } })
+      task.go()
     }
   }
 

@@ -1,6 +1,6 @@
 // The connections of a server and their requests, served one at a time on each connection. When there are
 // too many connections, the one that has waited longest for its client is closed.
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { refuse, type Failure } from './failure.ts'
 import type { Limits } from './limits.ts'
@@ -13,6 +13,9 @@ interface Exchange {
   /** Why the request is refused: its rest, which arrived after the headers, is not valid. */
   failure?: Failure
 }
+
+/** Called when a request has been served, or when its connection has closed. */
+type OnOver = (request: IncomingMessage) => void
 
 /** One connection: the request that is being served, and those that wait for it. */
 export class Connection {
@@ -29,13 +32,15 @@ export class Connection {
   readonly #limit: number
   readonly #pace: Pace
   readonly #onIdle: () => void
+  readonly #onOver: OnOver
   #arrived = 0
 
-  constructor(socket: Socket, limit: number, pace: Pace, onIdle: () => void) {
+  constructor(socket: Socket, limit: number, pace: Pace, onIdle: () => void, onOver: OnOver) {
     this.socket = socket
     this.#pace = pace
     this.#limit = limit
     this.#onIdle = onIdle
+    this.#onOver = onOver
   }
 
   /** Counts a request that has arrived. @returns whether to take it */
@@ -100,6 +105,15 @@ export class Connection {
     return !response?.req.complete || this.socket.writableLength > 0
   }
 
+  /** The socket has closed: all its requests are over. */
+  closed(): void {
+    for (const exchange of this.#exchanges) this.#end(exchange)
+  }
+
+  #end({ response }: Exchange): void {
+    if (response) this.#onOver(response.req)
+  }
+
   /** Ends the connection. If a response has begun, resets it: otherwise a part of a list could look whole. */
   cut(): void {
     const { socket } = this
@@ -134,6 +148,7 @@ export class Connection {
 
   #next(): void {
     const ended = this.#exchanges.shift()
+    if (ended) this.#end(ended)
     this.#arrived -= 1
     if (ended === this.#newest) {
       this.#leftBody = ended?.response?.req.complete === false
@@ -178,20 +193,27 @@ export class Connections {
   readonly #pace: Pace
   #state: 'open' | 'draining' | 'closing' = 'open'
 
-  constructor(limits: Limits) {
+  readonly #onOver: OnOver
+
+  constructor(limits: Limits, onOver: OnOver) {
     this.#limits = limits
+    this.#onOver = onOver
     this.#pace = new Pace(limits.requestsPerTurn)
   }
 
   add(socket: Socket): void {
     const { waitingRequests } = this.#limits
-    const connection = new Connection(socket, waitingRequests, this.#pace, () => {
+    const onIdle = () => {
       if (this.#state === 'closing') socket.destroySoon()
       if (this.#all.delete(socket)) this.#all.set(socket, connection)
-    })
+    }
+    const connection = new Connection(socket, waitingRequests, this.#pace, onIdle, this.#onOver)
     this.#all.set(socket, connection)
     socket.setMaxListeners(20 + this.#limits.waitingRequests) // each waiting request listens for the end
-    socket.once('close', () => this.#all.delete(socket))
+    socket.once('close', () => {
+      this.#all.delete(socket)
+      connection.closed()
+    })
     if (this.#all.size > this.#limits.maxConnections) this.#makeRoom()
   }
 

@@ -1,7 +1,9 @@
-// A request, with what the log and the metrics say about it. Node's server makes one for each request.
+// A request, with what the log and the metrics say about it, and as a holder of memory. Node's server makes one for
+// each request.
 import { IncomingMessage } from 'node:http'
+import type { Holder } from './budget.ts'
 
-export class Request extends IncomingMessage {
+export class Request extends IncomingMessage implements Holder {
   /** The id in `X-Request-Id` and in the log. */
   id?: string
   /** The trace that the request is part of. */
@@ -12,6 +14,12 @@ export class Request extends IncomingMessage {
   userId?: string
   /** Why the guard refused the token. */
   refused?: string
+
+  // For the budget of memory. The server sets the size of the headers, and the functions.
+  least = 0
+  isOver = false
+  isBusy = (): boolean => true
+  giveUp = (): void => {}
 
   #offersUpgrade = false
 

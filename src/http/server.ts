@@ -46,7 +46,10 @@ export function createServer(
   { observer, isHere = () => true, memory = new Budget(), limits: changes }: Options = {},
 ): HttpServer {
   const limits = { ...LIMITS, ...changes }
-  const connections = new Connections(limits)
+  const connections = new Connections(limits, (request) => {
+    // dropRest() ends the others
+    if (request.complete || request.socket.destroyed) memory.end(request as Request)
+  })
 
   function take(request: Request, response: ServerResponse, begin?: () => void): void {
     const connection = connections.of(request.socket)
@@ -56,7 +59,7 @@ export function createServer(
     // Node drops what follows an offer to upgrade. What follows an expectation may be a body or a request.
     const isLast = Boolean(refusal ?? upgrade ?? expect ?? begin) || connections.areDraining
     response.setMaxListeners(20) // the connection, the budget, the log, the body and Koa listen for its end
-    holdHeaders(request, response, connection)
+    holdHeaders(request, connection)
     if (unreadSize(request.headers) > 0)
       response.prependOnceListener('finish', () => void dropRest(request)) // before Node does it, without limits
     connection.take(response, isLast, (failure = refusal) => {
@@ -71,28 +74,18 @@ export function createServer(
    * Counts the headers of a request, which can take twenty times the bytes that were sent, the part of its body that
    * Node reads before anybody asks for it, and each request that waits for another one.
    */
-  function holdHeaders(
-    { socket, method, headers, rawHeaders }: Request,
-    response: ServerResponse,
-    connection: Connection,
-  ): void {
-    const holder = { giveUp: () => connection.cut(), isBusy: () => !connection.waitsForClient }
-    const isRead = connection.isIdle && (method === 'POST' || method === 'PUT') // at once: contract/body.ts counts it
-    const unread = isRead ? 0 : unreadSize(headers)
-    const rest = unread + (connection.isIdle ? 0 : WAITING_SIZE)
-    const size = rawHeaders.reduce((sum, { length }) => sum + length + HEADER_SIZE, rest)
-    if (!memory.hold(holder, size)) return
-    const release = () => {
-      memory.release(holder)
-      socket.off('close', release)
-    }
-    response.once('close', release)
-    socket.once('close', release) // a request that waits for another one is never closed itself
+  function holdHeaders(request: Request, connection: Connection): void {
+    const rest = connection.isIdle ? 0 : WAITING_SIZE
+    request.least = request.rawHeaders.reduce((sum, { length }) => sum + length + HEADER_SIZE, rest)
+    request.giveUp = () => connection.cut()
+    request.isBusy = () => !connection.waitsForClient
+    memory.hold(request, unreadSize(request.headers))
   }
 
   /** Drops the rest of a body after the response, and closes the connection if it does not end. */
   async function dropRest(request: Request): Promise<void> {
     const isWhole = request.complete || (await drop(request))
+    memory.end(request)
     if (!isWhole) request.socket.destroy()
   }
 

@@ -15,11 +15,16 @@ function budget() {
     slice: 25,
   })
   const events: string[] = []
-  const holder = (name: string): Holder => ({ giveUp: () => void events.push(`${name} gives up`) })
+  const holder = (name: string, least = 0): Holder => ({
+    least,
+    isOver: false,
+    isBusy: () => name === 'busy',
+    giveUp: () => void events.push(`${name} gives up`),
+  })
   const work = (name: string, one: Holder, bytes: number) =>
     memory.work(one, bytes, () => void events.push(`${name} begins`))
   const next = (name: string, one: Holder, bytes: number) =>
-    memory.next(one, bytes, 10, () => {
+    memory.next(one, bytes, () => {
       events.push(name)
       memory.hold(one, bytes)
     })
@@ -42,7 +47,7 @@ test('when the budget is spent, those without progress for the longest time give
 
 test('small shares do not count', () => {
   const { memory, events, holder } = budget()
-  for (let i = 0; i < 100; i += 1) expect(memory.hold(holder('small'), 10)).toBe(false)
+  for (let i = 0; i < 100; i += 1) expect(memory.hold(holder('small', 5), 5)).toBe(true)
   expect(memory.hold(holder('large'), 100)).toBe(true)
   expect(events).toEqual([])
 })
@@ -67,30 +72,42 @@ test('holders begin while there is room; then the others wait, and those that ha
   next('b again', b!, 40)
   await turn()
   expect(events.slice(2)).toEqual(['b again'])
-  memory.release(a!)
+  memory.end(a!)
   await turn()
   expect(events.slice(3)).toEqual(['c'])
 })
 
-test('when others wait for room, those that their clients keep waiting give up', async () => {
+test('when others wait for room, those that make no progress give up, until half of it is free', async () => {
   const { memory, events, begin, holder, next } = budget()
   memory.hold(holder('headers'), 10) // which take no turns
-  begin('slow', 40)
-  const quick = begin('quick', 40)
+  begin('slow', 20)
+  begin('slower', 20)
+  const quick = begin('quick', 20)
+  await turn()
   await turn()
   begin('new', 10)
-  next('quick again', quick, 40)
+  next('quick again', quick, 20)
   while (!events.includes('new')) await sleep(5)
-  expect(events).toEqual(['slow', 'quick', 'quick again', 'slow gives up', 'new'])
+  const gaveUp = ['slow gives up', 'slower gives up']
+  expect(events).toEqual(['slow', 'slower', 'quick', 'quick again', ...gaveUp, 'new'])
+})
+
+test('holders that take no turns leave the room to those that do', async () => {
+  const { memory, events, holder, begin } = budget()
+  for (let i = 0; i < 8; i += 1) memory.hold(holder('headers'), 11)
+  begin('list', 10)
+  await turn()
+  expect(events).toEqual(['list'])
 })
 
 test('one that waits for the service does not give up', async () => {
   const { memory, events, holder, begin } = budget()
   const [reads, works] = [holder('reads'), holder('works')]
-  memory.next(reads, 40, 10, () => {}) // a store takes its time
+  memory.next(reads, 40, () => {}) // a store takes its time
   await turn()
   memory.hold(works, 40)
   memory.work(works, 40, () => {})
+  memory.hold(holder('busy'), 11)
   begin('new', 40)
   await sleep(60)
   expect(events).toEqual([])
@@ -99,12 +116,29 @@ test('one that waits for the service does not give up', async () => {
   expect(events).toEqual(['reads gives up', 'new'])
 })
 
-test('when those that wait take what is left, newcomers give up', async () => {
+test('when the budget is spent by those that wait for room, the oldest of them give up', async () => {
   const { memory, events, holder, begin } = budget()
-  memory.hold(holder('slow'), 75)
-  for (const name of ['a', 'b', 'c']) begin(name, 1)
+  memory.hold(holder('busy'), 75)
+  for (const name of ['a', 'b', 'c']) {
+    const one = holder(name, 11)
+    memory.hold(one, 0)
+    memory.next(one, 50, () => {})
+  }
+  begin('last', 1)
+  expect(events).toEqual(['a gives up'])
+})
+
+test('a request that is over takes nothing', async () => {
+  const { memory, events, holder, work, next } = budget()
+  const over = holder('over', 50)
+  memory.hold(over, 50)
+  memory.end(over)
+  expect(memory.hold(over, 50)).toBe(false)
+  next('over', over, 50)
+  work('over', over, 50)
   await turn()
-  expect(events).toEqual(['c gives up'])
+  expect(memory.hold(holder('new'), 100)).toBe(true)
+  expect(events).toEqual([])
 })
 
 test('what is complete is worked on in order, as much as there is room for, with other requests between', async () => {
@@ -121,10 +155,10 @@ test('what is complete is worked on in order, as much as there is room for, with
   expect(events).toEqual(['a begins', 'b begins'])
   memory.hold(holder('new'), 41)
   expect(events.slice(2)).toEqual(['new gives up'])
-  memory.release(a!)
+  memory.end(a!)
   while (events.length < 4) await turn()
   expect(events.slice(3)).toEqual(['c begins'])
-  for (const one of [b, c]) memory.release(one!)
+  for (const one of [b, c]) memory.end(one!)
   expect(memory.hold(holder('last'), 100)).toBe(true)
 })
 
@@ -133,8 +167,8 @@ test('what waits for work is not worked on once it is released', async () => {
   const [a, b] = [holder('a'), holder('b')]
   work('a', a, 50)
   work('b', b, 50)
-  memory.release(b)
-  memory.release(a)
+  memory.end(b)
+  memory.end(a)
   await sleep(20)
   expect(events).toEqual(['a begins'])
 })

@@ -400,6 +400,40 @@ test('a large body arrives whole beside clients that declare a megabyte and send
   expect(new Set(statuses.flat())).toEqual(new Set([401]))
 })
 
+const small = useService(opened, {
+  memory: 4_000_000,
+  begun: 2_000_000,
+  requestTimeout: 0,
+  timeout: 0,
+})
+const largeBody = whole(`{"email":"none"${' '.repeat(500_000)}}`, CLOSE)
+
+test('clients that leave before their response is ready leave nothing behind', async () => {
+  const { id } = await opened().create({ name: 'x'.repeat(1_000_000), email: '' })
+  const leaves = says(get(`/users/${id}`))
+  for (let i = 0; i < 20; i += 1) {
+    const sockets = await many(10, async () => leaves(small().port))
+    await sleep(i * 5)
+    for (const socket of sockets) socket.resetAndDestroy()
+  }
+  expect(answersIn(await small().exchange(largeBody))).toEqual([401])
+  expect((await small().send('GET /users?limit=1')).status).toBe(200)
+  await opened().remove(id)
+})
+
+test('clients with many headers and an unfinished body leave the room to bodies and lists', async () => {
+  const headers = Array.from({ length: 90 }, (_, i) => `a${i}: b\r\n`).join('')
+  const unfinished = says(`${login(`Content-Length: 20\r\n${headers}`)}{`)
+  const before = small().lines.length
+  const sockets = await many(100, async () => unfinished(small().port))
+  await Promise.all(
+    sockets.map((socket) => socket.readyState === 'open' || once(socket, 'connect')),
+  )
+  expect(answersIn(await small().exchange(largeBody))).toEqual([401])
+  expect((await small().send('GET /users?limit=1')).status).toBe(200)
+  expect(small().lines.slice(before)).not.toContainEqual(expect.objectContaining({ level: 50 }))
+})
+
 const patient = useService(store, { requestTimeout: 0, timeout: 0 })
 
 test('the rest of a body that nobody reads is dropped only for a moment', async () => {

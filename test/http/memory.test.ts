@@ -169,6 +169,20 @@ describeLinux('a process of 256 MiB, on Linux,', () => {
       )
     })
 
+    test('reads the beginning of thousands of bodies that arrive at the same moment', async () => {
+      const part = whole(' '.repeat(1_000_000)).subarray(0, 130_000)
+      const attack = async () => {
+        const sockets = []
+        for (let i = 0; i < 2_900; i += 1) {
+          sockets.push(says('')(port))
+          if (i % 20 === 0) await sleep(5)
+        }
+        for (const socket of sockets) socket.write(part)
+        await sleep(1_000)
+      }
+      await rise(attack)
+    })
+
     test('reads bodies in chunks of one byte', async () => {
       const body = `{"email":"none"${' '.repeat(rounds(50_000, 200_000))}}`
       const bytes = oneByOne(body).replace('\r\n', `\r\n${CLOSE}`)
