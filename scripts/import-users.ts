@@ -33,9 +33,9 @@ users without an email and without an id are then created a second time.
   --email-column TITLE  the title of the column of emails; '' if there is none
   --help
 
-The first line of a CSV file has the titles of its columns, in any order. These are known; letter case,
-accents, spaces, hyphens, plurals, numbers and words in parentheses make no difference. Parts of a name are
-joined. Which columns are used, and which are not, is printed to standard error:
+The first line of a CSV file has the titles of its columns, in any order. import-users prints which columns
+it uses, and which it does not, to standard error. Parts of a name are joined. These titles are known; letter
+case, accents, spaces, hyphens, plurals, numbers and words in parentheses make no difference:
 ${KNOWN_TITLES}
 
 ${STORE}
