@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Copies the SQLite database to a new file, also while the service runs.
-import { closeSync, openSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { readConfig } from '../src/config.ts'
 import { databaseIn } from '../src/store/open.ts'
 import { backUpSqlite } from '../src/store/sqlite/store.ts'
@@ -22,6 +22,7 @@ await program(USAGE, {}, async (_, [path, ...more]) => {
   const { dataDir, mongodbUri } = readConfig(process.env, false)
   if (mongodbUri) throw new Error('the users are in MongoDB: use mongodump or export-users')
   const database = databaseIn(dataDir)
+  if (!existsSync(database)) throw new Error(`there are no users in ${dataDir}: check DATA_DIR`)
   closeSync(openSync(target, 'wx', 0o600)) // only its owner may read it; fails if `target` is a link
   try {
     backUpSqlite(database, target)

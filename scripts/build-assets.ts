@@ -46,6 +46,7 @@ for (const folder of ['client', 'contract']) {
 for (const file of ['client/client.js', 'client/client.d.ts', 'contract/openapi.d.ts']) {
   copyFileSync(join(root, 'dist/src', file), join(root, 'dist/client', file))
 }
+copyFileSync(join(root, 'src/client/README.md'), join(root, 'dist/client/README.md'))
 writeFileSync(join(root, 'dist/client/package.json'), JSON.stringify(client, undefined, 2))
 
 /** Writes a file to dist/docs. Skips one that has not changed: a service may be serving it. */

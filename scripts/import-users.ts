@@ -16,7 +16,7 @@ import { openTrial } from './transfer/trial.ts'
 
 const USAGE = `usage: import-users [options] FILE
 
-Stores the users of FILE: .csv, .ndjson or .json, compressed by gzip or not. Put '-' for standard input.
+Stores the users of FILE: .csv (.tsv, .txt), .ndjson or .json, also with .gz. Put '-' for standard input.
 A user has a name, an email and, in a file from export-users, an id. A user whose email or id is already
 in the store is a duplicate and is left unchanged, so an import that was stopped can be run again. Only
 users without an email and without an id are then created a second time.
@@ -33,8 +33,9 @@ users without an email and without an id are then created a second time.
   --email-column TITLE  the title of the column of emails; '' if there is none
   --help
 
-The first line of a CSV file has the titles of its columns, in any order. These are known; letter case,
-accents, spaces and hyphens make no difference. Parts of a name are joined:
+The first line of a CSV file has the titles of its columns, in any order. import-users prints which columns
+it uses, and which it does not, to standard error. Parts of a name are joined. These titles are known; letter
+case, accents, spaces, hyphens, plurals, numbers and words in parentheses make no difference:
 ${KNOWN_TITLES}
 
 ${STORE}
@@ -55,7 +56,7 @@ const OPTIONS = {
 await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   if (path === undefined || more.length > 0) throw new UsageError('give one FILE')
   const file = fileAt(path)
-  const format = formatOf(file, options.format)
+  const format = formatOf(file.replace(/\.(tsv|txt)(?=$|\.gz$)/i, '.csv'), options.format)
   const columns = { name: options['name-column'], email: options['email-column'] }
   const encoding = encodingOf(options.encoding)
   const reportFile = options.report && fileAt(options.report)
@@ -66,12 +67,12 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   const store = await open(readConfig(process.env, false))
   const report = openReport(reportFile, input.report, input.stat)
 
-  const tally: Tally = { created: 0, updated: 0, duplicate: 0, refused: 0, last: 'line 0' }
+  const tally: Tally = { created: 0, updated: 0, duplicate: 0, refused: 0, last: '' }
   const began = performance.now()
   const progress = startProgress(() => ({ users: total(tally), part: input.part() }))
   let failure: Error | undefined
   try {
-    const lines = format.read(readText(input.bytes, encoding), columns)
+    const lines = format.read(readText(input.bytes, encoding), columns, warn)
     const { update = false, 'new-ids': newIds = false } = options
     await importUsers(lines, { store, update, newIds, refuse: report.refuse, stop }, tally)
   } catch (error) {
@@ -83,7 +84,7 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   await print(`${options['dry-run'] ? 'would be ' : ''}${summary(tally, seconds)}${report.close()}`)
   if (failure) throw brokenOff(failure, tally)
   if (!stop.aborted) return tally.refused > 0 ? 1 : 0
-  warn(`stopped after ${tally.last}: run it again to go on`)
+  warn(`stopped${tally.last && ` after ${tally.last}`}: run it again to go on`)
   return STOPPED
 })
 
@@ -106,6 +107,8 @@ function summary(tally: Tally, seconds: number): string {
 }
 
 function brokenOff(failure: Error, { last }: Tally): Error {
-  const unknown = failure instanceof StoreFailure ? '; some users after it may be stored' : ''
-  return new Error(`${failure.message} (after ${last}${unknown})`, { cause: failure })
+  const isUnknown = failure instanceof StoreFailure
+  const unknown = isUnknown && `some users${last && ' after it'} may be stored`
+  const where = [last && `after ${last}`, unknown].filter(Boolean).join('; ')
+  return where ? new Error(`${failure.message} (${where})`, { cause: failure }) : failure
 }

@@ -1,7 +1,8 @@
 // What the programs share: options, --help, output, errors and exit codes.
 import { statSync } from 'node:fs'
-import { basename, resolve } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
+import { contract } from '../src/contract/document.ts'
 
 type Options = NonNullable<ParseArgsConfig['options']>
 type Values<O extends Options> = ReturnType<
@@ -24,7 +25,7 @@ export async function program<O extends Options>(
 /**
  * Runs a program.
  *
- * @param usage what --help prints
+ * @param usage what --help prints; --version prints the version
  * @returns the exit code: that of `main`, 1 if it fails, or 2 if the arguments are wrong
  */
 export async function run<O extends Options>(
@@ -35,11 +36,12 @@ export async function run<O extends Options>(
 ): Promise<number> {
   try {
     const { values, positionals } = read(options, args)
-    if (!('help' in values)) return await main(values as Values<O>, positionals)
-    await print(usage)
+    const isAsked = 'help' in values || 'version' in values
+    if (!isAsked) return await main(values as Values<O>, positionals)
+    await print('help' in values ? usage : contract.info.version)
     return 0
   } catch (error) {
-    warn((error as Error).message)
+    warn(sentenceOf(error))
     if (!(error instanceof UsageError)) return 1
     warn(`${usage.split('\n', 1)[0]}\nsee --help`)
     return 2
@@ -48,25 +50,38 @@ export async function run<O extends Options>(
 
 function read(options: Options, args: string[]) {
   try {
-    const help = { type: 'boolean', short: 'h' } as const
-    return parseArgs({ args, options: { ...options, help }, allowPositionals: true })
+    const more = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } } as const
+    return parseArgs({ args, options: { ...options, ...more }, allowPositionals: true })
   } catch (error) {
     throw new UsageError((error as Error).message, { cause: error })
   }
+}
+
+/** What an error says: a plain sentence if it is one of the usual errors with files. */
+export function sentenceOf(error: unknown): string {
+  const { code = '', path, message } = error as NodeJS.ErrnoException
+  return path && code in SENTENCES ? `${path} ${SENTENCES[code]}` : message
+}
+
+const SENTENCES: Record<string, string> = {
+  EACCES: 'cannot be opened: permission denied',
+  EEXIST: 'exists: give another file',
+  ENOENT: 'does not exist',
 }
 
 /**
  * The path of the file that the user means by `path`; `-` stays. npm runs a program in the folder of
  * package.json, and INIT_CWD is where the user typed the command.
  *
- * @throws UsageError it is a folder
+ * @throws UsageError it is a folder, or in a folder that does not exist
  */
 export function fileAt(path: string): string {
   if (path === '-') return path
   const { INIT_CWD = '', npm_lifecycle_event: script } = process.env
   const file = script === basename(process.argv[1]!, '.js') ? resolve(INIT_CWD, path) : path
-  const isFolder = statSync(file, { throwIfNoEntry: false })?.isDirectory()
-  if (isFolder) throw new UsageError(`${file} is a folder: give a file`)
+  const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory()
+  if (!isFolder(dirname(file))) throw new UsageError(`there is no folder ${dirname(file)}`)
+  if (isFolder(file)) throw new UsageError(`${file} is a folder: give a file`)
   return file
 }
 

@@ -6,7 +6,7 @@ const USAGE = `usage: npm start, or: node dist/src/main.js [--help] [--version]
 Runs the service. Environment variables configure it; README.md explains them:
 ${Object.keys(VARIABLES).join(', ')}`
 
-const OPTIONS = { help: { type: 'boolean' }, version: { type: 'boolean' } } as const
+const OPTIONS = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } } as const
 
 try {
   const { values } = parseArgs({ options: OPTIONS })

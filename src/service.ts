@@ -37,11 +37,12 @@ export async function run(config: Config): Promise<void> {
     metrics,
     hostCheck(config.opsHost, config.allowedHosts),
   )
-  await listen(operator.server, 'OPS_', config.opsHost, config.opsPort)
+  const hostName = config.opsHost === config.host ? 'HOST' : 'OPS_HOST' // by default it is HOST
+  await listen(operator.server, { [hostName]: config.opsHost, OPS_PORT: config.opsPort })
 
   const store = await openStore(config, metrics.storeBatch, true)
   const service = createService(config, store, { log, metrics })
-  await listen(service.server, '', config.host, config.port)
+  await listen(service.server, { HOST: config.host, PORT: config.port })
   const isEmpty = await readiness.started(store)
 
   const url = urlOf(service.server)
@@ -89,14 +90,15 @@ function createService(
   })
 }
 
-/** @param prefix of the variables that set the host and the port */
-async function listen(server: Server, prefix: string, host: string, port: number): Promise<void> {
+/** @param address the host, then the port, by the names of their variables */
+async function listen(server: Server, address: Record<string, string | number>): Promise<void> {
+  const [host, port] = Object.values(address) as [string, number]
   try {
     await once(server.listen({ port, host, backlog: BACKLOG }), 'listening')
   } catch (error) {
     const { message } = error as Error
-    const where = `${prefix}HOST ${host}, ${prefix}PORT ${port}`
-    throw new Error(`cannot listen on ${where}: ${message}`, { cause: error })
+    const where = Object.entries(address).map((variable) => variable.join(' '))
+    throw new Error(`cannot listen on ${where.join(', ')}: ${message}`, { cause: error })
   }
 }
 

@@ -22,8 +22,8 @@ test('--version prints the version', () => {
   expect(main('--version')).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' })
 })
 
-test('--help names every variable', () => {
-  const { status, stdout } = main('--help')
+test.each(['--help', '-h'])('%s names every variable', (option) => {
+  const { status, stdout } = main(option)
   expect(status).toBe(0)
   const names = [...readFileSync(`${root}.env.example`, 'utf8').matchAll(/^#? ?([A-Z_]+)=/gm)]
   expect(names.length).toBeGreaterThan(10)

@@ -1,17 +1,52 @@
 // Runs the commands of README.md exactly as they are written, and the packed client in an empty project.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { chromium } from 'playwright-core'
 import { CHROMIUM } from './support/chromium.ts'
-import { clientExample, expectOutput, firstCalls, root, useReadme } from './support/readme.ts'
+import {
+  blocks,
+  clientExample,
+  expectOutput,
+  firstCalls,
+  root,
+  useReadme,
+} from './support/readme.ts'
 
 const readme = useReadme()
 
 test.each(firstCalls)('prints what README.md shows: $title', (block) => {
   expectOutput(readme.bash(readme.here(block.code)), block)
 })
+
+test('runs on a server without the compiler, as README.md says', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'server-'))
+  const filter = (path: string) =>
+    !['node_modules', 'dist', '.git', 'data'].includes(basename(path))
+  cpSync(root, folder, { recursive: true, filter })
+  const commands = blocks[0]!.code.split('\n').find((line) => line.includes('npm prune'))!
+  readme.run('bash', ['-ec', commands], folder)
+  expect(existsSync(join(folder, 'node_modules/typescript'))).toBe(false)
+  const env = { ...process.env, MONGODB_URI: '', PORT: '0', OPS_PORT: '0' }
+  const service = spawn('npm', ['start'], { cwd: folder, env, detached: true })
+  let printed = ''
+  for await (const text of service.stdout) if (/listening on/.test((printed += text))) break
+  process.kill(-service.pid!)
+  await once(service, 'close')
+  expect(printed).toContain('listening on')
+  rmSync(folder, { recursive: true })
+}, 300_000)
 
 describe('in an empty project, the package of the client', () => {
   const project = mkdtempSync(join(tmpdir(), 'empty-project-'))
@@ -31,6 +66,11 @@ describe('in an empty project, the package of the client', () => {
   test('brings openapi-fetch and nothing else', () => {
     const names = readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'))
     expect(names).toEqual(['openapi-fetch', 'openapi-typescript-helpers', 'users-service-client'])
+  })
+
+  test('says that a browser needs the origin of the service', () => {
+    const file = join(project, 'node_modules/users-service-client/README.md')
+    expect(readFileSync(file, 'utf8')).toMatch(/a browser, the page and the service must share\s/)
   })
 
   /** @returns the errors of the compiler */

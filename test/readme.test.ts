@@ -85,7 +85,14 @@ describe('README.md', () => {
   })
 })
 
-const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'k8s/README.md']
+const DOCUMENTS = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
+  'k8s/README.md',
+  'src/client/README.md',
+]
 const textOf = (file: string) => readFileSync(join(root, file), 'utf8')
 
 describe.each(DOCUMENTS)('%s', (document) => {

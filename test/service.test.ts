@@ -114,7 +114,7 @@ test('backup copies the embedded store while it is in use, and never overwrites 
   const copy = await openStore(other)
   expect([await copy.find(ada.id), await copy.find(grace.id)]).toEqual([ada, undefined])
   await copy.close()
-  const exists = /^EEXIST: file already exists, .*\n$/
+  const exists = /users\.db exists: give another file\n$/
   expect(
     await Promise.all([backup(place, target), backup(place), backup(at(sqlitePlace), 'x')]),
   ).toEqual([
@@ -161,6 +161,7 @@ test('the service exits with 1 and one clear line for each variable that is wron
     refused({ PORT: 'x', LOG_LEVEL: 'x' }),
     refused({ PORT: `${port}` }),
     refused({ HOST: '192.0.2.1' }),
+    refused({ OPS_HOST: '192.0.2.1' }),
     refused({ DATA_DIR: join(file, 'data') }),
   ])
   expect(variables).toEqual(
@@ -168,6 +169,7 @@ test('the service exits with 1 and one clear line for each variable that is wron
   )
   expect(others).toEqual([
     says(/^cannot listen on HOST 127\.0\.0\.1, PORT \d+: .*address already in use.*\n$/),
+    says(/^cannot listen on HOST 192\.0\.2\.1, OPS_PORT 0: .*\n$/),
     says(/^cannot listen on OPS_HOST 192\.0\.2\.1, OPS_PORT 0: .*\n$/),
     says(/^cannot keep users in the folder .* \(DATA_DIR\): .+\n$/),
   ])

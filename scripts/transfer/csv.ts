@@ -4,10 +4,14 @@ import type { User } from '../../src/store/user-store.ts'
 import { FIELDS, headerOf, separatorOf, type Columns, type Header } from './csv-titles.ts'
 import { linesOf, LONGEST, TOO_LONG, type Content, type Line } from './lines.ts'
 
-/** @throws Error there are no titles, or no column of names or emails */
+/**
+ * @param tell called with the columns that are used and those that are not
+ * @throws Error there are no titles, or no column of names or emails
+ */
 export async function* readCsv(
   text: AsyncIterable<string>,
   columns: Columns = {},
+  tell: (summary: string) => void = () => {},
 ): AsyncGenerator<Iterable<Line>> {
   let separator = ''
   let header: Header | undefined
@@ -31,8 +35,9 @@ export async function* readCsv(
 
   function* add({ line, fields }: Row): Generator<Line> {
     if (fields.every((field) => field === '')) return
-    if (header) yield { line, ...pick(fields, header) }
-    header ??= headerOf(fields, columns)
+    if (header) return yield { line, ...pick(fields, header) }
+    header = headerOf(fields, columns)
+    tell(header.summary)
   }
 
   /**
@@ -113,7 +118,9 @@ function endOfQuotes(text: string, at: number): number {
 /** A spreadsheet may leave out empty fields at the end of a record, or add some. */
 function pick(record: string[], { width, least, indexes }: Header): Content {
   if (record.length < least || record.slice(width).some((field) => field !== '')) {
-    return { reason: `it has ${record.length} fields, but there are ${width} titles` }
+    return {
+      reason: `it has ${count(record.length, 'field')}, but the first line has ${count(width, 'title')}`,
+    }
   }
   const fields: Record<string, string> = {}
   for (const [field, columns] of indexes) {
@@ -121,6 +128,8 @@ function pick(record: string[], { width, least, indexes }: Header): Content {
   }
   return { fields }
 }
+
+const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
 
 export const CSV_TITLES = `${FIELDS.join(',')}\r\n`
 

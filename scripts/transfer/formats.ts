@@ -4,6 +4,7 @@ import { UsageError } from '../program.ts'
 import { CSV_TITLES, csvLine, readCsv } from './csv.ts'
 import { readJson } from './json.ts'
 import { readNdjson } from './ndjson.ts'
+import { NO_SPREADSHEET } from './text.ts'
 
 const json = (user: User) => JSON.stringify(user)
 const jsonLine = (user: User) => `${JSON.stringify(user)}\n`
@@ -17,8 +18,6 @@ const FORMATS = {
 export type Format = (typeof FORMATS)[keyof typeof FORMATS]
 
 const SPREADSHEETS = ['xlsx', 'xls', 'xlsm', 'ods', 'numbers']
-const NO_SPREADSHEET =
-  'a spreadsheet cannot be read or written: use CSV (UTF-8), which spreadsheet programs save and open'
 
 /**
  * The format of `file`, by its name.

@@ -1,6 +1,6 @@
 // The report of an import: a file with a line for each line that was refused.
 import { closeSync, lstatSync, openSync, rmSync, writeSync, type Stats } from 'node:fs'
-import { printable, warn } from '../program.ts'
+import { printable, sentenceOf, warn } from '../program.ts'
 
 /**
  * @param asked the file in `--report`, if any; it is kept even if it is empty
@@ -16,7 +16,7 @@ export function openReport(asked: string | undefined, usual: string, input: Stat
     if (file !== '-') fd = openNew(file, input)
   } catch (error) {
     if (asked !== undefined) throw error
-    warn(`${(error as Error).message}; refused lines are printed here`)
+    warn(`${sentenceOf(error)}; refused lines are printed here`)
   }
   return {
     refuse: (place: string, reason: string): void => {

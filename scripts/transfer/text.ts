@@ -7,17 +7,21 @@ import { createGunzip } from 'node:zlib'
  * and no chunk ends between `\r` and `\n`.
  *
  * @param encoding a label of the WHATWG Encoding Standard; if not given, UTF-8, or UTF-16 by its mark
- * @throws Error the bytes are not valid in the encoding; the lines before the error come first
+ * @throws Error the bytes are a spreadsheet, or not valid in the encoding; the lines before the error come first
  */
 export async function* readText(
   bytes: AsyncIterable<Buffer>,
   encoding?: string,
 ): AsyncGenerator<string> {
   let { head, all } = await peek(bytes)
-  const isGzip = head === '1f8b' // RFC 1952 §2.3.1
+  const isGzip = head.startsWith('1f8b') // RFC 1952 §2.3.1
   if (isGzip) ({ head, all } = await peek(pipeline(all, createGunzip(), () => {}))) // the reader gets its errors
+  if (SPREADSHEETS.includes(head)) throw new Error(NO_SPREADSHEET)
   let held = ''
-  for await (const chunk of decoded(all, encoding ?? BYTE_ORDER_MARKS[head] ?? 'utf-8')) {
+  for await (const chunk of decoded(
+    all,
+    encoding ?? BYTE_ORDER_MARKS[head.slice(0, 4)] ?? 'utf-8',
+  )) {
     const text = held + chunk
     held = text.endsWith('\r') ? '\r' : ''
     yield held ? text.slice(0, -1) : text
@@ -28,11 +32,16 @@ export async function* readText(
 /** https://encoding.spec.whatwg.org/#bom-sniff */
 const BYTE_ORDER_MARKS: Record<string, string> = { fffe: 'utf-16le', feff: 'utf-16be' }
 
-/** All bytes, and the first two of them in hexadecimal digits. */
+/** The first bytes of a zip file, as .xlsx is, and of .xls. */
+const SPREADSHEETS = ['504b0304', 'd0cf11e0']
+export const NO_SPREADSHEET =
+  'a spreadsheet cannot be read or written: use CSV (UTF-8), which spreadsheet programs save and open'
+
+/** All bytes, and the first four of them in hexadecimal digits. */
 async function peek(bytes: AsyncIterable<Buffer>) {
   const iterator = bytes[Symbol.asyncIterator]()
   let first: Buffer = Buffer.alloc(0)
-  while (first.length < 2) {
+  while (first.length < 4) {
     const { value, done } = await iterator.next()
     if (done) break
     first = Buffer.concat([first, value])
@@ -41,7 +50,7 @@ async function peek(bytes: AsyncIterable<Buffer>) {
     yield first
     yield* { [Symbol.asyncIterator]: () => iterator }
   }
-  return { head: first.toString('hex', 0, 2), all: all() }
+  return { head: first.toString('hex', 0, 4), all: all() }
 }
 
 async function* decoded(bytes: AsyncIterable<Buffer>, encoding: string): AsyncGenerator<string> {
@@ -58,7 +67,8 @@ async function* decoded(bytes: AsyncIterable<Buffer>, encoding: string): AsyncGe
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error
     yield validLines(last, chunk, encoding)
-    throw new Error(`this is not valid ${encoding} text (see --encoding)`, { cause: error })
+    const advice = encoding === 'utf-8' ? 'perhaps --encoding windows-1252' : 'see --encoding'
+    throw new Error(`this is not valid ${encoding} text: ${advice}`, { cause: error })
   }
 }
 

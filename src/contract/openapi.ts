@@ -286,8 +286,8 @@ export interface operations {
                  */
                 after?: string;
                 /**
-                 * @description Return only the user with exactly this email. An empty email matches no user. Write `+` as
-                 *     `%2B`.
+                 * @description Return only the user with exactly this email. An empty email matches no user. In a URL that
+                 *     you write by hand, write `+` as `%2B`.
                  * @example ada@example.com
                  */
                 email?: string;

@@ -9,6 +9,7 @@ const KEY = location.pathname
 let session = JSON.parse(sessionStorage.getItem(KEY))
 /** The ids of users that exist: the one who is logged in, then those created on this page. */
 let ids = []
+const NO_USER = 'No user has this email. The program create-user creates the first user.'
 
 void show()
 
@@ -45,7 +46,8 @@ async function logInAs(email) {
       body: JSON.stringify({ email }),
     })
     const { token, message = response.statusText } = await response.json()
-    await startSession(token ? { email, token } : null, message)
+    const reason = response.status === 401 ? NO_USER : message
+    await startSession(token ? { email, token } : null, reason)
   } catch (error) {
     await startSession(null, error.message)
   }
@@ -65,13 +67,16 @@ async function startSession(next, message = '') {
   status.textContent = session ? `Logged in as ${session.email}` : message
 }
 
-/** The id of the user who is logged in, unless the user was deleted. */
+/** The id of the user who is logged in, or of the first user if that user was deleted. */
 async function idsOf({ email, token }) {
-  const response = await fetch(`users?email=${encodeURIComponent(email)}`, {
-    headers: { Authorization: `Bearer ${token}` },
-  })
-  if (response.status === 401) void refused()
-  return response.ok ? (await response.json()).map(({ id }) => id) : []
+  const headers = { Authorization: `Bearer ${token}` }
+  for (const query of [`email=${encodeURIComponent(email)}`, 'limit=1']) {
+    const response = await fetch(`users?${query}`, { headers })
+    if (response.status === 401) void refused()
+    const users = response.ok ? await response.json() : []
+    if (users.length > 0 || !response.ok) return users.map(({ id }) => id)
+  }
+  return []
 }
 
 function refused() {
@@ -84,10 +89,13 @@ explorer.addEventListener('response', ({ detail: { request, response } }) => {
   if (created) ids.push(JSON.parse(response.body).id)
   if (deleted) ids = ids.filter((id) => id !== request.path.id)
   if (created || deleted) void fillIn()
-  if (response?.status === 401 && session && !request.url.endsWith('/login')) void refused()
+  if (response?.status !== 401) return
+  const isLogin = request.url.endsWith('/login')
+  if (!session) status.textContent = isLogin ? NO_USER : 'Log in first'
+  else if (!isLogin) void refused()
 })
 
-/** Fills in what works: the id of a user that exists, an email that no user has, one to log in with. */
+/** Fills in what works: the id of a user that exists (or else the example), an email that no user has, one to log in with. */
 async function fillIn() {
   const emails = {
     createUser: (email) => email.replace(/(-\w+)?@/, `-${Date.now().toString(36)}@`),
@@ -96,7 +104,10 @@ async function fillIn() {
   for (const operation of explorer.resolvedSpec.tags.flatMap(({ paths }) => paths)) {
     operation.parameters = operation.parameters.map((parameter) =>
       parameter.in === 'path'
-        ? { ...parameter, schema: { ...parameter.schema, default: ids.at(-1) } }
+        ? {
+            ...parameter,
+            schema: { ...parameter.schema, default: ids.at(-1) ?? parameter.example },
+          }
         : parameter,
     )
     const email = emails[operation.operationId]

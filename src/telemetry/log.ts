@@ -82,7 +82,8 @@ export function readable(line: string): string {
   const clock = new Date(time).toTimeString().slice(0, 8)
   const label = level === pino.levels.values['info'] ? '' : `${pino.levels.labels[level]}: `
   const text = method ? `${method} ${path} ${status ?? msg} ${ms} ms` : String(msg)
-  const rest = inspect({ ...fields, ...(err && { err: err.message }) }, { colors: true })
+  const more = { ...fields, ...(err && { err: err.message }) }
+  const rest = inspect(more, { colors: true, breakLength: Infinity })
   const stack = err?.stack ? `${escaped(err.stack)}\n` : ''
   return `${clock} ${label}${escaped(text)} ${rest === '{}' ? '' : rest}\n${stack}`
 }

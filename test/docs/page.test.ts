@@ -33,6 +33,7 @@ const TOO_WIDE = `[document.documentElement, ...${INSIDE}.querySelectorAll('*')]
 const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } }
 const SCHEMES = ['light', 'dark'] as const
 const ADA = 'ada@example.com'
+const NO_USER = 'No user has this email. The program create-user creates the first user.'
 const DOCUMENT = parse(readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8'))
 const SUMMARY = Object.fromEntries(
   contractOperations.map(({ id, path, method }) => [id, DOCUMENT.paths[path][method].summary]),
@@ -252,8 +253,27 @@ describeBrowser('the page', () => {
     })
 
     test('says why a log-in is refused', async () => {
-      expect(await logIn('nobody@example.com')).toBe('no user has this email')
+      expect(await logIn('nobody@example.com')).toBe(NO_USER)
       expect((await first('listUsers')).status).toBe(401)
+    })
+
+    test('sends every request while logged out, and says what to do', async () => {
+      await store().remove((await store().findByEmail(ADA))!.id)
+      for (const { id } of contractOperations) {
+        expect((await first(id)).status).toBe(401)
+        const hint = id === 'login' ? NO_USER : 'Log in first'
+        await said().filter({ hasText: hint }).waitFor()
+      }
+    })
+
+    test('uses another user when the one who is logged in is deleted', async () => {
+      await store().create(newUser())
+      await logIn()
+      await store().remove((await store().findByEmail(ADA))!.id)
+      expect((await first('readUser')).status).toBe(404)
+      await page.reload()
+      await said().filter({ hasText: ADA }).waitFor()
+      expect((await first('readUser')).status).toBe(200)
     })
 
     test('says that the token has expired', async () => {

@@ -21,13 +21,15 @@ describeStores((kind) => {
     const place = at(kind)
     const people = file('people.csv', MIXED)
     const { code, stdout, stderr } = await importUsers(place, people)
-    expect([code, stderr]).toEqual([1, ''])
+    expect([code, stderr]).toEqual([1, 'name: name; email: email\n'])
     expect(stdout).toMatch(
       /^created 2, updated 0, duplicate 1, refused 1; [\d.]+ s, [\d,]+ users\/s; see .*people\.csv\.report\.txt\n$/,
     )
     expect(await namesAt(place)).toEqual(['Ada', 'Grace'])
     const report = `${people}.report.txt`
-    expect(readFileSync(report, 'utf8')).toBe('line 3: it has 1 fields, but there are 2 titles\n')
+    expect(readFileSync(report, 'utf8')).toBe(
+      'line 3: it has 1 field, but the first line has 2 titles\n',
+    )
 
     const good = await importUsers(place, '--dry-run', file('people.csv', 'name,email\nBob,b@x\n'))
     expect(good.code).toBe(0)
@@ -41,7 +43,7 @@ test('a second import counts the users that are there in one line, and lists non
   const people = file('people.csv', 'name,email\nAda,a@x\nBob,b@x\nGrace,g@x\n')
   await importUsers(place, people)
   const { code, stdout, stderr } = await importUsers(place, people)
-  expect([code, stderr]).toEqual([0, ''])
+  expect([code, stderr]).toEqual([0, 'name: name; email: email\n'])
   expect(stdout).toMatch(/^created 0, updated 0, duplicate 3, refused 0; .* users\/s\n$/)
   expect(existsSync(`${people}.report.txt`)).toBe(false)
 })
@@ -52,6 +54,14 @@ test('--name-column may be given for each part of a name', async () => {
   const columns = ['--name-column', 'Voornaam', '--name-column', 'Achternaam']
   expect((await importUsers(place, ...columns, people)).code).toBe(0)
   expect(await namesAt(place)).toEqual(['Ada Lovelace'])
+})
+
+test('.tsv and .txt are read as CSV', async () => {
+  const place = at(sqlitePlace)
+  for (const name of ['people.tsv', 'people.TXT']) {
+    const people = file(name, `name\temail\n${name}\t${name}@x\n`)
+    expect((await importUsers(place, people)).stdout).toMatch(/^created 1,/)
+  }
 })
 
 test('--help lists the titles that are known', async () => {

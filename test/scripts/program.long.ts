@@ -31,10 +31,10 @@ describe.each(['import-users', 'export-users', 'create-user', 'backup'])('%s', (
 })
 
 test.each<[string, string[], number, RegExp]>([
-  ['import-users', ['missing.csv'], 1, /^ENOENT/],
+  ['import-users', ['missing.csv'], 1, /^missing\.csv does not exist/],
   ['import-users', ['--encoding', 'x', 'people.csv'], 2, /^the encoding x is not known/],
   ['import-users', [], 2, /^give one FILE/],
-  ['export-users', ['/dev/null/people.csv'], 1, /^ENOTDIR/],
+  ['export-users', ['/dev/null/people.csv'], 2, /^there is no folder \/dev\/null/],
 ])('%s %j exits with %d: %s', async (script, args, code, message) => {
   const place = at(sqlitePlace)
   await (await openStore(place)).close()

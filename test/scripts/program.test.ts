@@ -5,6 +5,7 @@ import { existsSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { fileAt, printable, run, UsageError } from '../../scripts/program.ts'
+import { contract } from '../../src/contract/document.ts'
 import { openStore } from '../../src/store/open.ts'
 import { run as start } from '../support/program.ts'
 import { sqlitePlace } from '../support/stores.ts'
@@ -23,7 +24,7 @@ test('a program exits with its own code, 1 if it fails, and 2 if its arguments a
     }),
   ]
   const codes = []
-  for (const word of ['well', 'fail', 'misuse', '--help', '--nonsense']) {
+  for (const word of ['well', 'fail', 'misuse', '--help', '-h', '--version', '--nonsense']) {
     const main = async (_: object, [first]: string[]) => {
       if (first === 'fail') throw new Error('it \x1b failed')
       if (first === 'misuse') throw new UsageError('not so')
@@ -32,12 +33,14 @@ test('a program exits with its own code, 1 if it fails, and 2 if its arguments a
     codes.push(await run('usage: x\n\nDoes x.', {}, main, [word]))
   }
   spies.forEach((spy) => spy.mockRestore())
-  expect(codes).toEqual([130, 1, 2, 0, 2])
+  expect(codes).toEqual([130, 1, 2, 0, 0, 0, 2])
   expect(said).toEqual([
     'it \\u001b failed',
     'not so',
     'usage: x\nsee --help',
     'usage: x\n\nDoes x.\n',
+    'usage: x\n\nDoes x.\n',
+    `${contract.info.version}\n`,
     expect.stringContaining('--nonsense'),
     'usage: x\nsee --help',
   ])
@@ -47,9 +50,14 @@ test('control characters cannot reach a terminal', async () => {
   expect(printable('a\x1b[31m\x9b\x7f\u202e\r\nb')).toBe(
     'a\\u001b[31m\\u009b\\u007f\\u202e\\u000d\nb',
   )
-  const title = file('title.csv', 'name,\x1b]0;title\x07\n')
-  const { code, stderr } = await done('import-users', at(sqlitePlace), ['--report', '-', title])
-  expect([code, stderr]).toEqual([1, expect.stringContaining('are: name, \\u001b]0;title\\u0007')])
+  for (const [first, said] of [
+    ['name', 'are: name, \\u001b]0;title\\u0007\n'],
+    ['name,email', 'name: name; email: email; not used: \\u001b]0;title\\u0007\n'],
+  ]) {
+    const title = file('title.csv', `${first},\x1b]0;title\x07\n`)
+    const { stderr } = await done('import-users', at(sqlitePlace), ['--report', '-', title])
+    expect(stderr).toContain(said)
+  }
 })
 
 test('output that cannot be written is a failure', () => {
@@ -65,7 +73,10 @@ test('output that cannot be written is a failure', () => {
       ['-c', '"$0" "$@" > /dev/full', process.execPath, program, ...args],
       { encoding: 'utf8', env: { ...process.env, MONGODB_URI: '', ...place.environment } },
     )
-    expect([status, stderr]).toEqual([1, 'ENOSPC: no space left on device, write\n'])
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/ENOSPC: no space left on device, write\n$/),
+    ])
   }
 })
 
@@ -85,6 +96,12 @@ describe.each<[string, string[], string]>([
     expect([await program.ended, existsSync(join(folder(), path))]).toEqual([0, true])
   })
 
+  test('refuses a file in a folder that does not exist', async () => {
+    const missing = join(folder(), 'missing')
+    const { code, stderr } = await done(script, at(sqlitePlace), [...args, join(missing, path)])
+    expect([code, stderr]).toEqual([2, expect.stringMatching(`^there is no folder ${missing}\n`)])
+  })
+
   test('refuses a folder', async () => {
     const { code, stderr } = await done(script, at(sqlitePlace), [...args, folder()])
     const first = `${folder()} is a folder: give a file\n`
@@ -97,6 +114,14 @@ test('a path is left as it is if npm runs another script', () => {
   Object.assign(process.env, { INIT_CWD: folder(), npm_lifecycle_event: 'test' })
   expect(fileAt('people.csv')).toBe('people.csv')
   process.env = before
+})
+
+test.each([
+  ['import-users', /people\.csv does not exist\n$/],
+  ['backup', /^there are no users in .*: check DATA_DIR\n$/],
+])('%s says in plain words that there is nothing to read', async (script, message) => {
+  const { code, stderr } = await done(script, at(sqlitePlace), [join(folder(), 'people.csv')])
+  expect([code, stderr]).toEqual([1, expect.stringMatching(message)])
 })
 
 test('create-user says where the user is stored', async () => {
@@ -113,5 +138,5 @@ test('backup writes a file that only its owner may read, and never through a lin
   expect((await done('backup', place, [copy])).code).toBe(0)
   expect(statSync(copy).mode & 0o777).toBe(0o600)
   const { code, stderr } = await done('backup', place, [link])
-  expect([code, stderr]).toEqual([1, expect.stringMatching(/^EEXIST: file already exists/)])
+  expect([code, stderr]).toEqual([1, `${link} exists: give another file\n`])
 })

@@ -34,6 +34,12 @@ test('lines have no control characters, and keep what they say', () => {
   expect(JSON.parse(lines[0]!)).toMatchObject({ path, msg: 'request' })
 })
 
+test('a terminal gets one line, however much it says', () => {
+  const fields = { id: 'x'.repeat(100), user: 'y'.repeat(100), location: 'z\n'.repeat(100) }
+  const line = readable(JSON.stringify({ time: 0, level: 30, msg: 'request', ...fields }))
+  expect(line).toMatch(/^.*\n$/)
+})
+
 test('a terminal gets no control characters of a request or an error', () => {
   const request = { time: 0, level: 30, msg: 'request', method: 'GET', path, status: 404, ms: 1 }
   const failure = { time: 0, level: 50, msg: path, err: { message: path, stack: `${path}\n at x` } }

@@ -56,8 +56,8 @@ test.each([
 })
 
 test.each([
-  ['too few fields', 'Bob', 'it has 1 fields, but there are 2 titles'],
-  ['too many fields', 'Bob,b@x,1', 'it has 3 fields, but there are 2 titles'],
+  ['too few fields', 'Bob', 'it has 1 field, but the first line has 2 titles'],
+  ['too many fields', 'Bob,b@x,1', 'it has 3 fields, but the first line has 2 titles'],
   ['text after a quote', '"Bob" B,b@x', BROKEN],
   ['text after a quote that follows a space', ' "Bob" B,b@x', BROKEN],
   ['a quote that is not closed', '"Bob,b@x', BROKEN],
@@ -123,8 +123,45 @@ test.each([
   ['Spanish', 'Apellidos;Nombre;Correo electrónico\nLovelace;Ada;a@x\n'],
   ['Spanish', 'Segundo apellido,Primer apellido,Nombre,Correo\n,Lovelace,Ada,a@x\n'],
   ['Spanish', 'Nombre;Correo electronico\nAda Lovelace;a@x\n'],
+  ['English', 'Name;Surname;Email\nAda;Lovelace;a@x\n'],
+  ['English', 'Last name,Name,Email\nLovelace,Ada,a@x\n'],
+  ['English', 'First,Last,Email*\nAda,Lovelace,a@x\n'],
+  ['English', 'Name,First name,Last name,Email\nAda Lovelace,A,L,a@x\n'],
+  ['English', 'Name,Email,Name (parent),Email (parent)\nAda Lovelace,a@x,Bob,b@x\n'],
+  ['German', 'Name;Nachname;E-Mail\nAda;Lovelace;a@x\n'],
+  ['German', 'Vorname;Nachname(n);E-Mail-Adresse 1;E-Mail-Adresse 2\nAda;Lovelace;a@x;b@x\n'],
+  ['German', 'Vorname (Rufname);Geburtsname;E-Mail\nAda;Lovelace;a@x\n'],
+  ['German', 'Vor- und Nachname;Vorname;E-Mail\nAda Lovelace;A;a@x\n'],
+  ['French', 'Prénom(s);Nom(s);Mél\nAda;Lovelace;a@x\n'],
+  ['Spanish', 'Nombres;Apellidos;Email\nAda;Lovelace;a@x\n'],
+  ['Spanish', 'Nombre(s);Apellido(s);Email\nAda;Lovelace;a@x\n'],
 ])('titles in %s are known: %j', async (_, file) => {
   expect(shown(await readAnyhow(readCsv, file))).toEqual(['2 Ada Lovelace <a@x>'])
+})
+
+test.each([
+  'Nombre;Apellido paterno;Apellido materno;Correo',
+  'Nombre;1er apellido;2º apellido;e-mail',
+  'Nombres;Primer Apellido;Segundo Apellido;Email',
+  'Nombre;Apellido 1;Apellido 2;Email',
+])('both last names of a Spanish name are read: %s', async (titles) => {
+  const lines = await readAnyhow(readCsv, `${titles}\nAda;Byron;King;a@x\n`)
+  expect(shown(lines)).toEqual(['2 Ada Byron King <a@x>'])
+})
+
+test('the columns that are used are told, and those that are not', async () => {
+  const told: string[] = []
+  const file = 'id;Imię;Nazwisko;"E-\nMail";Vorname;\n'
+  await read((text) => readCsv(text, {}, (summary) => told.push(summary)), file)
+  expect(told).toEqual([
+    'id: id; name: Vorname; email: E- Mail; not used: Imię, Nazwisko, column 6',
+  ])
+})
+
+test('an option names one of two titles that differ only in parentheses', async () => {
+  const columns = { name: 'Name (b)' }
+  const lines = await read((text) => readCsv(text, columns), 'Name (a),Name (b),Email\nA,B,x\n')
+  expect(shown(lines)).toEqual(['2 B <x>'])
 })
 
 test('several columns may be the name, in the order in which they are given', async () => {

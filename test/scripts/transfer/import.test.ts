@@ -44,7 +44,7 @@ async function importLines(
   { update = false, newIds = false } = {},
   refuse: (place: string, reason: string) => void = () => {},
 ) {
-  const tally: Tally = { created: 0, updated: 0, duplicate: 0, refused: 0, last: 'line 0' }
+  const tally: Tally = { created: 0, updated: 0, duplicate: 0, refused: 0, last: '' }
   const { signal: stop } = new AbortController()
   const importing = importUsers(lines, { store, update, newIds, refuse, stop }, tally)
   const failure: unknown = await importing.catch((error) => error)
@@ -58,7 +58,7 @@ describeStores((kind) => {
     const place = at(kind)
     const file = `id,name,email\n,Ada,ada@x\n,Bob\n${ID},Nobody,\n,Ada again,ada@x\n"broken,x@x\n`
     const refused = [
-      'line 3: it has 2 fields, but there are 3 titles',
+      'line 3: it has 2 fields, but the first line has 3 titles',
       'line 6: its quotes are broken',
     ]
     expect(await importText(place, 'csv', file)).toEqual({ counts: [2, 0, 1, 2], refused })

@@ -36,10 +36,11 @@ test.each<[string, Buffer, string | undefined]>([
   ['utf-16le', utf16('name,email\nZoë,a\nB,b').subarray(0, -1), undefined],
   ['shift_jis', Buffer.from('name,email\nZoe,a\nB\x81\xff,b\nC,c\n', 'latin1'), 'shift_jis'],
 ])('what is not valid %s ends the file after the line before', async (name, file, encoding) => {
+  const advice = name === 'utf-8' ? 'perhaps --encoding windows-1252' : 'see --encoding'
   for (const size of [5, 1_000]) {
     const found: Line[] = []
     const reading = read(readCsv, file, size, encoding, found)
-    await expect(reading).rejects.toThrow(`this is not valid ${name} text (see --encoding)`)
+    await expect(reading).rejects.toThrow(`this is not valid ${name} text: ${advice}`)
     expect(found.map(({ line }) => line)).toEqual([2])
   }
 })
@@ -51,6 +52,17 @@ test('a file of many chunks ends at the line before the one that is not valid', 
   const found: Line[] = []
   await expect(read(readCsv, file, 65_537, undefined, found)).rejects.toThrow('not valid utf-8')
   expect(found.at(-1)!.line).toBe(20_001)
+})
+
+test.each([
+  ['.xlsx', 'PK\x03\x04\x14'],
+  ['.xls', '\xd0\xcf\x11\xe0\xa1'],
+])('a file that is in fact %s gets the advice to save it as CSV', async (_, start) => {
+  const file = Buffer.from(`${start}, and more`, 'latin1')
+  for (const bytes of [file, gzipSync(file)]) {
+    const reading = read(readCsv, bytes, 3)
+    await expect(reading).rejects.toThrow('a spreadsheet cannot be read or written: use CSV')
+  }
 })
 
 test('gzip that is cut short fails', async () => {
