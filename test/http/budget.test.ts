@@ -85,8 +85,9 @@ test('when others wait for room, those that make no progress give up, until half
   const quick = begin('quick', 20)
   await turn()
   await turn()
-  begin('new', 10)
+  await sleep(10)
   next('quick again', quick, 20)
+  begin('new', 10)
   while (!events.includes('new')) await sleep(5)
   const gaveUp = ['slow gives up', 'slower gives up']
   expect(events).toEqual(['slow', 'slower', 'quick', 'quick again', ...gaveUp, 'new'])
