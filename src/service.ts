@@ -54,7 +54,7 @@ export async function run(config: Config): Promise<void> {
     log.info('no users yet; node dist/scripts/create-user.js --name Ada --email ada@example.com')
   }
 
-  const signal = await stop
+  const signal = await Promise.race([stop, readiness.wait(store).then(() => stop)])
   readiness.stopping()
   log.info(`${signal}: finishing the requests in flight`)
   service.drain()

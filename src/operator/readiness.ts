@@ -1,7 +1,7 @@
 // Whether requests should be sent here. An outage of the store does not change it: all copies of the service
 // share the store, and if none were ready, clients would get no response at all instead of a 500.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { UserStore } from '../store/user-store.ts'
+import type { StoreFailure, UserStore } from '../store/user-store.ts'
 
 export interface Readiness {
   /** Why the service is not ready; undefined if it is. */
@@ -10,44 +10,52 @@ export interface Readiness {
    * The service is ready as soon as `store` has responded once. Resolves after the first try.
    *
    * @returns whether the store is empty; undefined if it did not respond
+   * @throws StoreFailure that is final
    */
-  started: (store: Pick<UserStore, 'isEmpty'>) => Promise<boolean | undefined>
+  started: (store: Store) => Promise<boolean | undefined>
+  /** Tries again until `store` responds or the service stops. @throws StoreFailure that is final */
+  wait: (store: Store) => Promise<void>
   /** From now on the service is not ready. */
   stopping: () => void
 }
 
+type Store = Pick<UserStore, 'isEmpty'>
+
 /** The longest pause between two tries, in milliseconds. The store itself takes up to 2 s to fail. */
 const PAUSE = 500
 
-/** @param onChange called with the error when the store does not respond at the start, and without when it does */
+const AWAY = 'the store cannot be reached'
+
+/** @param onChange called with the error when the store does not respond, or with another one; without when it does */
 export function createReadiness(onChange: (error?: unknown) => void = () => {}): Readiness {
   let reason: string | undefined = 'starting'
+  let problem: string | undefined
 
-  async function wait(store: Pick<UserStore, 'isEmpty'>): Promise<void> {
-    for (let pause = 50; reason !== 'stopping'; pause = Math.min(2 * pause, PAUSE)) {
-      await sleep(pause, undefined, { ref: false })
-      const isThere = await store.isEmpty().then(
-        () => true,
-        () => false,
-      )
-      if (!isThere || reason === 'stopping') continue
+  async function started(store: Store): Promise<boolean | undefined> {
+    try {
+      const isEmpty = await store.isEmpty()
+      if (reason === 'stopping') return isEmpty
       reason = undefined
-      return onChange()
+      if (problem !== undefined) onChange()
+      return isEmpty
+    } catch (error) {
+      const { message, isFinal } = error as StoreFailure
+      if (reason === 'stopping') return undefined
+      if (isFinal) throw error
+      reason = AWAY
+      if (message !== problem) onChange(error)
+      problem = message
+      return undefined
     }
   }
 
   return {
     reason: () => reason,
-    async started(store) {
-      try {
-        const isEmpty = await store.isEmpty()
-        reason = undefined
-        return isEmpty
-      } catch (error) {
-        reason = 'the store cannot be reached'
-        onChange(error)
-        void wait(store)
-        return undefined
+    started,
+    async wait(store) {
+      for (let pause = 50; reason === AWAY; pause = Math.min(2 * pause, PAUSE)) {
+        await sleep(pause, undefined, { ref: false })
+        if (reason === AWAY) await started(store)
       }
     },
     stopping: () => void (reason = 'stopping'),

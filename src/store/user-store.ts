@@ -72,7 +72,11 @@ export class EmailTaken extends Error {
 
 /** The store could not do its task; `cause` is the driver's error. */
 export class StoreFailure extends Error {
-  constructor(cause: unknown, task = 'use the data store') {
+  /** Whether the store will fail until its configuration changes. */
+  readonly isFinal: boolean
+
+  constructor(cause: unknown, task = 'use the data store', isFinal = false) {
     super(`cannot ${task}: ${(cause as Error).message}`, { cause })
+    this.isFinal = isFinal
   }
 }

@@ -1,13 +1,14 @@
 // Users in MongoDB. In src, only this folder uses the driver.
 import {
   MongoClient,
-  MongoNetworkError,
   MongoServerSelectionError,
+  MongoTopologyClosedError,
   type Collection,
   type Filter,
 } from 'mongodb'
 import { letOthersIn } from '../../turns.ts'
 import { batched, outcomes, type BatchObserver } from '../batch.ts'
+import { isAway, TimedOut } from './away.ts'
 import {
   createMany,
   insertEach,
@@ -53,10 +54,17 @@ export async function openMongoStore(
   onBatch: BatchObserver = () => {},
   mayBeAway = false,
 ): Promise<UserStore> {
-  let current = connect(uri)
+  let hasIndex = false
+  // A server that comes back may be empty. The driver's monitor notices that it was away only if it streams.
+  const onLoss = () => void (hasIndex = false)
+  const connectAgain = () => {
+    const connected = connect(uri)
+    connected.client.on('connectionClosed', onLoss).on('connectionPoolCleared', onLoss)
+    return connected
+  }
+  let current = connectAgain()
   const { description } = current
 
-  let hasIndex = false
   async function makeIndex(users: Collection<UserDocument>): Promise<void> {
     const options = { name: 'users_email_unique', unique: true, sparse: true }
     await users.createIndex({ email: 1 }, options)
@@ -73,21 +81,20 @@ export async function openMongoStore(
       if (!hasIndex) await inTime(makeIndex(users), patience)
       return await inTime(call(users), patience)
     } catch (error) {
-      if (error instanceof MongoServerSelectionError && client === current.client) {
-        // The driver's monitor can wait forever on a broken connection: driver 7.9 awaits the
-        // `drain` of a destroyed socket. A new client finds the server when it is back.
-        current = connect(uri)
+      const isCurrent = client === current.client // otherwise it was closed during this call
+      if (isCurrent && STUCK.some((kind) => error instanceof kind)) {
+        current = connectAgain()
         release(client)
       }
-      throw new StoreFailure(error)
+      throw new StoreFailure(error, undefined, isCurrent && !isAway(error))
     }
   }
 
   try {
     await attempt(async () => {}, MANY_PATIENCE)
   } catch (error) {
-    const { cause } = error as StoreFailure
-    if (!mayBeAway || !isAway(cause)) {
+    const { cause, isFinal } = error as StoreFailure
+    if (!mayBeAway || isFinal) {
       release(current.client)
       throw new StoreFailure(cause, `open ${description}`)
     }
@@ -192,6 +199,12 @@ export async function isMongoStore(uri: string): Promise<boolean> {
   }
 }
 
+/**
+ * Errors after which a new client is needed. The driver's monitor can wait forever on a broken connection:
+ * driver 7.9 awaits the `drain` of a destroyed socket. A client that failed to connect stays closed.
+ */
+const STUCK = [MongoServerSelectionError, MongoTopologyClosedError]
+
 /** A client of the server at `uri`; it connects at the first use. */
 function connect(uri: string) {
   try {
@@ -217,15 +230,11 @@ function release(it: { close(): Promise<void> }): void {
   it.close().catch(() => {})
 }
 
-/** Whether the server could not be reached, which may change; otherwise it has refused. */
-const isAway = (error: unknown): boolean =>
-  error instanceof MongoServerSelectionError || error instanceof MongoNetworkError
-
 /** The driver retries, and each try has its own time limit; its option `timeoutMS` has no effect in 7.9. */
 async function inTime<T>(answer: Promise<T>, patience: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${patience} ms`)), patience)
+    timer = setTimeout(() => reject(new TimedOut(patience)), patience)
   })
   return Promise.race([answer, late]).finally(() => clearTimeout(timer))
 }

@@ -1,15 +1,18 @@
 // A MongoDB that goes away while the service runs: reached through a proxy that can be cut or stalled.
 import { afterAll, expect, test } from '@jest/globals'
+import dgram from 'node:dgram'
+import dns from 'node:dns'
 import { once } from 'node:events'
 import net, { type AddressInfo, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createReadiness } from '../../../src/operator/readiness.ts'
 import { openMongoStore } from '../../../src/store/mongo/store.ts'
-import { StoreFailure } from '../../../src/store/user-store.ts'
+import { EmailTaken, StoreFailure } from '../../../src/store/user-store.ts'
 import { everyOperation } from '../../support/operations.ts'
-import { killPrograms, serve } from '../../support/program.ts'
+import { freePort, killPrograms, serve } from '../../support/program.ts'
 import { send, startService } from '../../support/service.ts'
 import { describeMongodb, mongodbPlace, type Place } from '../../support/stores.ts'
+import { newUser } from '../../support/users.ts'
 
 /** Far less than the 30 s of the driver. Not a measurement: a test that takes longer hangs. */
 const SECONDS = 15_000
@@ -65,6 +68,21 @@ describeMongodb('a MongoDB that goes away', () => {
     },
     SECONDS,
   )
+
+  test('and comes back empty gets its index again, also when no request failed meanwhile', async () => {
+    const place = mongodbPlace()
+    const { proxy, uri } = await behindProxy(place)
+    const store = await openMongoStore(uri)
+    proxy.be('cut')
+    await place.remove()
+    proxy.be('open')
+    const user = newUser()
+    await store.create(user)
+    await expect(store.create(user)).rejects.toThrow(EmailTaken)
+    await store.close()
+    await proxy.close()
+    await place.remove()
+  })
 })
 
 describeMongodb('a service whose MongoDB is away at the start', () => {
@@ -72,11 +90,9 @@ describeMongodb('a service whose MongoDB is away at the start', () => {
 
   test('is alive and not ready, and ready when MongoDB is there', async () => {
     const place = mongodbPlace()
-    const [, target] = /\/\/(?:[^@/]*@)?([^,/?]+)/.exec(place.mongodbUri!)!
-    const proxy = await startProxy(target!)
+    const { proxy, uri } = await behindProxy(place)
     proxy.be('cut')
-    const MONGODB_URI = place.mongodbUri!.replace(target!, `127.0.0.1:${proxy.port}`)
-    const service = serve(place, { MONGODB_URI })
+    const service = serve(place, { MONGODB_URI: uri })
     const url = await service.listening()
     const probe = async (path: string) => (await fetch(service.ops() + path)).text()
     expect(await probe('/livez')).toBe('alive')
@@ -97,7 +113,61 @@ describeMongodb('a service whose MongoDB is away at the start', () => {
     expect(await service.ended).toBe(1)
     expect(service.output.stderr).toMatch(/^cannot use MONGODB_URI: .*99999/)
   })
+
+  test('ends with a message when MongoDB is there and refuses the credentials', async () => {
+    const place = mongodbPlace()
+    const { proxy, uri } = await behindProxy(place)
+    proxy.be('cut')
+    const MONGODB_URI = uri.replace(/\/\/([^@/]*@)?/, '//nobody:wrong-password@')
+    const service = serve(place, { MONGODB_URI })
+    await service.listening()
+    proxy.be('open')
+    expect(await service.ended).toBe(1)
+    const message = /^cannot use the data store: .*authentication/i
+    expect(service.output.stderr).toMatch(message)
+    await proxy.close()
+  })
+
+  test('waits for DNS, too', async () => {
+    const place = mongodbPlace()
+    const { proxy } = await behindProxy(place)
+    const before = dns.getServers()
+    const dnsPort = await freePort()
+    dns.setServers([`127.0.0.1:${dnsPort}`])
+    const store = await openMongoStore('mongodb+srv://db.0.0.1/x?tls=false', () => {}, true)
+    await expect(store.isEmpty()).rejects.toMatchObject({ isFinal: false })
+    const server = startDns(dnsPort, proxy.port)
+    expect(await store.isEmpty()).toBe(true)
+    dns.setServers(before)
+    await store.close()
+    server.close()
+    await proxy.close()
+  })
 })
+
+/** A DNS server on which every name has one SRV record, 127.0.0.1:`port`, and nothing else. */
+function startDns(dnsPort: number, port: number): dgram.Socket {
+  const SRV = 33
+  const server = dgram.createSocket('udp4')
+  return server.bind(dnsPort, '127.0.0.1').on('message', (query, { port: from }) => {
+    const question = query.subarray(12, query.indexOf(0, 12) + 5)
+    const isSrv = question.readUInt16BE(question.length - 4) === SRV
+    const header = [0x8180, 1, isSrv ? 1 : 0, 0, 0].flatMap((word) => [word >> 8, word & 255])
+    const record = [0xc0, 12, 0, SRV, 0, 1, 0, 0, 0, 0, 0, 17, 0, 0, 0, 0, port >> 8, port & 255]
+    const answer = isSrv ? [Buffer.from(record), Buffer.from('\x03127\x010\x010\x011\0')] : []
+    server.send(
+      Buffer.concat([query.subarray(0, 2), Buffer.from(header), question, ...answer]),
+      from,
+    )
+  })
+}
+
+/** A proxy to the server of `place`, and the URI through it. */
+async function behindProxy(place: Place) {
+  const [, target = ''] = /\/\/(?:[^@/]*@)?([^,/?]+)/.exec(place.mongodbUri!)!
+  const proxy = await startProxy(target)
+  return { proxy, uri: place.mongodbUri!.replace(target, `127.0.0.1:${proxy.port}`) }
+}
 
 interface Proxy {
   port: number
