@@ -55,7 +55,7 @@ export function createReadiness(onChange: (error?: unknown) => void = () => {}):
     async wait(store) {
       for (let pause = 50; reason === AWAY; pause = Math.min(2 * pause, PAUSE)) {
         await sleep(pause, undefined, { ref: false })
-        if (reason === AWAY) await started(store)
+        await started(store)
       }
     },
     stopping: () => void (reason = 'stopping'),

@@ -17,7 +17,7 @@ const refused = new StoreFailure(new Error('refused'), 'use the data store', tru
 
 test('each new reason is told once, and then that the store responds', async () => {
   const told: unknown[] = []
-  const readiness = createReadiness((error) => void told.push((error as Error)?.message))
+  const readiness = createReadiness((error) => void told.push(error && (error as Error).message))
   const store = storeAfter(away('x'), away('x'), away('y'))
   expect(await readiness.started(store)).toBeUndefined()
   expect(readiness.reason()).toBe('the store cannot be reached')
