@@ -56,7 +56,7 @@ describe('in an app', () => {
       }
     })
     const handle = app.callback()
-    const { server } = createServer((request, response) => void handle(request, response), {
+    const { server, close } = createServer((request, response) => void handle(request, response), {
       memory,
     })
     await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -65,7 +65,7 @@ describe('in an app', () => {
     let answer
     if (leave) {
       await once(server, 'request')
-      request.destroy()
+      request.socket?.resetAndDestroy()
     } else {
       const [response] = (await once(request, 'response')) as [IncomingMessage]
       let text = ''
@@ -73,7 +73,7 @@ describe('in an app', () => {
       answer = [response.statusCode, response.headers['content-type'], text]
     }
     await ended
-    server.close()
+    await close(0)
     return { answer, emitted }
   }
 

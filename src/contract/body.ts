@@ -135,7 +135,7 @@ class Body {
           try {
             resolve(this.#whole())
           } catch (error) {
-            reject(error as Error)
+            reject(error)
           }
         })
       }

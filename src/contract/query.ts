@@ -1,5 +1,6 @@
 // Reads the query of a request and checks it against the parameters of the contract. The error names a
 // parameter that is unknown, malformed or repeated.
+import type { ValidateFunction } from 'ajv/dist/2020.js'
 import { invalidQuery } from '../http/failure.ts'
 import type { Operation, Parameter } from './document.ts'
 import { ajv, complaint } from './validate.ts'
@@ -32,8 +33,9 @@ export function queryReader(operation: Operation): ((query: string) => Query) | 
 const PAIR = /^([^=]*)=?([^]*)$/
 
 function valueReader({ name, schema }: Parameter): (text: string) => unknown {
-  const valid = ajv.compile(schema)
+  let compiled: ValidateFunction | undefined
   return (text) => {
+    const valid = (compiled ??= ajv.compile(schema))
     const decoded = decode(text)
     if (decoded === undefined) throw invalidQuery(name, 'must be percent-encoded UTF-8')
     const value = isNumeric(schema) ? numberIn(decoded) : decoded

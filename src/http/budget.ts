@@ -1,5 +1,5 @@
 // The budget of memory that all requests share. Large bodies and lists begin in order of arrival while there is
-// room, and later ones wait. When the budget is spent, and while others wait, requests whose clients make no progress
+// room, and later ones wait. When the budget is spent, and while others wait, requests that wait for their clients
 // are dropped: slow clients cannot use it up.
 import { LIMITS, type Limits } from './limits.ts'
 import { letOthersIn } from '../turns.ts'
@@ -20,8 +20,9 @@ interface Share {
   bytes: number
   /** Whether it is part of a body or list that has begun. */
   hasBegun: boolean
-  /** The time of the last progress, in milliseconds. */
+  /** The times of the last progress, and of the first of the turns that it has taken, in milliseconds. */
   progress: number
+  began?: number | undefined
   /** What it waits for, or does. */
   task?: Task | undefined
 }
@@ -73,10 +74,11 @@ export class Budget {
       bytes: holder.least + bytes,
       hasBegun: isTurn,
       progress: performance.now(),
+      began: isTurn ? old.began : undefined,
     })
     if (!isTurn) this.#large.delete(holder)
     this.#works.delete(holder)
-    this.#dropOldest()
+    this.#dropOldest(holder)
     this.#goOn()
     return this.#shares.has(holder)
   }
@@ -87,7 +89,7 @@ export class Budget {
    */
   next(holder: Holder, bytes: number, go: () => void): void {
     this.#wait(holder, { isWork: false, bytes, go, isRunning: false })
-    this.#dropOldest()
+    this.#dropOldest(holder)
     this.#takeTurns()
   }
 
@@ -110,8 +112,8 @@ export class Budget {
 
   #wait(holder: Holder, task: Task): void {
     if (holder.isOver) return
-    const { bytes = holder.least, hasBegun = false } = this.#shares.get(holder) ?? {}
-    this.#set(holder, { bytes, hasBegun, progress: performance.now(), task })
+    const { bytes = holder.least, hasBegun = false, began } = this.#shares.get(holder) ?? {}
+    this.#set(holder, { bytes, hasBegun, progress: performance.now(), began, task })
     this.#large.add(holder)
   }
 
@@ -138,11 +140,10 @@ export class Budget {
     this.#goOn()
   }
 
-  /** Drops holders, the one without progress for the longest time first, while more is needed. */
-  #drop(isNeeded: () => boolean, mayDrop: (share: Share) => boolean): void {
+  /** Drops holders that wait for their clients, the one without progress for the longest time first. */
+  #drop(mayDrop: (share: Share, holder: Holder) => boolean): void {
     for (const [holder, share] of this.#shares) {
-      if (!isNeeded()) return
-      if (!mayDrop(share) || (!share.task && holder.isBusy())) continue
+      if (!mayDrop(share, holder) || holder.isBusy()) continue
       this.#delete(holder)
       holder.giveUp()
     }
@@ -153,13 +154,12 @@ export class Budget {
     this.#takeTurns()
   }
 
-  /** While the budget is overdrawn, drops those that wait for their clients or for room. */
-  #dropOldest(): void {
-    const { memory } = this.#limits
-    this.#drop(
-      () => this.#total > memory,
-      ({ task, hasBegun }) => !task || (!task.isWork && !hasBegun),
-    )
+  /** While the budget is overdrawn, drops others than `newcomer`, and then also those that wait for room. */
+  #dropOldest(newcomer: Holder): void {
+    const isFull = () => this.#total > this.#limits.memory
+    if (isFull()) this.#drop(({ task }, holder) => isFull() && !task && holder !== newcomer)
+    if (isFull())
+      this.#drop(({ task, hasBegun }) => isFull() && !task?.isWork && !(task && hasBegun))
   }
 
   #takeTurns(): void {
@@ -182,6 +182,7 @@ export class Budget {
           ...share,
           bytes: holder.least + task.bytes,
           hasBegun: true,
+          began: share.began ?? performance.now(),
           task: { ...task, isRunning: true },
         })
         task.go()
@@ -189,20 +190,19 @@ export class Budget {
     })
   }
 
-  /** After a while, drops those that have begun and make no progress, until half of the room is free. */
+  /** While others wait, drops those that have begun and whose clients stall, or take much longer than necessary. */
   #waitForRoom(): void {
     if (this.#isWaitingForRoom) return
     this.#isWaitingForRoom = true
-    const { patience, begun } = this.#limits
+    const { patience } = this.#limits
     setTimeout(() => {
       this.#isWaitingForRoom = false
       const since = performance.now() - patience
-      this.#drop(
-        () => this.#begun > begun / 2,
-        ({ task, hasBegun, progress }) => !task && hasBegun && progress <= since,
-      )
+      this.#drop(({ task, hasBegun, progress, began = Infinity }) => {
+        return !task && hasBegun && (progress <= since || began <= since - patience)
+      })
       this.#takeTurns()
-    }, patience).unref()
+    }, patience / 4).unref()
   }
 
   #beginWork(): void {

@@ -22,7 +22,7 @@ export class Connection {
   readonly socket: Socket
   /** Whether no further request is accepted. */
   isLast = false
-  /** When the request that is being served began, in milliseconds. */
+  /** When the service could begin to serve the oldest request, in milliseconds. */
   began = 0
   readonly #exchanges: Exchange[] = []
   #newest: Exchange | undefined
@@ -131,7 +131,9 @@ export class Connection {
     this.#newest = exchange
     this.#leftBody = false
     this.#exchanges.push(exchange)
-    if (this.#exchanges.length === 1) this.#beginSoon(exchange)
+    if (this.#exchanges.length > 1) return
+    this.began = performance.now()
+    this.#beginSoon(exchange)
   }
 
   #beginSoon(exchange: Exchange): void {
@@ -141,7 +143,6 @@ export class Connection {
   #begin(exchange: Exchange): void {
     const { response, serve, failure } = exchange
     exchange.hasBegun = true
-    this.began = performance.now()
     response?.once('close', () => this.#next())
     serve(failure)
   }

@@ -1,4 +1,4 @@
-// Collects the calls of one turn of the event loop, so that a store can do them together.
+// Collects the calls of a moment, so that a store can do them together.
 
 /** Called for each batch: what the batch does, and the number of calls in it. */
 export type BatchObserver = (operation: string, size: number) => void
@@ -20,8 +20,8 @@ interface Options {
 }
 
 /**
- * Returns a function that takes one item. All its calls in one turn of the event loop go to `run` together,
- * at the end of that turn, so that each run sees what was written before it.
+ * Returns a function that takes one item. Its calls of two turns of the event loop go to `run` together, at the
+ * end of the second, so that each run sees what was written before it.
  *
  * @param run settles each of its calls; when it rejects, those that are left fail, and so do the calls that
  * wait for it: they would only wait for the same failure once more
@@ -53,7 +53,9 @@ export function batched<In, Out>(
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject })
-      if (waiting.length === 1) setImmediate(flush)
+      // Two turns: requests that arrived during the last run join. With 8 clients, a transaction of SQLite has
+      // 7.5 writes instead of 4, and a POST takes a quarter less time (`npm run bench`).
+      if (waiting.length === 1) setImmediate(() => setImmediate(flush))
     })
 }
 

@@ -90,7 +90,8 @@ export function readable(line: string): string {
 
 /** Escapes control characters as JSON does, except the end of a line: a terminal would obey them. */
 const escaped = (text: string): string =>
-  text.replace(/(?!\n)\p{Cc}/gu, (control) => {
+  // oxlint-disable-next-line no-control-regex -- \p{Cc} would take four times as long
+  text.replace(/[\0-\t\v-\x1f\x7f-\x9f]/g, (control) => {
     return `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`
   })
 

@@ -77,20 +77,30 @@ test('holders begin while there is room; then the others wait, and those that ha
   expect(events.slice(3)).toEqual(['c'])
 })
 
-test('when others wait for room, those that make no progress give up, until half of it is free', async () => {
+test('when others wait for room, those that have begun and make no progress give up', async () => {
   const { memory, events, begin, holder, next } = budget()
   memory.hold(holder('headers'), 10) // which take no turns
-  begin('slow', 20)
-  begin('slower', 20)
-  const quick = begin('quick', 20)
+  begin('slow', 30)
+  const quick = begin('quick', 30)
   await turn()
-  await turn()
-  await sleep(10)
-  next('quick again', quick, 20)
+  await sleep(15)
+  next('quick again', quick, 30)
   begin('new', 10)
-  while (!events.includes('new')) await sleep(5)
-  const gaveUp = ['slow gives up', 'slower gives up']
-  expect(events).toEqual(['slow', 'slower', 'quick', 'quick again', ...gaveUp, 'new'])
+  while (!events.includes('new')) await sleep(1)
+  expect(events).toEqual(['slow', 'quick', 'quick again', 'slow gives up', 'new'])
+})
+
+test('when others wait for room, those that make progress have twice the time', async () => {
+  const { events, begin, next } = budget()
+  const drips = begin('drips', 60)
+  await turn()
+  begin('new', 10)
+  for (let i = 0; i < 50 && !events.includes('new'); i += 1) {
+    if (!events.includes('drips gives up')) next('part', drips, 60)
+    await sleep(10)
+  }
+  expect(events.filter((event) => event !== 'part')).toEqual(['drips', 'drips gives up', 'new'])
+  expect(events).toContain('part')
 })
 
 test('holders that take no turns leave the room to those that do', async () => {
@@ -117,16 +127,26 @@ test('one that waits for the service does not give up', async () => {
   expect(events).toEqual(['reads gives up', 'new'])
 })
 
-test('when the budget is spent by those that wait for room, the oldest of them give up', async () => {
+test('when the budget is spent by those that wait for room, the oldest whose clients are not done give up', async () => {
   const { memory, events, holder, begin } = budget()
   memory.hold(holder('busy'), 75)
-  for (const name of ['a', 'b', 'c']) {
-    const one = holder(name, 11)
+  for (const name of ['busy', 'a', 'b', 'c']) {
+    const one = holder(name, name === 'busy' ? 0 : 11)
     memory.hold(one, 0)
     memory.next(one, 50, () => {})
   }
   begin('last', 1)
   expect(events).toEqual(['a gives up'])
+})
+
+test('when the budget is spent, those that have begun give up before those that wait for room', async () => {
+  const { memory, events, holder, begin } = budget()
+  begin('begun', 60)
+  await turn()
+  const waits = holder('waits', 30)
+  memory.next(waits, 50, () => {})
+  memory.hold(holder('new'), 20)
+  expect(events).toEqual(['begun', 'begun gives up'])
 })
 
 test('a request that is over takes nothing', async () => {

@@ -426,9 +426,7 @@ test('clients with many headers and an unfinished body leave the room to bodies 
   const unfinished = says(`${login(`Content-Length: 20\r\n${headers}`)}{`)
   const before = small().lines.length
   const sockets = await many(100, async () => unfinished(small().port))
-  await Promise.all(
-    sockets.map((socket) => socket.readyState === 'open' || once(socket, 'connect')),
-  )
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
   expect(answersIn(await small().exchange(largeBody))).toEqual([401])
   expect((await small().send('GET /users?limit=1')).status).toBe(200)
   expect(small().lines.slice(before)).not.toContainEqual(expect.objectContaining({ level: 50 }))

@@ -38,13 +38,17 @@ function endless(runs?: number) {
   return { begun, ends, call }
 }
 
-test('a call of a later turn does not wait for an earlier run', async () => {
+test('the calls of two turns come together; a later call does not wait for an earlier run', async () => {
   const { begun, call } = endless()
   void call(1)
   await turn()
   void call(2)
   await turn()
-  expect(begun).toEqual([[1], [2]])
+  expect(begun).toEqual([[1, 2]])
+  void call(3)
+  await turn()
+  await turn()
+  expect(begun).toEqual([[1, 2], [3]])
 })
 
 test('more calls than fit in one run are several', async () => {
