@@ -70,7 +70,7 @@ test('writes that take long are several transactions, with other work between', 
   )
   const some = (count: number) =>
     Promise.all(Array.from({ length: count }, () => store.create(newUser())))
-  const all = [some(200), turn().then(() => some(100))]
+  const all = [some(600), turn().then(() => some(100))]
   await Promise.all(all).finally(() => clearImmediate(counting))
   expect(ends.length).toBeGreaterThan(2)
   const between = ends.slice(1).map((end, i) => end - ends[i]!)
