@@ -400,6 +400,17 @@ test('a large body arrives whole beside clients that declare a megabyte and send
   expect(new Set(statuses.flat())).toEqual(new Set([401]))
 })
 
+const impatient = useService(opened, { responseTimeout: 400, connectionsCheckingInterval: 1 })
+
+test('a request that has not begun has not taken too long', async () => {
+  const clients = Array.from({ length: 600 }, () => dial(impatient().port))
+  await sleep(500)
+  const ends = clients.map(({ socket }) => once(socket, 'close'))
+  for (const { socket } of clients) socket.write(get('/nothing', CLOSE))
+  await Promise.all(ends)
+  expect(clients.filter(({ text }) => text() === '')).toEqual([])
+})
+
 const small = useService(opened, {
   memory: 4_000_000,
   begun: 2_000_000,
