@@ -22,7 +22,7 @@ export interface paths {
          *     page to the last is on exactly one of them.
          *
          *     An unknown, repeated or malformed parameter gets 400. Parameters are encoded as in HTML
-         *     forms: `+` is a space, `%2B` is a plus.
+         *     forms: `+` is a space, `%2B` is a plus. A `+` beside an `@` that is not encoded gets 400.
          */
         get: operations["listUsers"];
         put?: never;

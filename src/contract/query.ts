@@ -36,6 +36,7 @@ function valueReader({ name, schema }: Parameter): (text: string) => unknown {
   let compiled: ValidateFunction | undefined
   return (text) => {
     const valid = (compiled ??= ajv.compile(schema))
+    if (text.includes('@') && text.includes('+')) throw invalidQuery(name, MISTAKEN_PLUS)
     const decoded = decode(text)
     if (decoded === undefined) throw invalidQuery(name, 'must be percent-encoded UTF-8')
     const value = isNumeric(schema) ? numberIn(decoded) : decoded
@@ -43,6 +44,9 @@ function valueReader({ name, schema }: Parameter): (text: string) => unknown {
     throw invalidQuery(name, complaint(valid.errors![0]!))
   }
 }
+
+/** Forms and clients encode `@`, so a person wrote this, and means a plus. */
+const MISTAKEN_PLUS = 'must have `%2B` for a plus, or `%20` for a space'
 
 /** Decodes as forms do (https://url.spec.whatwg.org/#urlencoded-parsing). Undefined if it is malformed. */
 function decode(text: string): string | undefined {

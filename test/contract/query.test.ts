@@ -24,6 +24,13 @@ test.each([
   expect(read(query)).toEqual(values)
 })
 
+test('an email with a plus that a person has not encoded is refused with what to write', () => {
+  const complaint = 'must have `%2B` for a plus, or `%20` for a space'
+  expect(() => read('email=ada+x@example.com')).toThrow(`query parameter \`email\` ${complaint}`)
+  expect(read('email=ada%2Bx@example.com')).toEqual({ email: 'ada+x@example.com' })
+  expect(read('email=ada%20x@example.com')).toEqual({ email: 'ada x@example.com' })
+})
+
 test('an email can be any text, encoded as in a URI or as in a form', () => {
   const property = fc.property(anyText, (email) => {
     expect(read(`email=${encodeURIComponent(email)}`)).toEqual({ email })
