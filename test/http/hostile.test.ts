@@ -200,7 +200,14 @@ describe('connections', () => {
 
   test('that say nothing or do not end a body make room for others, the oldest first', async () => {
     for (const bytes of ['', `${login('Content-Length: 100\r\n')}{`]) {
-      const sockets = Array.from({ length: 60 }, () => says(bytes)(few().port))
+      const sockets: net.Socket[] = []
+      const arriving = (async () => {
+        while (sockets.length < 60) {
+          for (let i = 0; i < 5; i += 1) sockets.push(says(bytes)(few().port))
+          await sleep(30) // meanwhile, ordinary clients use their connections
+        }
+      })()
+      await amid(arriving, few().port)
       for (const socket of await left(sockets)) {
         expect(sockets.indexOf(socket)).toBeGreaterThanOrEqual(40)
       }

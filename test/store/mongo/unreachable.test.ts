@@ -137,6 +137,7 @@ describeMongodb('a service whose MongoDB is away at the start', () => {
     const store = await openMongoStore('mongodb+srv://db.0.0.1/x?tls=false', () => {}, true)
     await expect(store.isEmpty()).rejects.toMatchObject({ isFinal: false })
     const server = startDns(dnsPort, proxy.port)
+    await once(server, 'listening')
     expect(await store.isEmpty()).toBe(true)
     dns.setServers(before)
     await store.close()
