@@ -99,6 +99,7 @@ export function createServer(
 
   const server = http.createServer({
     IncomingMessage: Request,
+    highWaterMark: 16 * 1024, // of Node 20; from 22 on, Node would read twice as much before anybody asks for it
     requireHostHeader: false, // refusal.ts checks it: Node's own response has no body
     headersTimeout: limits.headersTimeout,
     requestTimeout: limits.requestTimeout,
