@@ -9,7 +9,7 @@ export const LIMITS = {
   keepAliveTimeout: 65_000, // between two requests; load balancers usually keep an idle connection for 60 s
   linger: 1_000, // to read and drop what a refused client still sends: otherwise it would not read its response
   connectionsCheckingInterval: 1_000, // how often these times are checked
-  maxConnections: 1_500, // Node reads up to 64 KiB of each at once, before any other limit applies
+  maxConnections: 800, // Node reads up to 64 KiB of each at once, before any other limit applies
   maxOperatorConnections: 100, // to the port for operators
   maxHeaders: 100, // in a request; Node keeps each as objects, which take more memory than its text
   requestsPerTurn: 64, // of the event loop, which accepts one connection in each
