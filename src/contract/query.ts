@@ -33,7 +33,7 @@ export function queryReader(operation: Operation): ((query: string) => Query) | 
 const PAIR = /^([^=]*)=?([^]*)$/
 
 function valueReader({ name, schema }: Parameter): (text: string) => unknown {
-  let compiled: ValidateFunction | undefined
+  let compiled: ValidateFunction | undefined // at the first request, as in validate.ts
   return (text) => {
     const valid = (compiled ??= ajv.compile(schema))
     if (text.includes('@') && text.includes('+')) throw invalidQuery(name, MISTAKEN_PLUS)
@@ -45,7 +45,7 @@ function valueReader({ name, schema }: Parameter): (text: string) => unknown {
   }
 }
 
-/** Forms and clients encode `@`, so a person wrote this, and means a plus. */
+/** Forms and clients encode `@`. So a value with `@` and `+` was written by hand, and `+` means a plus. */
 const MISTAKEN_PLUS = 'must have `%2B` for a plus, or `%20` for a space'
 
 /** Decodes as forms do (https://url.spec.whatwg.org/#urlencoded-parsing). Undefined if it is malformed. */

@@ -1,4 +1,4 @@
-// Collects the calls of a moment, so that a store can do them together.
+// Collects calls that come at about the same time, so that a store can do them together.
 
 /** Called for each batch: what the batch does, and the number of calls in it. */
 export type BatchObserver = (operation: string, size: number) => void
