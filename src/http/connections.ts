@@ -101,8 +101,9 @@ export class Connection {
 
   /** Whether the client must act next: send a request, send the rest of one, or read a response. */
   get waitsForClient(): boolean {
-    const response = this.#exchanges[0]?.response
-    return !response?.req.complete || this.socket.writableLength > 0
+    const [oldest] = this.#exchanges
+    if (oldest && !oldest.hasBegun) return false // it waits for the service
+    return !oldest?.response?.req.complete || this.socket.writableLength > 0
   }
 
   /** The socket has closed: all its requests are over. */

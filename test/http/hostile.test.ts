@@ -426,6 +426,19 @@ const small = useService(opened, {
 })
 const largeBody = whole(`{"email":"none"${' '.repeat(500_000)}}`, CLOSE)
 
+const slow = useService(opened, { memory: 14_000_000, begun: 7_000_000, requestsPerTurn: 1 })
+
+test('of more bodies than there is memory for, each gets a response', async () => {
+  const body = whole(`{"email":"none"${' '.repeat(100_000)}}`, CLOSE)
+  const texts = Array<string>(200).fill('')
+  const sockets = texts.map((_, i) => says('')(slow().port, (more) => (texts[i] += more)))
+  await sleep(200) // all are accepted
+  const ends = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)))
+  for (const socket of sockets) socket.write(body)
+  await Promise.all(ends)
+  expect(new Set(texts.flatMap((text) => answersIn(text).join()))).toEqual(new Set(['401', '408']))
+})
+
 test('clients that leave before their response is ready leave nothing behind', async () => {
   const { id } = await opened().create({ name: 'x'.repeat(1_000_000), email: '' })
   const leaves = says(get(`/users/${id}`))

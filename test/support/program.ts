@@ -94,5 +94,5 @@ export const runToEnd = (program: string, args: string[], options: object = {}):
 export const IMAGE = {
   NODE_OPTIONS: '--max-old-space-size=96 --max-semi-space-size=4',
   MALLOC_ARENA_MAX: '2',
-  MALLOC_MMAP_THRESHOLD_: '131072',
+  MALLOC_MMAP_THRESHOLD_: '60000',
 }
