@@ -70,11 +70,10 @@ describe('/metrics', () => {
       .filter(
         (line) => line.startsWith(name) && !line.includes('_bucket') && !line.includes('_sum'),
       )
+  const inFlight = async () => (await lines('http_requests_in_flight '))[0]
   /** A request ends, and is counted, just after the client has its response. */
-  const inFlight = async (count: number) => {
-    while ((await lines('http_requests_in_flight '))[0] !== `http_requests_in_flight ${count}`) {
-      await sleep(5)
-    }
+  const allEnded = async () => {
+    while ((await inFlight()) !== 'http_requests_in_flight 0') await sleep(5)
   }
 
   test('is the text format of Prometheus', async () => {
@@ -124,7 +123,7 @@ describe('/metrics', () => {
     for (const id of [data!.id, 'nobody'])
       await users.GET('/users/{id}', { params: { path: { id } } })
     for (const line of ['GET /nobody', 'PURGE /users', 'BREW /login']) await send(port, line)
-    await inFlight(0)
+    await allEnded()
     const counts = await lines('http_request_duration_seconds_count')
     expect(counts).toEqual(
       expect.arrayContaining([
@@ -146,16 +145,17 @@ describe('/metrics', () => {
     socket.write(
       'POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n',
     )
-    await inFlight(1)
+    while ((await inFlight()) === 'http_requests_in_flight 0') await sleep(5)
+    expect(await inFlight()).toBe('http_requests_in_flight 1')
     socket.destroy()
-    await inFlight(0)
+    await allEnded()
   })
 
   test('has the refused tokens by reason', async () => {
     await send(port, 'GET /users', { authorization: undefined })
     await send(port, 'GET /users', { authorization: 'Bearer x' })
     await send(port, 'GET /users', { authorization: 'Bearer x' })
-    await inFlight(0)
+    await allEnded()
     expect(await lines('tokens_refused_total')).toEqual([
       'tokens_refused_total{reason="missing"} 1',
       'tokens_refused_total{reason="invalid"} 2',
