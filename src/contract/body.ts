@@ -197,7 +197,7 @@ class Body {
 const NONE = Buffer.alloc(0)
 
 /** In bytes. A client that sends less within `LIMITS.patience` makes no progress. */
-const PART_SIZE = 32 * 1024
+const PART_SIZE = 16 * 1024
 
 type Decoder = (bytes: Buffer) => Buffer
 

@@ -197,9 +197,10 @@ export class Budget {
     const { patience } = this.#limits
     setTimeout(() => {
       this.#isWaitingForRoom = false
-      const since = performance.now() - patience
+      const now = performance.now()
       this.#drop(({ task, hasBegun, progress, began = Infinity }) => {
-        return !task && hasBegun && (progress <= since || began <= since - patience)
+        const isSlow = progress <= now - patience || began <= now - 4 * patience
+        return !task && hasBegun && isSlow
       })
       this.#takeTurns()
     }, patience / 4).unref()

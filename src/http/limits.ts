@@ -16,7 +16,7 @@ export const LIMITS = {
   waitingRequests: 10, // on one connection, after the one that is being served
   memory: 64 * 1024 * 1024, // for headers, bodies, responses and parts of lists in flight, all clients together
   begun: 32 * 1024 * 1024, // of that, for bodies and lists; further ones wait until there is room again
-  patience: 1_000, // without progress, while others wait for room; a body may take twice as long in all
+  patience: 500, // without progress, while others wait for room; a body may take four times as long in all
   work: 8 * 1024 * 1024, // for bodies that are worked on: each takes several times its size
   slice: 64 * 1024, // of such work, after which other requests are served and connections accepted
   turns: 4, // large parts of bodies and lists in one turn of the event loop: more would make other requests wait

@@ -90,7 +90,7 @@ test('when others wait for room, those that have begun and make no progress give
   expect(events).toEqual(['slow', 'quick', 'quick again', 'slow gives up', 'new'])
 })
 
-test('when others wait for room, those that make progress have twice the time', async () => {
+test('when others wait for room, those that make progress have four times the time', async () => {
   const { events, begin, next } = budget()
   const drips = begin('drips', 60)
   await turn()
