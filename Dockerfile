@@ -42,7 +42,13 @@ COPY package.json openapi.yaml ./
 RUN for program in create-user import-users export-users backup; do \
       chmod +x dist/scripts/$program.js && ln -s /app/dist/scripts/$program.js /usr/local/bin/$program; \
     done
+# Compiled code, so that the service starts a fifth sooner. Node uses it for the user that made it only.
+ENV NODE_COMPILE_CACHE=/app/.cache
+RUN install -d -o 1000 -g 1000 .cache
 USER 1000:1000
+RUN DATA_DIR=/tmp/users timeout --preserve-status 5 node dist/src/main.js \
+ && node -e "import('./dist/src/store/mongo/store.js')" \
+ && rm -r /tmp/users
 EXPOSE 3000 9090
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.OPS_PORT || 9090}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]

@@ -93,6 +93,16 @@ test('its labels describe it', () => {
   })
 })
 
+test.each(['main.js', 'store/mongo/store.js'])('it has compiled %s', (file) => {
+  const command = `NODE_DEBUG_NATIVE=COMPILE_CACHE timeout --preserve-status 5 node -e 'import("./dist/src/${file}")' 2>&1`
+  const lines = docker('run', '--rm', ...STRICT, '--tmpfs=/data', IMAGE, 'sh', '-c', command).split(
+    '\n',
+  )
+  const read = lines.filter((line) => /reading cache from .* \S*\/app\//.test(line))
+  expect(read.length).toBeGreaterThan(100)
+  expect(read.filter((line) => !line.includes('success'))).toEqual([])
+})
+
 test('its layers over the base image stay under 60 MB', () => {
   const [whole, base] = [IMAGE, BASE].map((image) => Number(inspect(image, '{{.Size}}')))
   expect(whole! - base!).toBeLessThan(60_000_000)

@@ -209,11 +209,12 @@ const STUCK = [MongoServerSelectionError, MongoTopologyClosedError]
 function connect(uri: string) {
   try {
     const client = new MongoClient(uri, OPTIONS)
-    const users = client.db().collection<UserDocument>('users')
+    const db = client.db()
+    const users = db.collection<UserDocument>('users')
     const { srvHost, hosts, dbName } = client.options
     /** A cursor over documents as bytes. */
     const cursor = (find: object) =>
-      client.db().runCursorCommand({ find: users.collectionName, ...find }, { raw: true })
+      db.runCursorCommand({ find: users.collectionName, ...find }, { raw: true })
     return {
       client,
       users,
