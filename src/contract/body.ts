@@ -154,6 +154,7 @@ class Body {
   /** Takes what has arrived, at once or when there is room. */
   #take(): void {
     const request = this.#request
+    request.noteProgress()
     const arrived = request.readableLength
     const length = this.#length + arrived
     if (length > this.#limit) return this.#fail(bodyTooLarge())

@@ -20,6 +20,8 @@ interface Share {
   bytes: number
   /** Whether it is part of a body or list that has begun. */
   hasBegun: boolean
+  /** Whether it is that of a list. Lists and bodies do not wait for each other. */
+  isList: boolean
   /** The times of the last progress, and of the first of the turns that it has taken, in milliseconds. */
   progress: number
   began?: number | undefined
@@ -36,7 +38,7 @@ interface Task {
 
 type BudgetLimits = Pick<
   Limits,
-  'memory' | 'begun' | 'patience' | 'work' | 'slice' | 'turns' | 'smallPart'
+  'memory' | 'begun' | 'longPart' | 'patience' | 'work' | 'slice' | 'turns' | 'smallPart'
 >
 
 export class Budget {
@@ -47,9 +49,9 @@ export class Budget {
   readonly #large = new Set<Holder>()
   /** Those that wait for work. */
   readonly #works = new Set<Holder>()
-  /** The bytes of all shares, and of those that have begun. */
+  /** The bytes of all shares, and of the bodies and the lists that have begun. */
   #total = 0
-  #begun = 0
+  readonly #begun = { body: 0, list: 0 }
   /** The bytes of the work that is being done, and of the work that began since other requests were served. */
   #working = 0
   #slice = 0
@@ -73,6 +75,7 @@ export class Budget {
     this.#set(holder, {
       bytes: holder.least + bytes,
       hasBegun: isTurn,
+      isList: old?.isList ?? false,
       progress: performance.now(),
       began: isTurn ? old.began : undefined,
     })
@@ -94,8 +97,8 @@ export class Budget {
   }
 
   /**
-   * Calls `go` when there is room for work that takes `bytes`. The client has sent its part, so the holder is not
-   * dropped. Serves other requests between pieces of work.
+   * Calls `go` when there is room for work that takes `bytes`, for the smallest work first. The client has sent its
+   * part, so the holder is not dropped. Serves other requests between pieces of work.
    */
   work(holder: Holder, bytes: number, go: () => void): void {
     if (bytes <= this.#limits.smallPart) return go()
@@ -113,7 +116,8 @@ export class Budget {
   #wait(holder: Holder, task: Task): void {
     if (holder.isOver) return
     const { bytes = holder.least, hasBegun = false, began } = this.#shares.get(holder) ?? {}
-    this.#set(holder, { bytes, hasBegun, progress: performance.now(), began, task })
+    const isList = task.bytes > this.#limits.longPart
+    this.#set(holder, { bytes, hasBegun, isList, progress: performance.now(), began, task })
     this.#large.add(holder)
   }
 
@@ -128,7 +132,7 @@ export class Budget {
   #count(share: Share | undefined, sign: 1 | -1): void {
     if (!share) return
     this.#total += sign * share.bytes
-    if (share.hasBegun) this.#begun += sign * share.bytes
+    if (share.hasBegun) this.#begun[kindOf(share)] += sign * share.bytes
     if (share.task?.isWork && share.task.isRunning) this.#working += sign * share.task.bytes
   }
 
@@ -172,7 +176,7 @@ export class Budget {
         const share = this.#shares.get(holder)!
         const { task, hasBegun } = share
         if (!task || task.isWork || task.isRunning) continue
-        if (!hasBegun && this.#begun >= this.#limits.begun) {
+        if (!hasBegun && this.#begun[kindOf(share)] >= this.#limits.begun) {
           this.#waitForRoom()
           continue
         }
@@ -190,29 +194,38 @@ export class Budget {
     })
   }
 
-  /** While others wait, drops those that have begun and whose clients stall, or take much longer than necessary. */
+  /**
+   * While others wait, drops those that have begun and hold more than a fair share, and whose clients stall, or take
+   * much longer than necessary. The more one holds, the shorter is the patience with it.
+   */
   #waitForRoom(): void {
     if (this.#isWaitingForRoom) return
     this.#isWaitingForRoom = true
-    const { patience } = this.#limits
+    const { begun, patience } = this.#limits
     setTimeout(() => {
       this.#isWaitingForRoom = false
       const now = performance.now()
-      this.#drop(({ task, hasBegun, progress, began = Infinity }) => {
-        const isSlow = progress <= now - patience || began <= now - 4 * patience
-        return !task && hasBegun && isSlow
+      const isFull = { body: this.#begun.body >= begun, list: this.#begun.list >= begun }
+      const count = { body: 0, list: 0 }
+      for (const holder of this.#large) count[kindOf(this.#shares.get(holder)!)] += 1
+      this.#drop((share) => {
+        const { bytes, task, hasBegun, progress, began = Infinity } = share
+        if (!isFull[kindOf(share)]) return false
+        const fair = begun / count[kindOf(share)]
+        const isStalled = progress <= now - patience * (fair / bytes)
+        return !task && hasBegun && bytes > fair && (isStalled || began <= now - 4 * patience)
       })
       this.#takeTurns()
-    }, patience / 4).unref()
+    }, patience / 32).unref()
   }
 
   #beginWork(): void {
     const { work, slice } = this.#limits
-    for (const holder of this.#works) {
+    while (this.#works.size > 0 && this.#slice < slice) {
+      const holder = this.#smallestWork()
       const share = this.#shares.get(holder)!
       const task = share.task!
-      const isFull = this.#working > 0 && this.#working + task.bytes > work
-      if (isFull || this.#slice >= slice) return
+      if (this.#working > 0 && this.#working + task.bytes > work) return
       this.#works.delete(holder)
       this.#slice += task.bytes
       if (this.#slice >= slice) void this.#pause()
@@ -221,9 +234,16 @@ export class Budget {
     }
   }
 
+  #smallestWork(): Holder {
+    const bytesOf = (holder: Holder) => this.#shares.get(holder)!.task!.bytes
+    return [...this.#works].reduce((a, b) => (bytesOf(b) < bytesOf(a) ? b : a))
+  }
+
   async #pause(): Promise<void> {
     await letOthersIn()
     this.#slice = 0
     this.#beginWork()
   }
 }
+
+const kindOf = ({ isList }: Share) => (isList ? 'list' : 'body')

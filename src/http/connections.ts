@@ -106,6 +106,11 @@ export class Connection {
     return !oldest?.response?.req.complete || this.socket.writableLength > 0
   }
 
+  /** Whether the service must act next on `request`, which is not waiting for another one. */
+  isBusyWith(request: IncomingMessage): boolean {
+    return this.#exchanges[0]?.response?.req === request && !this.waitsForClient
+  }
+
   /** The socket has closed: all its requests are over. */
   closed(): void {
     for (const exchange of this.#exchanges) this.#end(exchange)
@@ -189,7 +194,7 @@ class Pace {
 
 /** All connections of one server. */
 export class Connections {
-  /** The connections that became idle longest ago come first. */
+  /** Those without progress for the longest time come first. */
   readonly #all = new Map<Socket, Connection>()
   readonly #limits: Limits
   readonly #pace: Pace
@@ -207,7 +212,7 @@ export class Connections {
     const { waitingRequests } = this.#limits
     const onIdle = () => {
       if (this.#state === 'closing') socket.destroySoon()
-      if (this.#all.delete(socket)) this.#all.set(socket, connection)
+      this.noteProgress(connection)
     }
     const connection = new Connection(socket, waitingRequests, this.#pace, onIdle, this.#onOver)
     this.#all.set(socket, connection)
@@ -216,7 +221,13 @@ export class Connections {
       this.#all.delete(socket)
       connection.closed()
     })
-    if (this.#all.size > this.#limits.maxConnections) this.#makeRoom()
+    if (this.#all.size > this.#limits.maxConnections) this.#makeRoom(connection)
+  }
+
+  /** A client has sent a request or a part of a body, or read a part of a response. */
+  noteProgress(connection: Connection): void {
+    const { socket } = connection
+    if (this.#all.delete(socket)) this.#all.set(socket, connection)
   }
 
   of(socket: Socket): Connection | undefined {
@@ -252,9 +263,16 @@ export class Connections {
     }
   }
 
-  #makeRoom(): void {
-    for (const connection of this.#all.values()) {
-      if (connection.waitsForClient) return connection.cut()
+  /**
+   * Cuts one connection, other than `newest`: of those that are idle, those that wait for their clients, and those that
+   * wait for the service, one of the kind that most are of; and of these, the one without progress for the longest time.
+   */
+  #makeRoom(newest: Connection): void {
+    const kinds: Connection[][] = [[], [], []]
+    for (const one of this.#all.values()) {
+      if (one !== newest) kinds[one.isIdle ? 0 : one.waitsForClient ? 1 : 2]!.push(one)
     }
+    const [most] = kinds.toSorted((a, b) => b.length - a.length)
+    most![0]?.cut()
   }
 }

@@ -14,8 +14,9 @@ export const LIMITS = {
   maxHeaders: 100, // in a request; Node keeps each as objects, which take more memory than its text
   requestsPerTurn: 64, // of the event loop, which accepts one connection in each
   waitingRequests: 10, // on one connection, after the one that is being served
-  memory: 64 * 1024 * 1024, // for headers, bodies, responses and parts of lists in flight, all clients together
-  begun: 32 * 1024 * 1024, // of that, for bodies and lists; further ones wait until there is room again
+  memory: 48 * 1024 * 1024, // for headers, bodies, responses and parts of lists in flight, all clients together
+  begun: 16 * 1024 * 1024, // of that, for bodies, and as much for lists; further ones wait until there is room again
+  longPart: 1024 * 1024, // what may take more than this is part of a list
   patience: 500, // without progress, while others wait for room; a body may take four times as long in all
   work: 8 * 1024 * 1024, // for bodies that are worked on: each takes several times its size
   slice: 64 * 1024, // of such work, after which other requests are served and connections accepted

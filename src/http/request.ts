@@ -15,6 +15,9 @@ export class Request extends IncomingMessage implements Holder {
   /** Why the guard refused the token. */
   refused?: string
 
+  /** The client has sent a part of the body, or read a part of the response. */
+  noteProgress = (): void => {}
+
   // For the budget of memory. The server sets the size of the headers, and the functions.
   least = 0
   isOver = false

@@ -62,6 +62,7 @@ export function createServer(
     holdHeaders(request, connection)
     if (unreadSize(request.headers) > 0)
       response.prependOnceListener('finish', () => void dropRest(request)) // before Node does it, without limits
+    connections.noteProgress(connection)
     connection.take(response, isLast, (failure = refusal) => {
       begin?.()
       observer?.request(request, response)
@@ -77,8 +78,9 @@ export function createServer(
   function holdHeaders(request: Request, connection: Connection): void {
     const rest = connection.isIdle ? 0 : WAITING_SIZE
     request.least = request.rawHeaders.reduce((sum, { length }) => sum + length + HEADER_SIZE, rest)
+    request.noteProgress = () => connections.noteProgress(connection)
     request.giveUp = () => connection.cut()
-    request.isBusy = () => !connection.waitsForClient
+    request.isBusy = () => connection.isBusyWith(request)
     memory.hold(request, unreadSize(request.headers))
   }
 

@@ -4,10 +4,11 @@ import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { Budget, type Holder } from '../../src/http/budget.ts'
 
 /** A budget of 100 bytes, and a function that makes holders by name. Each notes what happens to it. */
-function budget() {
+function budget(longPart = Infinity) {
   const memory = new Budget({
     memory: 100,
     begun: 60,
+    longPart,
     patience: 20,
     work: 50,
     turns: 2,
@@ -101,6 +102,38 @@ test('when others wait for room, those that make progress have four times the ti
   }
   expect(events.filter((event) => event !== 'part')).toEqual(['drips', 'drips gives up', 'new'])
   expect(events).toContain('part')
+})
+
+test('when others wait for room, one with no more than a fair share does not give up', async () => {
+  const { events, begin } = budget()
+  begin('small', 15)
+  begin('large', 55)
+  await turn()
+  for (const name of ['c', 'd']) begin(name, 1)
+  while (!events.includes('d')) await sleep(1)
+  await sleep(60)
+  expect(events).toEqual(['small', 'large', 'large gives up', 'c', 'd'])
+})
+
+test('when others wait for room, the one that holds much gives up sooner', async () => {
+  const { events, begin } = budget()
+  begin('less', 13)
+  await turn()
+  await sleep(5) // much less than the patience
+  begin('more', 55)
+  await turn()
+  for (const name of ['c', 'd', 'e']) begin(name, 1)
+  while (!events.includes('e')) await sleep(1)
+  expect(events).toEqual(['less', 'more', 'more gives up', 'c', 'd', 'e'])
+})
+
+test('lists and bodies do not wait for each other', async () => {
+  const { events, begin } = budget(30)
+  for (const name of ['list', 'next list', 'last list']) begin(name, 31)
+  await turn()
+  for (const name of ['body', 'next body']) begin(name, 15)
+  await turn()
+  expect(events).toEqual(['list', 'next list', 'body', 'next body'])
 })
 
 test('holders that take no turns leave the room to those that do', async () => {
@@ -211,4 +244,20 @@ test('small work is done at once', () => {
   work('large', holder('large'), 50)
   work('small', holder('small'), 10)
   expect(events).toEqual(['large begins', 'small begins'])
+})
+
+test('of what waits for work, the smallest begins first', async () => {
+  const { memory, events, holder, work } = budget()
+  const first = holder('first')
+  work('first', first, 45)
+  for (const [name, bytes] of [
+    ['large', 40],
+    ['small', 11],
+    ['as small', 11],
+  ] as const) {
+    work(name, holder(name), bytes)
+  }
+  memory.end(first)
+  await sleep(20)
+  expect(events).toEqual(['first', 'small', 'as small'].map((name) => `${name} begins`))
 })

@@ -178,6 +178,10 @@ test('a body that is hard to parse is refused like any other', async () => {
 
 describe('connections', () => {
   const few = useService(store, { maxConnections: 20 })
+  /** Its store takes for ever. */
+  const slow = useService(() => ({ ...opened(), find: () => new Promise(() => {}) }), {
+    maxConnections: 20,
+  })
   const isOpen = ({ destroyed }: net.Socket) => !destroyed
   /** Resolves when there are no more connections than the limit, to those that are left. */
   async function left(sockets: net.Socket[]) {
@@ -211,6 +215,32 @@ describe('connections', () => {
       for (const socket of await left(sockets)) {
         expect(sockets.indexOf(socket)).toBeGreaterThanOrEqual(40)
       }
+    }
+  })
+
+  test('that are idle make room before an upload that goes on', async () => {
+    const body = whole(`{"email":"none"${' '.repeat(50_000)}}`, CLOSE)
+    const upload = dial(few().port)
+    const closed = once(upload.socket, 'close')
+    for (let at = 0; at < body.length; at += 1_000) {
+      upload.socket.write(body.subarray(at, at + 1_000))
+      if (at > 10_000) says('')(few().port)
+      await sleep(10)
+    }
+    await closed
+    expect(answersIn(upload.text())).toEqual([401])
+  })
+
+  test('whose requests wait for the service make room for others', async () => {
+    const { port } = slow()
+    const hold = async () => {
+      says(get('/users/x'))(port)
+      await sleep(20)
+    }
+    for (let i = 0; i < 20; i += 1) await hold()
+    for (let i = 0; i < 10; i += 1) {
+      expect(answersIn(await heard(says(get('/nothing', CLOSE)), port))).toEqual([404])
+      await hold()
     }
   })
 
@@ -287,6 +317,11 @@ describe('pipelined requests', () => {
   })
 
   const patient = useService(store)
+  /** Its store takes for ever. */
+  const stuck = useService(() => ({ ...opened(), find: () => new Promise(() => {}) }), {
+    memory: 1_000_000,
+    timeout: 0,
+  })
 
   test('are served one at a time, in their order', async () => {
     lists.most = 0
@@ -301,6 +336,16 @@ describe('pipelined requests', () => {
       ...Array(10).fill('no user has this id'),
       'there is nothing at this path',
     ])
+  })
+
+  test('that wait count for the budget, and are dropped when it is spent', async () => {
+    const headers = Array.from({ length: 90 }, (_, i) => `a${i}: b\r\n`).join('')
+    const sockets = await many(15, async () => says(get('/users/x'))(stuck().port))
+    await sleep(100)
+    for (const socket of sockets) socket.write(get('/users/x', headers).repeat(10))
+    const open = () => sockets.filter(({ destroyed }) => !destroyed).length
+    await until(() => open() <= 6)
+    expect(open()).toBeGreaterThan(0)
   })
 
   test('close the connection when more than ten wait', async () => {
@@ -426,7 +471,11 @@ const small = useService(opened, {
 })
 const largeBody = whole(`{"email":"none"${' '.repeat(500_000)}}`, CLOSE)
 
-const slow = useService(opened, { memory: 14_000_000, begun: 7_000_000, requestsPerTurn: 1 })
+const slow = useService(opened, {
+  memory: 14_000_000,
+  begun: 7_000_000,
+  requestsPerTurn: 1,
+})
 
 test('of more bodies than there is memory for, each gets a response', async () => {
   const body = whole(`{"email":"none"${' '.repeat(100_000)}}`, CLOSE)
