@@ -28,8 +28,8 @@ LABEL org.opencontainers.image.title="Users Service" \
       org.opencontainers.image.version="$VERSION" \
       org.opencontainers.image.revision="$REVISION"
 WORKDIR /app
-# This heap leaves room for buffers in a container of 256 MiB. What Node reads of a connection at once, and larger buffers,
-# go back to the system when they are free: the threshold is below 64 KiB.
+# This heap leaves room for buffers in a container of 256 MiB. Node reads 64 KiB of a
+# connection at once; the threshold is lower, so that such buffers go back to the system when they are free.
 ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=60000 NODE_OPTIONS="--max-old-space-size=80 --max-semi-space-size=4"
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
 # The embedded store's folder, for a volume. Any user that the container runs as can write to it. Not declared as

@@ -195,8 +195,8 @@ export class Budget {
   }
 
   /**
-   * While others wait, drops those that have begun and hold more than a fair share, and whose clients stall, or take
-   * much longer than necessary. The more one holds, the shorter is the patience with it.
+   * While others wait, drops requests that hold more than a fair share and whose clients stall, or take too long in all.
+   * The more a request holds, the sooner it is dropped.
    */
   #waitForRoom(): void {
     if (this.#isWaitingForRoom) return
@@ -210,10 +210,10 @@ export class Budget {
       for (const holder of this.#large) count[kindOf(this.#shares.get(holder)!)] += 1
       this.#drop((share) => {
         const { bytes, task, hasBegun, progress, began = Infinity } = share
-        if (!isFull[kindOf(share)]) return false
+        if (task || !hasBegun || !isFull[kindOf(share)]) return false
         const fair = begun / count[kindOf(share)]
         const isStalled = progress <= now - patience * (fair / bytes)
-        return !task && hasBegun && bytes > fair && (isStalled || began <= now - 4 * patience)
+        return bytes > fair && (isStalled || began <= now - 4 * patience)
       })
       this.#takeTurns()
     }, patience / 32).unref()

@@ -106,7 +106,7 @@ export class Connection {
     return !oldest?.response?.req.complete || this.socket.writableLength > 0
   }
 
-  /** Whether the service must act next on `request`, which is not waiting for another one. */
+  /** Whether the service must act next on `request`; not while `request` waits for another one. */
   isBusyWith(request: IncomingMessage): boolean {
     return this.#exchanges[0]?.response?.req === request && !this.waitsForClient
   }
@@ -264,15 +264,15 @@ export class Connections {
   }
 
   /**
-   * Cuts one connection, other than `newest`: of those that are idle, those that wait for their clients, and those that
-   * wait for the service, one of the kind that most are of; and of these, the one without progress for the longest time.
+   * The other connections are idle, wait for their clients, or wait for the service. From the largest of these groups,
+   * cuts the connection that has made no progress for the longest time.
    */
   #makeRoom(newest: Connection): void {
-    const kinds: Connection[][] = [[], [], []]
+    const groups: Connection[][] = [[], [], []]
     for (const one of this.#all.values()) {
-      if (one !== newest) kinds[one.isIdle ? 0 : one.waitsForClient ? 1 : 2]!.push(one)
+      if (one !== newest) groups[one.isIdle ? 0 : one.waitsForClient ? 1 : 2]!.push(one)
     }
-    const [most] = kinds.toSorted((a, b) => b.length - a.length)
-    most![0]?.cut()
+    const [largest] = groups.toSorted((a, b) => b.length - a.length)
+    largest![0]?.cut()
   }
 }

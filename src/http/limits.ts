@@ -16,7 +16,7 @@ export const LIMITS = {
   waitingRequests: 10, // on one connection, after the one that is being served
   memory: 48 * 1024 * 1024, // for headers, bodies, responses and parts of lists in flight, all clients together
   begun: 16 * 1024 * 1024, // of that, for bodies, and as much for lists; further ones wait until there is room again
-  longPart: 1024 * 1024, // what may take more than this is part of a list
+  longPart: 1024 * 1024, // a part that may take more belongs to a list
   patience: 500, // without progress, while others wait for room; a body may take four times as long in all
   work: 8 * 1024 * 1024, // for bodies that are worked on: each takes several times its size
   slice: 64 * 1024, // of such work, after which other requests are served and connections accepted

@@ -64,6 +64,9 @@ const opened = useStore(sqlitePlace)
 /** The store, but its list has no end. */
 const store = (): UserStore => ({ ...opened(), list: endless })
 
+/** A store that never finds a user, and never says so. */
+const stuckStore = (): UserStore => ({ ...opened(), find: () => new Promise(() => {}) })
+
 /** The limits as they are, and a list that has an end. */
 const service = useService(() => ({
   ...opened(),
@@ -178,10 +181,7 @@ test('a body that is hard to parse is refused like any other', async () => {
 
 describe('connections', () => {
   const few = useService(store, { maxConnections: 20 })
-  /** Its store takes for ever. */
-  const slow = useService(() => ({ ...opened(), find: () => new Promise(() => {}) }), {
-    maxConnections: 20,
-  })
+  const stuck = useService(stuckStore, { maxConnections: 20 })
   const isOpen = ({ destroyed }: net.Socket) => !destroyed
   /** Resolves when there are no more connections than the limit, to those that are left. */
   async function left(sockets: net.Socket[]) {
@@ -232,7 +232,7 @@ describe('connections', () => {
   })
 
   test('whose requests wait for the service make room for others', async () => {
-    const { port } = slow()
+    const { port } = stuck()
     const hold = async () => {
       says(get('/users/x'))(port)
       await sleep(20)
@@ -317,11 +317,7 @@ describe('pipelined requests', () => {
   })
 
   const patient = useService(store)
-  /** Its store takes for ever. */
-  const stuck = useService(() => ({ ...opened(), find: () => new Promise(() => {}) }), {
-    memory: 1_000_000,
-    timeout: 0,
-  })
+  const stuck = useService(stuckStore, { memory: 1_000_000, timeout: 0 })
 
   test('are served one at a time, in their order', async () => {
     lists.most = 0
@@ -485,7 +481,7 @@ test('of more bodies than there is memory for, each gets a response', async () =
   const ends = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)))
   for (const socket of sockets) socket.write(body)
   await Promise.all(ends)
-  expect(new Set(texts.flatMap((text) => answersIn(text).join()))).toEqual(new Set(['401', '408']))
+  expect(new Set(texts.map((text) => answersIn(text).join()))).toEqual(new Set(['401', '408']))
 })
 
 test('clients that leave before their response is ready leave nothing behind', async () => {
