@@ -1,7 +1,17 @@
 // The budget of memory: who takes a turn, who must give back what, and what may be worked on.
-import { expect, test } from '@jest/globals'
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { expect, jest, test } from '@jest/globals'
+import { setImmediate as turn } from 'node:timers/promises'
 import { Budget, type Holder } from '../../src/http/budget.ts'
+
+jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
+
+/** Lets `ms` milliseconds pass, with turns of the event loop in each. */
+async function sleep(ms: number): Promise<void> {
+  for (let i = 0; i < ms; i += 1) {
+    jest.advanceTimersByTime(1)
+    await turn()
+  }
+}
 
 /** A budget of 100 bytes, and a function that makes holders by name. Each notes what happens to it. */
 function budget(longPart = Infinity) {
@@ -258,6 +268,6 @@ test('of what waits for work, the smallest begins first', async () => {
     work(name, holder(name), bytes)
   }
   memory.end(first)
-  await sleep(20)
+  while (events.length < 3) await turn()
   expect(events).toEqual(['first', 'small', 'as small'].map((name) => `${name} begins`))
 })
