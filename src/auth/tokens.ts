@@ -69,10 +69,21 @@ const LONGEST = 1_000
 
 /** The claims of a token that `key` has signed. @throws Error it is not valid */
 function claimsOf(token: string, key: KeyObject): jwt.JwtPayload {
-  const { header, payload } = jwt.verify(token, key, { algorithms: ['HS256'], complete: true })
+  const { header, payload } = verified(token, key)
   if ('crit' in header) throw new Error('no extension is understood') // RFC 7515 §4.1.11
   if (!isClaimsSet(payload)) throw new Error('the payload is not a claims set')
   return payload
+}
+
+/** Without stack traces, which take a sixth of the time of a 401 (`npm run bench`). */
+function verified(token: string, key: KeyObject): jwt.Jwt {
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  try {
+    return jwt.verify(token, key, { algorithms: ['HS256'], complete: true })
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
 }
 
 /** RFC 7519 §7.2, step 10. */

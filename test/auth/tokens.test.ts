@@ -74,6 +74,11 @@ test.each(['x', `${tokens.issue(ID)} x`, `"${tokens.issue(ID)}"`])('%s is invali
   expect(verify(token)).toEqual(refused('invalid'))
 })
 
+test('a refused token leaves other errors their stack traces', () => {
+  verify(`${tokens.issue(ID)} x`)
+  expect(new Error('another').stack).toMatch(/\n +at /)
+})
+
 test('a secret has at least 32 bytes of UTF-8', () => {
   const secrets = ['x'.repeat(31), 'x'.repeat(32), '\u00e9'.repeat(16)]
   expect(secrets.map(isLongEnough)).toEqual([false, true, true])
