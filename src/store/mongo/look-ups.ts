@@ -45,7 +45,8 @@ export function lookUps({ attempt, users, onBatch }: Parts) {
   async function* found(field: 'id' | 'email', calls: LookUp[]) {
     const values = calls.map(({ item }) => item)
     const cursor = findEach(users(), field, values)
-    while (await attempt(() => cursor.hasNext())) {
+    while (!cursor.closed) {
+      await attempt(() => cursor.hasNext())
       const batch = new Map<string, { user: User; isLong: boolean }>()
       for (const document of cursor.readBufferedDocuments()) {
         const user = toUser(document)
