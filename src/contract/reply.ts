@@ -82,7 +82,7 @@ async function stream(
   /** Resolves to the text of the next part when the client has read the last one, and when there is room. */
   async function next(): Promise<string> {
     if (res.writableNeedDrain) await until(res, (done) => res.once('drain', done))
-    request.noteProgress()
+    request.via?.noteProgress()
     memory.hold(request, 0)
     await until(res, (done) => memory.next(request, LARGE_PART, done))
     if (res.destroyed) return ''

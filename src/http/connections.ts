@@ -14,8 +14,8 @@ interface Exchange {
   failure?: Failure
 }
 
-/** Called when a request has been served, or when its connection has closed. */
-type OnOver = (request: IncomingMessage) => void
+/** Called when a request has been served, or when its connection has closed, perhaps before it was served. */
+type OnOver = (response: ServerResponse, hasBegun: boolean) => void
 
 /** One connection: the request that is being served, and those that wait for it. */
 export class Connection {
@@ -24,6 +24,8 @@ export class Connection {
   isLast = false
   /** When the service could begin to serve the oldest request, in milliseconds. */
   began = 0
+  /** When the client last sent a request or a part of a body, or read a part of a response. */
+  progress = performance.now()
   readonly #exchanges: Exchange[] = []
   #newest: Exchange | undefined
   /** Whether the body of the last response's request had not arrived when the response ended. */
@@ -111,13 +113,15 @@ export class Connection {
     return this.#exchanges[0]?.response?.req === request && !this.waitsForClient
   }
 
-  /** The socket has closed: all its requests are over. */
-  closed(): void {
-    for (const exchange of this.#exchanges) this.#end(exchange)
+  noteProgress(): void {
+    this.progress = performance.now()
   }
 
-  #end({ response }: Exchange): void {
-    if (response) this.#onOver(response.req)
+  /** The socket has closed. Ends the requests that wait; one that has begun ends when its response closes. */
+  closed(): void {
+    for (const { response, hasBegun } of this.#exchanges) {
+      if (response && !hasBegun) this.#onOver(response, false)
+    }
   }
 
   /** Ends the connection. If a response has begun, resets it: otherwise a part of a list could look whole. */
@@ -136,9 +140,9 @@ export class Connection {
   #add(exchange: Exchange): void {
     this.#newest = exchange
     this.#leftBody = false
-    this.#exchanges.push(exchange)
-    if (this.#exchanges.length > 1) return
-    this.began = performance.now()
+    this.noteProgress()
+    if (this.#exchanges.push(exchange) > 1) return
+    this.began = this.progress
     this.#beginSoon(exchange)
   }
 
@@ -155,14 +159,16 @@ export class Connection {
 
   #next(): void {
     const ended = this.#exchanges.shift()
-    if (ended) this.#end(ended)
+    const response = ended?.response
+    if (response) this.#onOver(response, true)
     this.#arrived -= 1
     if (ended === this.#newest) {
-      this.#leftBody = ended?.response?.req.complete === false
+      this.#leftBody = response?.req.complete === false
       this.#newest = undefined // an idle connection holds no headers
     }
     const [next] = this.#exchanges
-    this.began = performance.now()
+    this.noteProgress()
+    this.began = this.progress
     if (!next) this.#onIdle()
     else this.#beginSoon(next)
   }
@@ -170,7 +176,8 @@ export class Connection {
 
 /**
  * Begins the requests that arrive in one turn of the event loop together, at its end, and at most so many in one turn.
- * Their responses are then written together, which is cheaper.
+ * Their responses are then written together: with 8 or more connections, a GET by id takes a fifth less time, and a
+ * log-in a third less (`npm run bench`).
  */
 class Pace {
   readonly #most: number
@@ -194,7 +201,6 @@ class Pace {
 
 /** All connections of one server. */
 export class Connections {
-  /** Those without progress for the longest time come first. */
   readonly #all = new Map<Socket, Connection>()
   readonly #limits: Limits
   readonly #pace: Pace
@@ -212,7 +218,6 @@ export class Connections {
     const { waitingRequests } = this.#limits
     const onIdle = () => {
       if (this.#state === 'closing') socket.destroySoon()
-      this.noteProgress(connection)
     }
     const connection = new Connection(socket, waitingRequests, this.#pace, onIdle, this.#onOver)
     this.#all.set(socket, connection)
@@ -222,12 +227,6 @@ export class Connections {
       connection.closed()
     })
     if (this.#all.size > this.#limits.maxConnections) this.#makeRoom(connection)
-  }
-
-  /** A client has sent a request or a part of a body, or read a part of a response. */
-  noteProgress(connection: Connection): void {
-    const { socket } = connection
-    if (this.#all.delete(socket)) this.#all.set(socket, connection)
   }
 
   of(socket: Socket): Connection | undefined {
@@ -273,6 +272,7 @@ export class Connections {
       if (one !== newest) groups[one.isIdle ? 0 : one.waitsForClient ? 1 : 2]!.push(one)
     }
     const [largest] = groups.toSorted((a, b) => b.length - a.length)
-    largest![0]?.cut()
+    const [oldest] = largest!.toSorted((a, b) => a.progress - b.progress)
+    oldest?.cut()
   }
 }

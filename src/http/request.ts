@@ -2,6 +2,7 @@
 // each request.
 import { IncomingMessage } from 'node:http'
 import type { Holder } from './budget.ts'
+import type { Connection } from './connections.ts'
 
 export class Request extends IncomingMessage implements Holder {
   /** The id in `X-Request-Id` and in the log. */
@@ -15,16 +16,27 @@ export class Request extends IncomingMessage implements Holder {
   /** Why the guard refused the token. */
   refused?: string
 
-  /** The client has sent a part of the body, or read a part of the response. */
-  noteProgress = (): void => {}
+  /** The connection it came on. */
+  via?: Connection
+  /** When the service began to serve it, in milliseconds. */
+  began = 0
 
-  // For the budget of memory. The server sets the size of the headers, and the functions.
+  // For the budget of memory.
   least = 0
   isOver = false
-  isBusy = (): boolean => true
-  giveUp = (): void => {}
+  /** Stops reading the body, if it is being read. The client still gets a response. */
+  stopReading?: (() => void) | undefined
 
   #offersUpgrade = false
+
+  isBusy(): boolean {
+    return this.via?.isBusyWith(this) ?? true
+  }
+
+  giveUp(): void {
+    if (this.stopReading) this.stopReading()
+    else this.via?.cut()
+  }
 
   /**
    * Whether Node's parser stops after this request. By default it stops for an offer to upgrade. Here it also

@@ -17,7 +17,9 @@ import { requestOfUnknownMethod } from './unknown-method.ts'
 /** Called for the log and the metrics. */
 export interface Observer {
   /** A request is about to be served. */
-  request: (request: Request, response: ServerResponse) => void
+  begun: (request: Request, response: ServerResponse) => void
+  /** Its response has ended, or its connection has closed. */
+  ended: (request: Request, response: ServerResponse) => void
   /** Something that is not a request was refused. */
   noRequest: (failure: Failure, id: string, code: string) => void
 }
@@ -46,9 +48,11 @@ export function createServer(
   { observer, isHere = () => true, memory = new Budget(), limits: changes }: Options = {},
 ): HttpServer {
   const limits = { ...LIMITS, ...changes }
-  const connections = new Connections(limits, (request) => {
+  const connections = new Connections(limits, (response, hasBegun) => {
+    const request = response.req as Request
     // dropRest() ends the others
-    if (request.complete || request.socket.destroyed) memory.end(request as Request)
+    if (request.complete || request.socket.destroyed) memory.end(request)
+    if (hasBegun) observer?.ended(request, response)
   })
 
   function take(request: Request, response: ServerResponse, begin?: () => void): void {
@@ -58,14 +62,13 @@ export function createServer(
     const refusal = refusalOf(request, isHere)
     // Node drops what follows an offer to upgrade. What follows an expectation may be a body or a request.
     const isLast = Boolean(refusal ?? upgrade ?? expect ?? begin) || connections.areDraining
-    response.setMaxListeners(20) // the connection, the budget, the log, the body and Koa listen for its end
-    holdHeaders(request, connection)
-    if (unreadSize(request.headers) > 0)
-      response.prependOnceListener('finish', () => void dropRest(request)) // before Node does it, without limits
-    connections.noteProgress(connection)
+    const unread = unreadSize(request.headers)
+    holdHeaders(request, connection, unread)
+    // Comes before Node's own listener, which would drop the rest without limits.
+    if (unread > 0) response.prependOnceListener('finish', () => void dropRest(request))
     connection.take(response, isLast, (failure = refusal) => {
       begin?.()
-      observer?.request(request, response)
+      observer?.begun(request, response)
       if (failure) refuse(response, failure)
       else handle(request, response)
     })
@@ -75,13 +78,11 @@ export function createServer(
    * Counts the headers of a request, which can take twenty times the bytes that were sent, the part of its body that
    * Node reads before anybody asks for it, and each request that waits for another one.
    */
-  function holdHeaders(request: Request, connection: Connection): void {
+  function holdHeaders(request: Request, connection: Connection, unread: number): void {
     const rest = connection.isIdle ? 0 : WAITING_SIZE
     request.least = request.rawHeaders.reduce((sum, { length }) => sum + length + HEADER_SIZE, rest)
-    request.noteProgress = () => connections.noteProgress(connection)
-    request.giveUp = () => connection.cut()
-    request.isBusy = () => connection.isBusyWith(request)
-    memory.hold(request, unreadSize(request.headers))
+    request.via = connection
+    memory.hold(request, unread)
   }
 
   /** Drops the rest of a body after the response, and closes the connection if it does not end. */

@@ -15,10 +15,10 @@ export interface RequestLog extends Observer {
 }
 
 export function createRequestLog({ log, metrics }: Destinations): RequestLog {
-  function end(request: Request, response: ServerResponse, start: number): void {
-    const { id, trace, method = '', operation, refused, userId } = request
+  function ended(request: Request, response: ServerResponse): void {
+    const { id, trace, method = '', operation, refused, userId, began } = request
     const status = response.headersSent ? response.statusCode : undefined
-    const ms = Math.round((performance.now() - start) * 1000) / 1000
+    const ms = Math.round((performance.now() - began) * 1000) / 1000
     const labels = { operation: operation ?? 'none', method, status: String(status ?? 'none') }
     metrics.requestEnded(labels, ms / 1000)
     if (refused) metrics.refused(refused)
@@ -31,14 +31,14 @@ export function createRequestLog({ log, metrics }: Destinations): RequestLog {
   }
 
   return {
-    request(request, response) {
-      const start = performance.now()
+    ended,
+    begun(request, response) {
+      request.began = performance.now()
       metrics.requestBegun()
       request.id = idOf(request) ?? randomUUID()
       request.trace ??= traceOf(request)
       response.setHeader('X-Request-Id', request.id)
       response.setHeader('X-Content-Type-Options', 'nosniff')
-      response.once('close', () => end(request, response, start))
     },
     noRequest({ status }, id, code) {
       log.warn({ id, status, code }, 'refused what is not a valid request')

@@ -218,13 +218,16 @@ describe('connections', () => {
     }
   })
 
-  test('that are idle make room before an upload that goes on', async () => {
-    const body = whole(`{"email":"none"${' '.repeat(50_000)}}`, CLOSE)
+  const longBody = whole(`{"email":"none"${' '.repeat(50_000)}}`, CLOSE)
+  test.each([
+    ['are idle', ''],
+    ['stop sending a body', longBody.subarray(0, 1_000)],
+  ])('that %s make room before an upload that goes on', async (_, bytes) => {
     const upload = dial(few().port)
     const closed = once(upload.socket, 'close')
-    for (let at = 0; at < body.length; at += 1_000) {
-      upload.socket.write(body.subarray(at, at + 1_000))
-      if (at > 10_000) says('')(few().port)
+    for (let at = 0; at < longBody.length; at += 1_000) {
+      upload.socket.write(longBody.subarray(at, at + 1_000))
+      if (at > 10_000) says(bytes)(few().port)
       await sleep(10)
     }
     await closed
@@ -467,11 +470,7 @@ const small = useService(opened, {
 })
 const largeBody = whole(`{"email":"none"${' '.repeat(500_000)}}`, CLOSE)
 
-const slow = useService(opened, {
-  memory: 14_000_000,
-  begun: 7_000_000,
-  requestsPerTurn: 1,
-})
+const slow = useService(opened, { memory: 14_000_000, begun: 7_000_000, requestsPerTurn: 1 })
 
 test('of more bodies than there is memory for, each gets a response', async () => {
   const body = whole(`{"email":"none"${' '.repeat(100_000)}}`, CLOSE)
