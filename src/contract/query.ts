@@ -1,19 +1,14 @@
 // Reads the query of a request and checks it against the parameters of the contract. The error names a
 // parameter that is unknown, malformed or repeated.
-import type { ValidateFunction } from 'ajv/dist/2020.js'
 import { invalidQuery } from '../http/failure.ts'
 import type { Operation, Parameter } from './document.ts'
 import { ajv, complaint } from './validate.ts'
 
 type Query = Record<string, unknown>
 
-/**
- * A function that reads and validates the text after the `?`. Undefined if the operation has no parameters in
- * the query, which it then ignores.
- */
-export function queryReader(operation: Operation): ((query: string) => Query) | undefined {
+/** A function that reads and validates the text after the `?`. */
+export function queryReader(operation: Operation): (query: string) => Query {
   const declared = operation.parameters.filter((parameter) => parameter.in === 'query')
-  if (declared.length === 0) return undefined
   const readers = new Map(declared.map((parameter) => [parameter.name, valueReader(parameter)]))
   return (query) => {
     const values: Query = {}
@@ -33,9 +28,8 @@ export function queryReader(operation: Operation): ((query: string) => Query) | 
 const PAIR = /^([^=]*)=?([^]*)$/
 
 function valueReader({ name, schema }: Parameter): (text: string) => unknown {
-  let compiled: ValidateFunction | undefined // at the first request, as in validate.ts
+  const valid = ajv.compile(schema)
   return (text) => {
-    const valid = (compiled ??= ajv.compile(schema))
     if (text.includes('@') && text.includes('+')) throw invalidQuery(name, MISTAKEN_PLUS)
     const decoded = decode(text)
     if (decoded === undefined) throw invalidQuery(name, 'must be percent-encoded UTF-8')

@@ -5,10 +5,8 @@ import type { Budget } from '../http/budget.ts'
 import { methodNotAllowed, noSuchPath } from '../http/failure.ts'
 import type { Request } from '../http/request.ts'
 import { rawQuery } from '../http/target.ts'
-import { bodyReader } from './body.ts'
 import { contractOperations, type Operation } from './document.ts'
 import type { Handlers } from './handlers.ts'
-import { queryReader } from './query.ts'
 import { send, type Reply } from './reply.ts'
 
 type Handler = (input: Input) => Reply | Promise<Reply>
@@ -53,25 +51,43 @@ function respond(
   bodyLimit: number,
   memory: Budget,
 ): Koa.Middleware {
-  const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1])
-  const readQuery = queryReader(operation)
-  const headers = operation.parameters.flatMap((one) => (one.in === 'header' ? [one.name] : []))
+  const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!)
+  const headers = operation.parameters.flatMap(({ in: place, name }) =>
+    place === 'header' ? [[name, name.toLowerCase()] as const] : [],
+  )
+  const hasQuery = operation.parameters.some((one) => one.in === 'query')
+  const queryReader = hasQuery ? once(() => importQueryReader(operation)) : undefined
   const hasBody = operation.mediaTypes.length > 0
-  const withBody = hasBody ? bodyReader(operation, bodyLimit, memory) : undefined
+  const bodyReader = hasBody
+    ? once(() => importBodyReader(operation, bodyLimit, memory))
+    : undefined
   const handler = handlers[operation.id] as Handler
   return async (ctx) => {
     const request = ctx.req as Request
     request.operation = operation.id
     // The captures are as the client sent them; `ctx.params` are percent-decoded.
-    const path = Object.fromEntries(names.map((name, i) => [name, ctx.captures[i]]))
-    const query = readQuery?.(rawQuery(request.url ?? ''))
-    const header = Object.fromEntries(
-      headers.map((name) => [name, request.headers[name.toLowerCase()]]),
-    )
+    const path: Record<string, string> = {}
+    for (const [i, name] of names.entries()) path[name] = ctx.captures[i]
+    const query = queryReader && (await queryReader())(rawQuery(request.url ?? ''))
+    const header: Record<string, unknown> = {}
+    for (const [name, key] of headers) header[name] = request.headers[key]
     const serve = async (body?: unknown) => {
       const reply = await handler({ path, query, header, body })
       await send(ctx, reply, operation.responseTypes, memory)
     }
-    await (withBody ? withBody(ctx, serve) : serve())
+    await (bodyReader ? (await bodyReader())(ctx, serve) : serve())
   }
+}
+
+// query.ts and body.ts load once the service listens (public-server.ts), or for a request that comes earlier.
+
+const importQueryReader = async (operation: Operation) =>
+  (await import('./query.ts')).queryReader(operation)
+
+const importBodyReader = async (...parts: [Operation, number, Budget]) =>
+  (await import('./body.ts')).bodyReader(...parts)
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => (made ??= make())
 }

@@ -1,5 +1,5 @@
 // Checks values against the schemas of the contract, and says what is wrong in words for people.
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import { invalidBody } from '../http/failure.ts'
 import { contract, type Operation } from './document.ts'
 
@@ -29,9 +29,8 @@ export function withAccepted(document: object): object {
 export function validator({ path, method, mediaTypes }: Operation) {
   const media = [path, method, 'requestBody', 'content', mediaTypes[0] as string, 'schema']
   const pointer = ['paths', ...media].map(escapePointer).join('/')
-  let compiled: ValidateFunction | undefined // at the first request: the service starts sooner
+  const valid = ajv.compile({ $ref: `openapi.yaml#/${pointer}` })
   return (body: unknown): unknown => {
-    const valid = (compiled ??= ajv.compile({ $ref: `openapi.yaml#/${pointer}` }))
     if (valid(body === undefined ? {} : body) && body !== undefined) return body
     const failure = invalidBody(sentence(valid.errors?.[0]))
     valid.errors = null // it refers to the body

@@ -5,7 +5,7 @@ import { operationOf } from '../../src/contract/document.ts'
 import { queryReader } from '../../src/contract/query.ts'
 import { anyText } from '../support/text.ts'
 
-const read = queryReader(operationOf('listUsers'))!
+const read = queryReader(operationOf('listUsers'))
 const ID = '665f1c2e8b3f4a0012d4c001'
 
 test.each([
