@@ -6,19 +6,11 @@ import {
   type Collection,
   type Filter,
 } from 'mongodb'
-import { letOthersIn } from '../../turns.ts'
 import { batched, outcomes, type BatchObserver } from '../batch.ts'
 import { isAway, TimedOut } from './away.ts'
-import {
-  createMany,
-  insertEach,
-  toDocument,
-  toObjectId,
-  toUser,
-  type UserDocument,
-} from './documents.ts'
+import { createMany, insertEach, toDocument, toObjectId, type UserDocument } from './documents.ts'
+import { lists } from './lists.ts'
 import { BATCH, isLong, lookUps } from './look-ups.ts'
-import { pages, type Page } from '../pages.ts'
 import { isUserId, newUserId } from '../user-id.ts'
 import { StoreFailure, type UserStore } from '../user-store.ts'
 
@@ -28,10 +20,6 @@ const PATIENCE = 2_000
 /** The most users of `createMany`, and how long that, and the first call, may take, in milliseconds. */
 const MANY = 1_000
 const MANY_PATIENCE = 10_000
-
-/** The most users in a page of a list, and the most bytes of documents; a longer user gets a page of its own. */
-const PAGE = 500
-const PAGE_BYTES = 250_000
 
 const OPTIONS = {
   serverSelectionTimeoutMS: PATIENCE - 100, // less than PATIENCE, so that the error has a reason, not just a time-out
@@ -112,40 +100,10 @@ export async function openMongoStore(
   const insertShort = inserter()
   const insertLong = inserter(1)
 
-  let size = 1 // how many users to ask for in the next page of any list; grows while users are short
-
-  /** Reads the first page of the users that match a filter. Two at a time, because a response can have 16 MB. */
-  const firstPage = batched<Filter<UserDocument>, Page>(
-    async ([call]) => {
-      const most = size
-      const page = { sort: { _id: 1 }, limit: most, batchSize: most, singleBatch: true }
-      const cursor = current.cursor({ filter: call!.item, ...page })
-      const hasNext = await attempt(() => cursor.hasNext())
-      const documents = hasNext ? cursor.readBufferedDocuments() : []
-      size = nextSize(documents, most)
-      call!.resolve(pageOf(documents, most))
-      await letOthersIn()
-    },
-    { most: 1, runs: 2, onBatch() {} },
-  )
-
   /** Half of the driver's connections at a time, so that reads need not wait for many changes. */
   const change = batched<Change, boolean>(
     async ([call]) => call!.resolve(await attempt((users) => call!.item(users))),
     { most: 1, runs: 50, onBatch() {} },
-  )
-
-  /** A few at a time: otherwise, many lists would take all connections of the driver. */
-  const idsOf = batched<{ after: string | undefined; limit: number }, string[]>(
-    async ([call]) => {
-      const { after, limit } = call!.item
-      const page = { sort: { _id: 1 }, limit, batchSize: limit + 1 } as const
-      const options = { projection: { _id: 1 }, ...page }
-      const found = await attempt((users) => users.find(following(after), options).toArray())
-      call!.resolve(found.map(({ _id }) => _id.toHexString()))
-      await letOthersIn()
-    },
-    { most: 1, runs: 2, onBatch() {} },
   )
 
   return {
@@ -161,11 +119,7 @@ export async function openMongoStore(
       attempt((users) => createMany(users, newcomers, update), MANY_PATIENCE),
     find: async (id) => (isUserId(id) ? findById(id) : undefined),
     findByEmail,
-    list: (which = {}) =>
-      pages(which, ({ after, ids }) =>
-        firstPage(ids ? { _id: { $in: ids.map(toObjectId) } } : following(after)),
-      ),
-    ids: (after, limit) => idsOf({ after, limit }),
+    ...lists({ attempt, open: (find) => current.cursor(find) }),
     async rename(id, name, ifName) {
       if (!isUserId(id)) return false
       const update = { $set: { name } }
@@ -243,24 +197,8 @@ async function inTime<T>(answer: Promise<T>, patience: number): Promise<T> {
 /** Renames or deletes a user. Resolves to whether there was one. */
 type Change = (users: Collection<UserDocument>) => Promise<boolean>
 
-/** The first users, in at most `PAGE_BYTES`, but at least one. A response can have fewer than `most` for its size. */
-function pageOf(documents: Buffer[], most: number): Page {
-  let bytes = 0
-  const end = documents.findIndex(({ length }, i) => (bytes += length) > PAGE_BYTES && i > 0)
-  const users = (end > 0 ? documents.slice(0, end) : documents).map(toUser)
-  return { users, isLast: documents.length < most && bytes <= PAGE_BYTES }
-}
-
-function nextSize(documents: Buffer[], size: number): number {
-  const longest = Math.max(1, ...documents.map(({ length }) => length))
-  return Math.max(1, Math.min(PAGE, 4 * size, Math.floor(PAGE_BYTES / longest)))
-}
-
 /** The user with this id, and this name if one is given; a document without a name has an empty one. */
 function one(id: string, ifName?: string): Filter<UserDocument> {
   const name = ifName === '' ? { $in: ['', null as never] } : ifName
   return { _id: toObjectId(id), ...(name !== undefined && { name }) }
 }
-
-const following = (id?: string): Filter<UserDocument> =>
-  id ? { _id: { $gt: toObjectId(id) } } : {}

@@ -3,8 +3,14 @@ import { afterEach, expect, test } from '@jest/globals'
 import { BSON, MongoClient, ObjectId, type Document } from 'mongodb'
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openMongoStore } from '../../../src/store/mongo/store.ts'
-import { EmailTaken, StoreFailure, type UserStore } from '../../../src/store/user-store.ts'
+import {
+  EmailTaken,
+  StoreFailure,
+  type User,
+  type UserStore,
+} from '../../../src/store/user-store.ts'
 import { describeMongodb, mongodbPlace, useOwnStores, usersIn } from '../../support/stores.ts'
 import { newUser } from '../../support/users.ts'
 
@@ -92,22 +98,24 @@ describeMongodb('MongoDB', () => {
   }
 
   /** How many users each page may have. */
-  const limitsOf = (commands: Command[]) =>
-    commands.flatMap(({ name, limit }) => (name === 'find' ? [limit] : []))
+  const sizesOf = (commands: Command[]) =>
+    commands.flatMap(({ name, batchSize }) => (/^(find|getMore)$/.test(name) ? [batchSize] : []))
 
   /** The commands in the bytes of a client: OP_MSG, whose first section has the command. */
   function* commandsIn(bytes: Buffer): Generator<Command> {
     for (let at = 0; at < bytes.length; at += bytes.readInt32LE(at)) {
       if (bytes.readInt32LE(at + 12) !== 2013) continue
       const start = at + 16 + 4 + 1
-      const command = BSON.deserialize(bytes.subarray(start, start + bytes.readInt32LE(start)))
+      const command = BSON.deserialize(bytes.subarray(start, start + bytes.readInt32LE(start)), {
+        promoteLongs: false,
+      })
       yield { ...command, name: Object.keys(command)[0]! }
     }
   }
 
   /** The commands that a store sends when it is opened and for `work`, without those of a connection. */
   async function sent(
-    work: (store: UserStore) => Promise<unknown>,
+    work: (store: UserStore, sofar: () => Command[]) => Promise<unknown>,
     options = '',
   ): Promise<Command[]> {
     const { hostname, port, pathname, search } = new URL(newPlace().mongodbUri!)
@@ -125,11 +133,17 @@ describeMongodb('MongoDB', () => {
     const host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`
     const store = await openMongoStore(`mongodb://${host}${pathname}${search}${options}`)
     expect(store.description).toBe(`MongoDB at ${host}${pathname}`)
-    await work(store)
-    const commands = connections.flatMap((chunks) => [...commandsIn(Buffer.concat(chunks))])
-    await store.close()
-    proxy.close()
-    return commands.filter(({ name }) => !/^(hello|ismaster)$/i.test(name))
+    const commands = () =>
+      connections
+        .flatMap((chunks) => [...commandsIn(Buffer.concat(chunks))])
+        .filter(({ name }) => !/^(hello|ismaster)$/i.test(name))
+    try {
+      await work(store, commands)
+      return commands()
+    } finally {
+      await store.close()
+      proxy.close()
+    }
   }
 
   const namesOf = (commands: Command[]) => commands.map(({ name }) => name)
@@ -186,7 +200,7 @@ describeMongodb('MongoDB', () => {
       await usersIn(store)
       await usersIn(store)
     })
-    expect(limitsOf(commands)).toEqual([1, 4, 16, 64, 256, 500, 500, 500, 500])
+    expect(sizesOf(commands)).toEqual([1, 4, 16, 64, 256, 500, 500, 500, 500])
   })
 
   test('reads long users that follow short ones again, one at a time, because one response could have 16 MB', async () => {
@@ -198,17 +212,51 @@ describeMongodb('MongoDB', () => {
       for await (const page of store.list()) pages.push(page.length)
       expect(pages).toEqual([1, 4, 16, 64, 15, 1, 1, 1])
     })
-    expect(limitsOf(commands).slice(4)).toEqual([256, 1, 1, 1, 1])
+    expect(sizesOf(commands).slice(4)).toEqual([256, 1, 1, 1, 1])
   })
 
-  test('leaves no cursor open', async () => {
+  const three = () => [newUser(), newUser(), newUser()]
+
+  test('reads all pages of a list from one cursor, and ends a short list without another question', async () => {
     const commands = await sent(async (store) => {
-      await store.createMany([newUser(), newUser()], false)
-      for await (const _ of store.list()) break
+      await store.createMany(three(), false)
+      await usersIn(store)
+      await usersIn(store)
     })
-    const finds = commands.filter(({ name }) => name === 'find')
-    expect(finds).toMatchObject([{ singleBatch: true }])
+    expect(namesOf(commands).slice(2)).toEqual(['find', 'getMore', 'find'])
   })
+
+  test('leaves no cursor open when a list is left', async () => {
+    const commands = await sent(async (store, sofar) => {
+      await store.createMany(three(), false)
+      for await (const _ of store.list()) break
+      while (!namesOf(sofar()).includes('killCursors')) await sleep(5)
+    })
+    expect(namesOf(commands).slice(2)).toEqual(['find', 'killCursors'])
+  })
+
+  test('goes on with a list whose cursor the server has lost', async () => {
+    const commands = await sent(async (store, sofar) => {
+      const newcomers = Array.from({ length: 30 }, () => newUser())
+      await store.createMany(newcomers, false)
+      const listed: User[] = []
+      for await (const page of store.list()) {
+        listed.push(...page)
+        const { getMore, $db } = sofar().at(-1)!
+        if (listed.length === 5) await kill($db, getMore)
+      }
+      expect(listed.map(({ email }) => email)).toEqual(newcomers.map(({ email }) => email))
+    })
+    const asked = namesOf(commands).filter((name) => /^(find|getMore)$/.test(name))
+    expect(asked).toEqual(['find', 'getMore', 'getMore', 'find', 'getMore'])
+  })
+
+  /** Kills a cursor as another program. */
+  async function kill(database: string, cursor: unknown): Promise<void> {
+    client = new MongoClient(newPlace().mongodbUri!)
+    const killed = await client.db(database).command({ killCursors: 'users', cursors: [cursor] })
+    expect(killed['cursorsKilled']).toHaveLength(1)
+  }
 })
 
 // Waits for two seconds, meanwhile the other tests run.
