@@ -4,6 +4,9 @@ import { BSON, MongoBulkWriteError, ObjectId, type Collection, type FindCursor }
 import { newUserId } from '../user-id.ts'
 import { EmailTaken, StoreFailure, type Newcomer, type Outcome, type User } from '../user-store.ts'
 
+/** The name of the collection. */
+export const USERS = 'users'
+
 /** A user as MongoDB keeps it. An empty email is an absent field, which the sparse index leaves out. */
 export type UserDocument = Omit<User, 'id' | 'email'> & { _id: ObjectId; email?: string }
 

@@ -1,32 +1,40 @@
 // Reads lists from MongoDB page by page. One cursor serves all pages of a list, so that the server looks for its
 // users only once.
-import type { Collection, Filter, RunCommandCursor } from 'mongodb'
+import type { Collection, Filter, MongoClient } from 'mongodb'
 import { letOthersIn } from '../../turns.ts'
 import { batched } from '../batch.ts'
 import { pages, type Page, type Rest } from '../pages.ts'
 import type { UserStore } from '../user-store.ts'
+import { createCursor, type Cursor } from './cursor.ts'
 import { toObjectId, toUser, type UserDocument } from './documents.ts'
 
 /** The most users in a page of a list, and the most bytes of documents; a longer user gets a page of its own. */
-const PAGE = 500
+const PAGE = 1_000
 const PAGE_BYTES = 250_000
+
+/** How long a server keeps a cursor that is lost, in milliseconds. */
+const CURSOR_TIMEOUT = 600_000
 
 interface Parts {
   /** Makes a call of the driver, waits for it, and translates its errors. */
   attempt: <T>(call: (users: Collection<UserDocument>) => Promise<T>) => Promise<T>
-  /** Makes a cursor over documents as bytes. */
-  open: (find: object) => RunCommandCursor
+  client: () => MongoClient
 }
 
-export function lists({ attempt, open }: Parts): Pick<UserStore, 'list' | 'ids'> {
+export function lists({ attempt, client }: Parts): Pick<UserStore, 'list' | 'ids'> {
   let size = 1 // how many users to ask for in the next page of any list; grows while users are short
 
-  /** Reads the next documents of a cursor. Two cursors at a time, because a response can have 16 MB. */
-  const nextBatch = batched<RunCommandCursor, Buffer[]>(
+  /**
+   * When a cursor was last lost: the server was away, or there are several routers (mongos), each with its own
+   * cursors. Then each page is a query for a while, so that no cursors pile up.
+   */
+  let lost = -Infinity
+
+  /** Two at a time, because a response can have 16 MB. */
+  const nextBatch = batched<{ cursor: Cursor; batchSize: number }, Buffer[]>(
     async ([call]) => {
-      const cursor = call!.item.setBatchSize(size)
-      await attempt(() => cursor.hasNext())
-      call!.resolve(cursor.readBufferedDocuments())
+      const { cursor, batchSize } = call!.item
+      call!.resolve(await attempt(() => cursor.next(batchSize)))
       await letOthersIn()
     },
     { most: 1, runs: 2, onBatch() {} },
@@ -45,45 +53,49 @@ export function lists({ attempt, open }: Parts): Pick<UserStore, 'list' | 'ids'>
     { most: 1, runs: 2, onBatch() {} },
   )
 
-  return {
-    ids: (after, limit) => idsOf({ after, limit }),
-    async *list(which = {}) {
-      let cursor: RunCommandCursor | undefined
+  async function* list(which: { after?: string | undefined; ids?: string[] } = {}) {
+    let cursor: Cursor | undefined
+    let singleBatch = false
 
-      async function read(rest: Rest): Promise<Page> {
-        const documents = await documentsOf(rest)
-        size = nextSize(documents, size)
-        const users = documents.slice(0, endOf(documents)).map(toUser)
-        const isLast = cursor!.closed && users.length === documents.length
-        // What is too much for a page is read again, so that it is not in memory while the client reads this page.
-        if (users.length < documents.length) close()
-        return { users, isLast }
-      }
+    async function page(rest: Rest): Promise<Page> {
+      const batchSize = size
+      const documents = await batch(rest, batchSize)
+      size = nextSize(documents, batchSize)
+      const users = documents.slice(0, endOf(documents)).map(toUser)
+      const isWhole = users.length === documents.length
+      const isLast = isWhole && (singleBatch ? users.length < batchSize : !cursor!.hasMore())
+      // What does not fit is read again, so that it is not in memory while the client reads this page.
+      if (!isWhole || singleBatch) close()
+      return { users, isLast }
+    }
 
-      async function documentsOf({ after, ids }: Rest): Promise<Buffer[]> {
-        try {
-          if (cursor) return await nextBatch(cursor)
-        } catch {
-          close() // a server that was away has lost it
-        }
-        const filter = ids ? { _id: { $in: ids.map(toObjectId) } } : following(after)
-        const limit = ids && { limit: ids.length }
-        cursor = open({ filter, sort: { _id: 1 }, batchSize: size, ...limit })
-        return nextBatch(cursor)
-      }
-
-      function close(): void {
-        cursor?.close().catch(() => {})
-        cursor = undefined
-      }
-
+    async function batch({ after, ids }: Rest, batchSize: number): Promise<Buffer[]> {
       try {
-        yield* pages(which, read)
-      } finally {
+        if (cursor) return await nextBatch({ cursor, batchSize })
+      } catch {
+        lost = performance.now()
         close()
       }
-    },
+      const filter = ids ? { _id: { $in: ids.map(toObjectId) } } : following(after)
+      singleBatch = performance.now() - lost < CURSOR_TIMEOUT
+      const limit = singleBatch ? batchSize : (ids?.length ?? 0) // 0: none
+      cursor = createCursor(client(), { filter, sort: { _id: 1 }, limit, singleBatch })
+      return nextBatch({ cursor, batchSize })
+    }
+
+    function close(): void {
+      cursor?.close()
+      cursor = undefined
+    }
+
+    try {
+      yield* pages(which, page)
+    } finally {
+      close()
+    }
   }
+
+  return { list, ids: (after, limit) => idsOf({ after, limit }) }
 }
 
 /** How many of `documents` fit in `PAGE_BYTES`, but at least one. */

@@ -8,7 +8,14 @@ import {
 } from 'mongodb'
 import { batched, outcomes, type BatchObserver } from '../batch.ts'
 import { isAway, TimedOut } from './away.ts'
-import { createMany, insertEach, toDocument, toObjectId, type UserDocument } from './documents.ts'
+import {
+  createMany,
+  insertEach,
+  toDocument,
+  toObjectId,
+  USERS,
+  type UserDocument,
+} from './documents.ts'
 import { lists } from './lists.ts'
 import { BATCH, isLong, lookUps } from './look-ups.ts'
 import { isUserId, newUserId } from '../user-id.ts'
@@ -119,7 +126,7 @@ export async function openMongoStore(
       attempt((users) => createMany(users, newcomers, update), MANY_PATIENCE),
     find: async (id) => (isUserId(id) ? findById(id) : undefined),
     findByEmail,
-    ...lists({ attempt, open: (find) => current.cursor(find) }),
+    ...lists({ attempt, client: () => current.client }),
     async rename(id, name, ifName) {
       if (!isUserId(id)) return false
       const update = { $set: { name } }
@@ -163,18 +170,9 @@ const STUCK = [MongoServerSelectionError, MongoTopologyClosedError]
 function connect(uri: string) {
   try {
     const client = new MongoClient(uri, OPTIONS)
-    const db = client.db()
-    const users = db.collection<UserDocument>('users')
+    const users = client.db().collection<UserDocument>(USERS)
     const { srvHost, hosts, dbName } = client.options
-    /** A cursor over documents as bytes. */
-    const cursor = (find: object) =>
-      db.runCursorCommand({ find: users.collectionName, ...find }, { raw: true })
-    return {
-      client,
-      users,
-      cursor,
-      description: `MongoDB at ${srvHost ?? hosts.join(',')}/${dbName}`,
-    }
+    return { client, users, description: `MongoDB at ${srvHost ?? hosts.join(',')}/${dbName}` }
   } catch (error) {
     throw new StoreFailure(error, 'use MONGODB_URI')
   }
