@@ -12,7 +12,7 @@ import { measured } from './telemetry/measured-store.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import { createRequestLog } from './telemetry/request-log.ts'
 
-/** Loads what reads bodies and queries. A service that cannot load it must not become ready. */
+/** Loads body.ts and query.ts. A service that cannot load them must not become ready. */
 export const loadReaders = () =>
   Promise.all([import('./contract/body.ts'), import('./contract/query.ts')])
 

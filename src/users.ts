@@ -4,8 +4,8 @@ import type { Handlers } from './contract/handlers.ts'
 import type { components } from './contract/openapi.ts'
 import { noSuchUser, preconditionFailed } from './errors.ts'
 import { etagOf, ifMatch, ifNoneMatch } from './http/preconditions.ts'
-import { batched } from './store/batch.ts'
-import { StoreFailure, type User, type UserStore } from './store/user-store.ts'
+import { atMost } from './store/batch.ts'
+import type { User, UserStore } from './store/user-store.ts'
 
 type UserHandlers = Pick<
   Handlers,
@@ -13,17 +13,8 @@ type UserHandlers = Pick<
 >
 
 export function users(store: UserStore): UserHandlers {
-  /** Does one conditional write of a long user. When the store fails, those that wait fail, too. */
-  const twoAtATime = batched<() => Promise<boolean>, boolean>(
-    async ([call]) => {
-      const done = call!.item()
-      call!.resolve(done)
-      await done.catch((error) => {
-        if (error instanceof StoreFailure) throw error
-      })
-    },
-    { most: 1, runs: 2, onBatch() {} },
-  )
+  /** For conditional writes of long users. */
+  const twoAtATime = atMost(2, (write: () => Promise<boolean>) => write())
 
   /**
    * Changes a user if the conditions of the request hold.

@@ -56,11 +56,9 @@ function respond(
     place === 'header' ? [[name, name.toLowerCase()] as const] : [],
   )
   const hasQuery = operation.parameters.some((one) => one.in === 'query')
-  const queryReader = hasQuery ? once(() => importQueryReader(operation)) : undefined
   const hasBody = operation.mediaTypes.length > 0
-  const bodyReader = hasBody
-    ? once(() => importBodyReader(operation, bodyLimit, memory))
-    : undefined
+  let queryReader: ReturnType<typeof importQueryReader> | undefined
+  let bodyReader: ReturnType<typeof importBodyReader> | undefined
   const handler = handlers[operation.id] as Handler
   return async (ctx) => {
     const request = ctx.req as Request
@@ -68,26 +66,27 @@ function respond(
     // The captures are as the client sent them; `ctx.params` are percent-decoded.
     const path: Record<string, string> = {}
     for (const [i, name] of names.entries()) path[name] = ctx.captures[i]
-    const query = queryReader && (await queryReader())(rawQuery(request.url ?? ''))
+    let query: unknown
+    if (hasQuery) {
+      const read = await (queryReader ??= importQueryReader(operation))
+      query = read(rawQuery(request.url ?? ''))
+    }
     const header: Record<string, unknown> = {}
     for (const [name, key] of headers) header[name] = request.headers[key]
     const serve = async (body?: unknown) => {
       const reply = await handler({ path, query, header, body })
       await send(ctx, reply, operation.responseTypes, memory)
     }
-    await (bodyReader ? (await bodyReader())(ctx, serve) : serve())
+    if (!hasBody) return serve()
+    const read = await (bodyReader ??= importBodyReader(operation, bodyLimit, memory))
+    await read(ctx, serve)
   }
 }
 
-// query.ts and body.ts load once the service listens (public-server.ts), or for a request that comes earlier.
+// service.ts loads query.ts and body.ts after it listens. A request that comes earlier loads them itself.
 
 const importQueryReader = async (operation: Operation) =>
   (await import('./query.ts')).queryReader(operation)
 
 const importBodyReader = async (...parts: [Operation, number, Budget]) =>
   (await import('./body.ts')).bodyReader(...parts)
-
-function once<T>(make: () => T): () => T {
-  let made: T | undefined
-  return () => (made ??= make())
-}

@@ -14,7 +14,7 @@ interface Exchange {
   failure?: Failure
 }
 
-/** Called when a request has been served, or when its connection has closed, perhaps before it was served. */
+/** Called when a request has been served, or its connection has closed. `hasBegun`: whether the service began to serve it. */
 type OnOver = (response: ServerResponse, hasBegun: boolean) => void
 
 /** One connection: the request that is being served, and those that wait for it. */
@@ -204,9 +204,8 @@ export class Connections {
   readonly #all = new Map<Socket, Connection>()
   readonly #limits: Limits
   readonly #pace: Pace
-  #state: 'open' | 'draining' | 'closing' = 'open'
-
   readonly #onOver: OnOver
+  #state: 'open' | 'draining' | 'closing' = 'open'
 
   constructor(limits: Limits, onOver: OnOver) {
     this.#limits = limits
@@ -221,7 +220,6 @@ export class Connections {
     }
     const connection = new Connection(socket, waitingRequests, this.#pace, onIdle, this.#onOver)
     this.#all.set(socket, connection)
-    socket.setMaxListeners(20 + this.#limits.waitingRequests) // each waiting request listens for the end
     socket.once('close', () => {
       this.#all.delete(socket)
       connection.closed()

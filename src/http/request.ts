@@ -16,7 +16,7 @@ export class Request extends IncomingMessage implements Holder {
   /** Why the guard refused the token. */
   refused?: string
 
-  /** The connection it came on. */
+  /** The connection it came on. Node's class has another `connection`. */
   via?: Connection
   /** When the service began to serve it, in milliseconds. */
   began = 0

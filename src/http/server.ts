@@ -63,6 +63,7 @@ export function createServer(
     // Node drops what follows an offer to upgrade. What follows an expectation may be a body or a request.
     const isLast = Boolean(refusal ?? upgrade ?? expect ?? begin) || connections.areDraining
     const unread = unreadSize(request.headers)
+    request.via = connection
     holdHeaders(request, connection, unread)
     // Comes before Node's own listener, which would drop the rest without limits.
     if (unread > 0) response.prependOnceListener('finish', () => void dropRest(request))
@@ -79,9 +80,9 @@ export function createServer(
    * Node reads before anybody asks for it, and each request that waits for another one.
    */
   function holdHeaders(request: Request, connection: Connection, unread: number): void {
-    const rest = connection.isIdle ? 0 : WAITING_SIZE
-    request.least = request.rawHeaders.reduce((sum, { length }) => sum + length + HEADER_SIZE, rest)
-    request.via = connection
+    const waiting = connection.isIdle ? 0 : WAITING_SIZE
+    const sum = (bytes: number, { length }: string) => bytes + length + HEADER_SIZE
+    request.least = request.rawHeaders.reduce(sum, waiting)
     memory.hold(request, unread)
   }
 

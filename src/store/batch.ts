@@ -1,4 +1,5 @@
 // Collects calls that come at about the same time, so that a store can do them together.
+import { StoreFailure } from './user-store.ts'
 
 /** Called for each batch: what the batch does, and the number of calls in it. */
 export type BatchObserver = (operation: string, size: number) => void
@@ -58,6 +59,29 @@ export function batched<In, Out>(
       if (waiting.length === 1) setImmediate(() => setImmediate(flush))
     })
 }
+
+/**
+ * Returns a function that takes one item. At most `runs` of its calls go to `run` at a time. While the store is away, a
+ * call that fails also fails those that wait for it.
+ *
+ * @param pause awaited after each call, before the next one takes its place
+ */
+export const atMost = <In, Out>(
+  runs: number,
+  run: (item: In) => Promise<Out>,
+  pause = async () => {},
+): ((item: In) => Promise<Out>) =>
+  batched(
+    async ([call]) => {
+      const outcome = run(call!.item)
+      call!.resolve(outcome)
+      await outcome.catch((error) => {
+        if (error instanceof StoreFailure && !error.isFinal) throw error
+      })
+      await pause()
+    },
+    { most: 1, runs, onBatch() {} },
+  )
 
 /** Makes a run of a function that returns the outcomes of all items. */
 export const outcomes =

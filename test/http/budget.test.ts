@@ -3,9 +3,10 @@ import { expect, jest, test } from '@jest/globals'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Budget, type Holder } from '../../src/http/budget.ts'
 
+// So that a busy machine cannot make these tests fail.
 jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
 
-/** Lets `ms` milliseconds pass, with turns of the event loop in each. */
+/** Lets `ms` milliseconds pass, with one turn of the event loop in each. */
 async function sleep(ms: number): Promise<void> {
   for (let i = 0; i < ms; i += 1) {
     jest.advanceTimersByTime(1)

@@ -1,7 +1,8 @@
 // Calls of one turn of the event loop, done together.
 import { expect, test } from '@jest/globals'
 import { setImmediate as turn } from 'node:timers/promises'
-import { batched, outcomes } from '../../src/store/batch.ts'
+import { atMost, batched, outcomes } from '../../src/store/batch.ts'
+import { StoreFailure } from '../../src/store/user-store.ts'
 
 /** Doubles numbers, and notes which came together. A run with -1 fails; 0 fails alone. */
 function doubler(most = 100) {
@@ -80,4 +81,22 @@ test('an error fails only the call that it belongs to', async () => {
 test('a run that fails fails its own calls only', async () => {
   const { statuses } = doubler(2)
   expect(await statuses(1, -1, 2)).toEqual(['rejected', 'rejected', 'fulfilled'])
+})
+
+test.each([
+  ['while the store is away, a call also fails', new StoreFailure(new Error('away')), 'rejected'],
+  [
+    'a call that the store refuses does not fail',
+    new StoreFailure(new Error(), '', true),
+    'fulfilled',
+  ],
+  ['any other error does not fail', new Error('wrong'), 'fulfilled'],
+])('%s those that wait for it', async (_, error, others) => {
+  const call = atMost(1, async (isRight: boolean) => {
+    if (!isRight) throw error
+  })
+  const statuses = (await Promise.allSettled([false, true, true].map(call))).map(
+    (one) => one.status,
+  )
+  expect(statuses).toEqual(['rejected', others, others])
 })

@@ -8,16 +8,17 @@ export type Cursor = ReturnType<typeof createCursor>
 /** @param find the options of the command `find` */
 export function createCursor(client: MongoClient, find: Document) {
   const db = client.db()
-  const session = client.startSession({ causalConsistency: false })
+  const session = client.startSession({ causalConsistency: false }) // a `getMore` must be in the session of its `find`
   let id: Long | undefined
   let isClosed = false
 
-  const hasMore = () => id?.isZero() !== true
+  /** Whether there are more documents after those that were read. */
+  const hasMore = () => id?.isZero() === false
 
   /** Closes without waiting, because the server may be gone. */
   function close(): void {
     isClosed = true
-    if (id && hasMore()) db.command({ killCursors: USERS, cursors: [id] }).catch(() => {})
+    if (hasMore()) db.command({ killCursors: USERS, cursors: [id] }).catch(() => {})
     void session.endSession()
   }
 
@@ -29,12 +30,18 @@ export function createCursor(client: MongoClient, find: Document) {
     async next(size: number): Promise<Buffer[]> {
       const command = id ? { getMore: id, collection: USERS } : { find: USERS, ...find }
       const reply = await db.command({ ...command, batchSize: size }, { session, ...RAW })
-      const { firstBatch, nextBatch = firstBatch } = reply['cursor'] as Record<string, Buffer[]>
-      id = (reply['cursor'] as { id: Long }).id
-      if (isClosed) close() // it was closed before the server responded
-      return nextBatch!
+      const { id: rest, firstBatch, nextBatch } = reply['cursor'] as Reply
+      id = rest
+      if (isClosed) close() // the list did not wait for this batch
+      return (firstBatch ?? nextBatch)!
     },
   }
 }
 
 const RAW = { fieldsAsRaw: { firstBatch: true, nextBatch: true }, promoteLongs: false }
+
+interface Reply {
+  id: Long
+  firstBatch?: Buffer[]
+  nextBatch?: Buffer[]
+}

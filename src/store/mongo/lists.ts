@@ -2,18 +2,15 @@
 // users only once.
 import type { Collection, Filter, MongoClient } from 'mongodb'
 import { letOthersIn } from '../../turns.ts'
-import { batched } from '../batch.ts'
+import { atMost } from '../batch.ts'
 import { pages, type Page, type Rest } from '../pages.ts'
-import type { UserStore } from '../user-store.ts'
+import type { StoreFailure, UserStore } from '../user-store.ts'
 import { createCursor, type Cursor } from './cursor.ts'
 import { toObjectId, toUser, type UserDocument } from './documents.ts'
 
 /** The most users in a page of a list, and the most bytes of documents; a longer user gets a page of its own. */
 const PAGE = 1_000
 const PAGE_BYTES = 250_000
-
-/** How long a server keeps a cursor that is lost, in milliseconds. */
-const CURSOR_TIMEOUT = 600_000
 
 interface Parts {
   /** Makes a call of the driver, waits for it, and translates its errors. */
@@ -25,32 +22,24 @@ export function lists({ attempt, client }: Parts): Pick<UserStore, 'list' | 'ids
   let size = 1 // how many users to ask for in the next page of any list; grows while users are short
 
   /**
-   * When a cursor was last lost: the server was away, or there are several routers (mongos), each with its own
-   * cursors. Then each page is a query for a while, so that no cursors pile up.
+   * Whether the server did not find a cursor: it was restarted, or there are several routers (mongos), each with its own
+   * cursors. From then on, each page is a query of its own, so that lost cursors do not pile up.
    */
-  let lost = -Infinity
+  let losesCursors = false
 
   /** Two at a time, because a response can have 16 MB. */
-  const nextBatch = batched<{ cursor: Cursor; batchSize: number }, Buffer[]>(
-    async ([call]) => {
-      const { cursor, batchSize } = call!.item
-      call!.resolve(await attempt(() => cursor.next(batchSize)))
-      await letOthersIn()
-    },
-    { most: 1, runs: 2, onBatch() {} },
-  )
+  const inTurn = atMost(2, (read: () => Promise<Buffer[]>) => attempt(read), letOthersIn)
 
   /** A few at a time: otherwise, many lists would take all connections of the driver. */
-  const idsOf = batched<{ after: string | undefined; limit: number }, string[]>(
-    async ([call]) => {
-      const { after, limit } = call!.item
+  const idsOf = atMost(
+    2,
+    async ({ after, limit }: { after: string | undefined; limit: number }) => {
       const page = { sort: { _id: 1 }, limit, batchSize: limit + 1 } as const
       const options = { projection: { _id: 1 }, ...page }
       const found = await attempt((users) => users.find(following(after), options).toArray())
-      call!.resolve(found.map(({ _id }) => _id.toHexString()))
-      await letOthersIn()
+      return found.map(({ _id }) => _id.toHexString())
     },
-    { most: 1, runs: 2, onBatch() {} },
+    letOthersIn,
   )
 
   async function* list(which: { after?: string | undefined; ids?: string[] } = {}) {
@@ -70,17 +59,18 @@ export function lists({ attempt, client }: Parts): Pick<UserStore, 'list' | 'ids
     }
 
     async function batch({ after, ids }: Rest, batchSize: number): Promise<Buffer[]> {
+      const read = (from: Cursor) => inTurn(() => from.next(batchSize))
       try {
-        if (cursor) return await nextBatch({ cursor, batchSize })
-      } catch {
-        lost = performance.now()
-        close()
+        if (cursor) return await read(cursor)
+      } catch (error) {
+        losesCursors ||= (error as StoreFailure).isFinal
+        close() // and a query continues the list
       }
       const filter = ids ? { _id: { $in: ids.map(toObjectId) } } : following(after)
-      singleBatch = performance.now() - lost < CURSOR_TIMEOUT
-      const limit = singleBatch ? batchSize : (ids?.length ?? 0) // 0: none
+      singleBatch = losesCursors
+      const limit = singleBatch ? batchSize : (ids?.length ?? NO_LIMIT)
       cursor = createCursor(client(), { filter, sort: { _id: 1 }, limit, singleBatch })
-      return nextBatch({ cursor, batchSize })
+      return read(cursor)
     }
 
     function close(): void {
@@ -97,6 +87,8 @@ export function lists({ attempt, client }: Parts): Pick<UserStore, 'list' | 'ids
 
   return { list, ids: (after, limit) => idsOf({ after, limit }) }
 }
+
+const NO_LIMIT = 0
 
 /** How many of `documents` fit in `PAGE_BYTES`, but at least one. */
 function endOf(documents: Buffer[]): number {

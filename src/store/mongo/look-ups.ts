@@ -46,7 +46,7 @@ export function lookUps({ attempt, users, onBatch }: Parts) {
     const values = calls.map(({ item }) => item)
     const cursor = findEach(users(), field, values)
     while (!cursor.closed) {
-      await attempt(() => cursor.hasNext())
+      await attempt(() => cursor.hasNext()) // reads a batch; the driver closes the cursor after the last one
       const batch = new Map<string, { user: User; isLong: boolean }>()
       for (const document of cursor.readBufferedDocuments()) {
         const user = toUser(document)

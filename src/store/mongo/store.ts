@@ -6,7 +6,7 @@ import {
   type Collection,
   type Filter,
 } from 'mongodb'
-import { batched, outcomes, type BatchObserver } from '../batch.ts'
+import { atMost, batched, outcomes, type BatchObserver } from '../batch.ts'
 import { isAway, TimedOut } from './away.ts'
 import {
   createMany,
@@ -108,10 +108,7 @@ export async function openMongoStore(
   const insertLong = inserter(1)
 
   /** Half of the driver's connections at a time, so that reads need not wait for many changes. */
-  const change = batched<Change, boolean>(
-    async ([call]) => call!.resolve(await attempt((users) => call!.item(users))),
-    { most: 1, runs: 50, onBatch() {} },
-  )
+  const change = atMost(50, (one: Change) => attempt(one))
 
   return {
     description,

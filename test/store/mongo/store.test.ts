@@ -115,7 +115,7 @@ describeMongodb('MongoDB', () => {
 
   /** The commands that a store sends when it is opened and for `work`, without those of a connection. */
   async function sent(
-    work: (store: UserStore, sofar: () => Command[]) => Promise<unknown>,
+    work: (store: UserStore, commandsSoFar: () => Command[]) => Promise<unknown>,
     options = '',
   ): Promise<Command[]> {
     const { hostname, port, pathname, search } = new URL(newPlace().mongodbUri!)
@@ -217,7 +217,7 @@ describeMongodb('MongoDB', () => {
 
   const three = () => [newUser(), newUser(), newUser()]
 
-  test('reads all pages of a list from one cursor, and ends a short list without another question', async () => {
+  test('reads all pages of a list from one cursor, and ends a short list without another query', async () => {
     const commands = await sent(async (store) => {
       await store.createMany(three(), false)
       await usersIn(store)
@@ -226,23 +226,23 @@ describeMongodb('MongoDB', () => {
     expect(namesOf(commands).slice(2)).toEqual(['find', 'getMore', 'find'])
   })
 
-  test('leaves no cursor open when a list is left', async () => {
-    const commands = await sent(async (store, sofar) => {
+  test('kills the cursor of a list that is left', async () => {
+    const commands = await sent(async (store, commandsSoFar) => {
       await store.createMany(three(), false)
       for await (const _ of store.list()) break
-      while (!namesOf(sofar()).includes('killCursors')) await sleep(5)
+      while (!namesOf(commandsSoFar()).includes('killCursors')) await sleep(5)
     })
     expect(namesOf(commands).slice(2)).toEqual(['find', 'killCursors'])
   })
 
-  test('goes on with a list whose cursor the server has lost, and makes no other cursor for a while', async () => {
-    const commands = await sent(async (store, sofar) => {
+  test('goes on with a list whose cursor the server has lost, and makes no other cursor', async () => {
+    const commands = await sent(async (store, commandsSoFar) => {
       const newcomers = Array.from({ length: 30 }, () => newUser())
       await store.createMany(newcomers, false)
       const listed: User[] = []
       for await (const page of store.list()) {
         listed.push(...page)
-        const { getMore, $db } = sofar().at(-1)!
+        const { getMore, $db } = commandsSoFar().at(-1)!
         if (listed.length === 5) await kill($db, getMore)
       }
       expect(listed.map(({ email }) => email)).toEqual(newcomers.map(({ email }) => email))
@@ -254,7 +254,24 @@ describeMongodb('MongoDB', () => {
     expect(finds.map(({ singleBatch }) => singleBatch)).toEqual([false, true, true, true])
   })
 
-  /** Kills a cursor as another program. */
+  test('a lost cursor fails no other list', async () => {
+    await sent(async (store, commandsSoFar) => {
+      await store.createMany(
+        Array.from({ length: 30 }, () => newUser()),
+        false,
+      )
+      const pages = store.list()[Symbol.asyncIterator]()
+      await pages.next()
+      await pages.next()
+      const { getMore, $db } = commandsSoFar().at(-1)!
+      await kill($db, getMore)
+      const others = Array.from({ length: 6 }, () => usersIn(store))
+      expect((await pages.next()).value).toHaveLength(16)
+      for (const users of await Promise.all(others)) expect(users).toHaveLength(30)
+    })
+  })
+
+  /** Kills a cursor from another client. */
   async function kill(database: string, cursor: unknown): Promise<void> {
     client = new MongoClient(newPlace().mongodbUri!)
     const killed = await client.db(database).command({ killCursors: 'users', cursors: [cursor] })
