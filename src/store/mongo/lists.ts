@@ -1,6 +1,6 @@
 // Reads lists from MongoDB page by page. One cursor serves all pages of a list, so that the server looks for its
 // users only once.
-import type { Collection, Filter, MongoClient } from 'mongodb'
+import type { Collection, Filter, MongoClient, MongoServerError } from 'mongodb'
 import { letOthersIn } from '../../turns.ts'
 import { atMost } from '../batch.ts'
 import { pages, type Page, type Rest } from '../pages.ts'
@@ -44,7 +44,7 @@ export function lists({ attempt, client }: Parts): Pick<UserStore, 'list' | 'ids
 
   async function* list(which: { after?: string | undefined; ids?: string[] } = {}) {
     let cursor: Cursor | undefined
-    let singleBatch = false
+    let isAlone = false // whether the page has a query of its own
 
     async function page(rest: Rest): Promise<Page> {
       const batchSize = size
@@ -52,25 +52,28 @@ export function lists({ attempt, client }: Parts): Pick<UserStore, 'list' | 'ids
       size = nextSize(documents, batchSize)
       const users = documents.slice(0, endOf(documents)).map(toUser)
       const isWhole = users.length === documents.length
-      const isLast = isWhole && (singleBatch ? users.length < batchSize : !cursor!.hasMore())
+      const isAtEnd = !cursor!.hasMore() && !(isAlone && documents.length === batchSize)
       // What does not fit is read again, so that it is not in memory while the client reads this page.
-      if (!isWhole || singleBatch) close()
-      return { users, isLast }
+      if (!isWhole || isAlone) close()
+      return { users, isLast: isWhole && isAtEnd }
     }
 
     async function batch({ after, ids }: Rest, batchSize: number): Promise<Buffer[]> {
-      const read = (from: Cursor) => inTurn(() => from.next(batchSize))
+      const open = cursor
       try {
-        if (cursor) return await read(cursor)
+        if (open) return await inTurn(() => open.next(batchSize))
       } catch (error) {
-        losesCursors ||= (error as StoreFailure).isFinal
+        const { cause } = error as StoreFailure
+        losesCursors ||= (cause as MongoServerError).code === CURSOR_NOT_FOUND
         close() // and a query continues the list
       }
       const filter = ids ? { _id: { $in: ids.map(toObjectId) } } : following(after)
-      singleBatch = losesCursors
-      const limit = singleBatch ? batchSize : (ids?.length ?? NO_LIMIT)
-      cursor = createCursor(client(), { filter, sort: { _id: 1 }, limit, singleBatch })
-      return read(cursor)
+      isAlone = losesCursors
+      const limit = isAlone ? batchSize : NO_LIMIT
+      return inTurn(() => {
+        cursor = createCursor(client(), { filter, sort: { _id: 1 }, limit })
+        return cursor.next(batchSize)
+      })
     }
 
     function close(): void {
@@ -89,6 +92,7 @@ export function lists({ attempt, client }: Parts): Pick<UserStore, 'list' | 'ids
 }
 
 const NO_LIMIT = 0
+const CURSOR_NOT_FOUND = 43 // https://www.mongodb.com/docs/manual/reference/error-codes/
 
 /** How many of `documents` fit in `PAGE_BYTES`, but at least one. */
 function endOf(documents: Buffer[]): number {

@@ -4,6 +4,7 @@ import { BSON, MongoClient, ObjectId, type Document } from 'mongodb'
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createCursor } from '../../../src/store/mongo/cursor.ts'
 import { openMongoStore } from '../../../src/store/mongo/store.ts'
 import {
   EmailTaken,
@@ -251,7 +252,12 @@ describeMongodb('MongoDB', () => {
     const asked = namesOf(commands).filter((name) => /^(find|getMore)$/.test(name))
     expect(asked).toEqual(['find', 'getMore', 'getMore', 'find', 'find', 'find'])
     const finds = commands.filter(({ name }) => name === 'find')
-    expect(finds.map(({ singleBatch }) => singleBatch)).toEqual([false, true, true, true])
+    expect(finds.map(({ limit, batchSize }) => limit === batchSize)).toEqual([
+      false,
+      true,
+      true,
+      true,
+    ])
   })
 
   test('a lost cursor fails no other list', async () => {
@@ -269,6 +275,53 @@ describeMongodb('MongoDB', () => {
       expect((await pages.next()).value).toHaveLength(16)
       for (const users of await Promise.all(others)) expect(users).toHaveLength(30)
     })
+  })
+
+  test.each(['with', 'without'])(
+    'a list has all users if a response has room for fewer than it should have, %s cursors',
+    async (cursors) => {
+      await sent(async (store, commandsSoFar) => {
+        const short = () => Array.from({ length: 5 }, () => newUser())
+        await store.createMany(short(), false)
+        for (let i = 0; i < 3; i += 1) await store.create(newUser({ name: 'x'.repeat(9_000_000) }))
+        await store.createMany(short(), false)
+        const lengths: number[] = []
+        for await (const page of store.list()) {
+          lengths.push(page.length)
+          const { getMore, $db } = commandsSoFar().at(-1)!
+          if (lengths.length === 2 && cursors === 'without') await kill($db, getMore)
+        }
+        expect(lengths).toEqual([1, 4, 1, 1, 1, 1, 4])
+        expect(await usersIn(store)).toHaveLength(13)
+      })
+    },
+  )
+
+  test('each list gives back its session', async () => {
+    const commands = await sent(async (store) => {
+      await store.createMany(three(), false)
+      for (let i = 0; i < 3; i += 1) await usersIn(store)
+    })
+    const sessions = commands.flatMap(({ name, lsid }) =>
+      name === 'find' ? [lsid.id.toString()] : [],
+    )
+    expect(sessions).toHaveLength(3)
+    expect(new Set(sessions).size).toBe(1)
+  })
+
+  test('a cursor that is closed before the server responds is killed', async () => {
+    const place = newPlace()
+    await (await open(place)).createMany(three(), false)
+    const monitored = new MongoClient(place.mongodbUri!, { monitorCommands: true })
+    const names: string[] = []
+    const cursor = createCursor(monitored, {})
+    monitored.on('commandStarted', ({ commandName }) => {
+      names.push(commandName)
+      if (commandName === 'find') cursor.close()
+    })
+    expect(await cursor.next(1)).toHaveLength(1)
+    while (!names.includes('killCursors')) await sleep(5)
+    await monitored.close()
   })
 
   /** Kills a cursor from another client. */
