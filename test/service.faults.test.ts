@@ -256,8 +256,8 @@ describe('MongoDB under load', () => {
         expect(load.slowest).toBeLessThan(rounds(8_000, 4_000)) // 8 s are a hang on any machine
         expect(load.contradictedBy(await listAt(service))).toEqual([])
       }
-      const expected: unknown[] = [200, 201, 204, 404, 500] // 404 comes after a DELETE
-      expect([...load.outcomes.keys()].filter((one) => !expected.includes(one))).toEqual([])
+      load.outcomes.delete(404) // a slow machine may delete no user meanwhile
+      expect([...load.outcomes.keys()].sort()).toEqual([200, 201, 204, 500])
       expect([...states].sort()).toEqual(['/livez 200', '/readyz 200'])
       expect(service.process.exitCode).toBeNull()
     },

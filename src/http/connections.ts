@@ -14,7 +14,11 @@ interface Exchange {
   failure?: Failure
 }
 
-/** Called when a request has been served, or its connection has closed. `hasBegun`: whether the service began to serve it. */
+/**
+ * Called when a request has been served, or its connection has closed.
+ *
+ * @param hasBegun whether the service had begun to serve it
+ */
 type OnOver = (response: ServerResponse, hasBegun: boolean) => void
 
 /** One connection: the request that is being served, and those that wait for it. */

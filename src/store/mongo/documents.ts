@@ -10,6 +10,9 @@ export const USERS = 'users'
 /** A user as MongoDB keeps it. An empty email is an absent field, which the sparse index leaves out. */
 export type UserDocument = Omit<User, 'id' | 'email'> & { _id: ObjectId; email?: string }
 
+/** Makes a call of the driver, waits for it, and translates its errors. */
+export type Attempt = <T>(call: (users: Collection<UserDocument>) => Promise<T>) => Promise<T>
+
 export function toDocument({ id, email, ...fields }: User): UserDocument {
   return { _id: toObjectId(id), ...fields, ...(email !== '' && { email }) }
 }

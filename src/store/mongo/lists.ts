@@ -1,20 +1,19 @@
 // Reads lists from MongoDB page by page. One cursor serves all pages of a list, so that the server looks for its
 // users only once.
-import type { Collection, Filter, MongoClient, MongoServerError } from 'mongodb'
+import type { Filter, MongoClient, MongoServerError } from 'mongodb'
 import { letOthersIn } from '../../turns.ts'
 import { atMost } from '../batch.ts'
 import { pages, type Page, type Rest } from '../pages.ts'
 import type { StoreFailure, UserStore } from '../user-store.ts'
 import { createCursor, type Cursor } from './cursor.ts'
-import { toObjectId, toUser, type UserDocument } from './documents.ts'
+import { toObjectId, toUser, type Attempt, type UserDocument } from './documents.ts'
 
 /** The most users in a page of a list, and the most bytes of documents; a longer user gets a page of its own. */
 const PAGE = 1_000
 const PAGE_BYTES = 250_000
 
 interface Parts {
-  /** Makes a call of the driver, waits for it, and translates its errors. */
-  attempt: <T>(call: (users: Collection<UserDocument>) => Promise<T>) => Promise<T>
+  attempt: Attempt
   client: () => MongoClient
 }
 
@@ -22,7 +21,7 @@ export function lists({ attempt, client }: Parts): Pick<UserStore, 'list' | 'ids
   let size = 1 // how many users to ask for in the next page of any list; grows while users are short
 
   /**
-   * Whether the server did not find a cursor: it was restarted, or there are several routers (mongos), each with its own
+   * Whether the server has lost a cursor: it was restarted, or there are several routers (mongos), each with its own
    * cursors. From then on, each page is a query of its own, so that lost cursors do not pile up.
    */
   let losesCursors = false

@@ -4,7 +4,7 @@ import type { Collection } from 'mongodb'
 import { letOthersIn } from '../../turns.ts'
 import { batched, type BatchObserver, type Call } from '../batch.ts'
 import type { User } from '../user-store.ts'
-import { findEach, toUser, type UserDocument } from './documents.ts'
+import { findEach, toUser, type Attempt, type UserDocument } from './documents.ts'
 
 /**
  * The most look-ups, or inserts, in one command. With 64 connections this serves 2.4 times as many GETs
@@ -25,8 +25,7 @@ const REMEMBERED = 1_000
 const LONGEST_REMEMBERED = 500
 
 interface Parts {
-  /** Makes a call of the driver, waits for it, and translates its errors. */
-  attempt: <T>(call: (users: Collection<UserDocument>) => Promise<T>) => Promise<T>
+  attempt: Attempt
   users: () => Collection<UserDocument>
   onBatch: BatchObserver
 }

@@ -149,6 +149,11 @@ describeMongodb('MongoDB', () => {
 
   const namesOf = (commands: Command[]) => commands.map(({ name }) => name)
 
+  /** Those after `createIndexes` and the `insert` of the users. */
+  const readsIn = (commands: Command[]) => namesOf(commands).slice(2)
+
+  const newUsers = (length: number) => Array.from({ length }, () => newUser())
+
   test('gets a unique index on email that leaves out users without one', async () => {
     expect(await sent(async () => {})).toMatchObject([
       {
@@ -194,10 +199,7 @@ describeMongodb('MongoDB', () => {
     expect(pages).toEqual([1, 1, 1, 1, 1])
 
     const commands = await sent(async (store) => {
-      await store.createMany(
-        Array.from({ length: 900 }, () => newUser()),
-        false,
-      )
+      await store.createMany(newUsers(900), false)
       await usersIn(store)
       await usersIn(store)
     })
@@ -206,7 +208,7 @@ describeMongodb('MongoDB', () => {
 
   test('reads long users that follow short ones again, one at a time, because one response could have 16 MB', async () => {
     const commands = await sent(async (store) => {
-      const short = Array.from({ length: 100 }, () => newUser())
+      const short = newUsers(100)
       const long = Array.from({ length: 3 }, () => newUser({ name: 'x'.repeat(700_000) }))
       await store.createMany([...short, ...long], false)
       const pages = []
@@ -216,29 +218,27 @@ describeMongodb('MongoDB', () => {
     expect(sizesOf(commands).slice(4)).toEqual([256, 1, 1, 1, 1])
   })
 
-  const three = () => [newUser(), newUser(), newUser()]
-
   test('reads all pages of a list from one cursor, and ends a short list without another query', async () => {
     const commands = await sent(async (store) => {
-      await store.createMany(three(), false)
+      await store.createMany(newUsers(3), false)
       await usersIn(store)
       await usersIn(store)
     })
-    expect(namesOf(commands).slice(2)).toEqual(['find', 'getMore', 'find'])
+    expect(readsIn(commands)).toEqual(['find', 'getMore', 'find'])
   })
 
   test('kills the cursor of a list that is left', async () => {
     const commands = await sent(async (store, commandsSoFar) => {
-      await store.createMany(three(), false)
+      await store.createMany(newUsers(3), false)
       for await (const _ of store.list()) break
       while (!namesOf(commandsSoFar()).includes('killCursors')) await sleep(5)
     })
-    expect(namesOf(commands).slice(2)).toEqual(['find', 'killCursors'])
+    expect(readsIn(commands)).toEqual(['find', 'killCursors'])
   })
 
   test('goes on with a list whose cursor the server has lost, and makes no other cursor', async () => {
     const commands = await sent(async (store, commandsSoFar) => {
-      const newcomers = Array.from({ length: 30 }, () => newUser())
+      const newcomers = newUsers(30)
       await store.createMany(newcomers, false)
       const listed: User[] = []
       for await (const page of store.list()) {
@@ -262,10 +262,7 @@ describeMongodb('MongoDB', () => {
 
   test('a lost cursor fails no other list', async () => {
     await sent(async (store, commandsSoFar) => {
-      await store.createMany(
-        Array.from({ length: 30 }, () => newUser()),
-        false,
-      )
+      await store.createMany(newUsers(30), false)
       const pages = store.list()[Symbol.asyncIterator]()
       await pages.next()
       await pages.next()
@@ -281,10 +278,9 @@ describeMongodb('MongoDB', () => {
     'a list has all users if a response has room for fewer than it should have, %s cursors',
     async (cursors) => {
       await sent(async (store, commandsSoFar) => {
-        const short = () => Array.from({ length: 5 }, () => newUser())
-        await store.createMany(short(), false)
+        await store.createMany(newUsers(5), false)
         for (let i = 0; i < 3; i += 1) await store.create(newUser({ name: 'x'.repeat(9_000_000) }))
-        await store.createMany(short(), false)
+        await store.createMany(newUsers(5), false)
         const lengths: number[] = []
         for await (const page of store.list()) {
           lengths.push(page.length)
@@ -299,7 +295,7 @@ describeMongodb('MongoDB', () => {
 
   test('each list gives back its session', async () => {
     const commands = await sent(async (store) => {
-      await store.createMany(three(), false)
+      await store.createMany(newUsers(3), false)
       for (let i = 0; i < 3; i += 1) await usersIn(store)
     })
     const sessions = commands.flatMap(({ name, lsid }) =>
@@ -311,7 +307,7 @@ describeMongodb('MongoDB', () => {
 
   test('a cursor that is closed before the server responds is killed', async () => {
     const place = newPlace()
-    await (await open(place)).createMany(three(), false)
+    await (await open(place)).createMany(newUsers(3), false)
     const monitored = new MongoClient(place.mongodbUri!, { monitorCommands: true })
     const names: string[] = []
     const cursor = createCursor(monitored, {})
