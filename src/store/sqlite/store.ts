@@ -8,6 +8,7 @@ import { letOthersIn, oneByOne } from '../../turns.ts'
 import { batched, settleEach, type BatchObserver, type Call } from '../batch.ts'
 import { COLUMNS, migrate, transaction } from './schema.ts'
 import { pages, type Page } from '../pages.ts'
+import { sharedReads } from './reads.ts'
 import { newUserId } from '../user-id.ts'
 import {
   EmailTaken,
@@ -146,32 +147,16 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
   )
   const remove = db.prepare(`DELETE FROM users WHERE id = ${TEXT} AND name = ifnull(${TEXT}, name)`)
   const any = db.prepare('SELECT 1 FROM users LIMIT 1')
-  const begin = db.prepare('BEGIN')
-  const end = db.prepare('COMMIT')
+  const reads = sharedReads(db)
   const pageAfter = pager(db, 'id > ?')
   const pageAmong = pager(db, 'id IN (SELECT value FROM json_each(?))')
 
-  let reads = 0 // since endReads()
-
-  /**
-   * From the second read on, the reads of one turn share a transaction, because each transaction locks and unlocks
-   * the file. With 64 connections, a GET by id and a log-in take 7 % less time (`npm run bench`).
-   */
-  function shareTransaction(): void {
-    reads += 1
-    if (reads === 1) queueMicrotask(endReads)
-    if (reads === 2) begin.run()
-  }
-
-  function endReads(): void {
-    reads = 0
-    if (db.isOpen && db.isTransaction) end.run()
-  }
-
-  function writeAll<T>(work: () => T): T {
-    endReads()
-    return transaction(db, work)
-  }
+  /** Makes a call that must not be in the transaction of reads. */
+  const alone = <T>(call: () => T): Promise<T> =>
+    attempt(() => {
+      reads.end()
+      return call()
+    })
 
   /**
    * A write within a transaction. If it fails, it undoes only itself, unless SQLite had to undo the whole
@@ -202,7 +187,7 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
   async function commitAll(calls: Call<Write, boolean>[]): Promise<void> {
     for (let left = calls; left.length > 0;) {
       const start = performance.now()
-      const done = await attempt(() => writeAll(() => writeInTime(left)))
+      const done = await alone(() => transaction(db, () => writeInTime(left)))
       onBatch('write', done.length)
       settleEach(left.slice(0, done.length), done)
       left = left.slice(done.length)
@@ -222,7 +207,7 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
     return async (value) => {
       const read = (query: typeof always) =>
         attempt(() => {
-          shareTransaction()
+          reads.join()
           return query.get(bytes(value)) as UserRow | undefined
         })
       const row = await read(ifShort)
@@ -250,9 +235,9 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
     most: MANY,
     createMany(users, update) {
       const createAll = () => users.map((user) => createNew(user, update))
-      return attempt(() => {
+      return alone(() => {
         db.exec(FOR_MANY)
-        return writeAll(createAll)
+        return transaction(db, createAll)
       })
     },
     find: finder('id'),
@@ -269,11 +254,10 @@ function storeIn(db: DatabaseSyncInstance, description: string, onBatch: BatchOb
     remove: (id, ifName) => commit(() => remove.run(bytes(id), bytesIf(ifName))),
     isEmpty: () => attempt(() => any.get() === undefined),
     async close() {
-      endReads()
       // The library's close() leaves the data in the write-ahead log, which is also durable. If the checkpoint
       // fails, the next process that opens the database reads the log.
-      await attempt(() => db.exec('PRAGMA wal_checkpoint(TRUNCATE)')).catch(() => {})
-      await attempt(() => db.close())
+      await alone(() => db.exec('PRAGMA wal_checkpoint(TRUNCATE)')).catch(() => {})
+      await alone(() => db.close())
     },
   }
 }

@@ -52,33 +52,6 @@ test('writes of one turn are one transaction', async () => {
   expect(sizes).toEqual([50])
 })
 
-test('reads of one turn share a transaction: they see the same state', async () => {
-  const place = newPlace()
-  const store = await open(place)
-  const [ada, grace] = [await store.create(newUser()), await store.create(newUser())]
-  const other = databaseOf(place)
-  const before = [store.find(ada.id), store.findByEmail(ada.email)]
-  other.exec('DELETE FROM users')
-  before.push(store.find(grace.id))
-  expect(await Promise.all(before)).toEqual([ada, ada, grace])
-  expect(await Promise.all([store.find(ada.id), store.find(grace.id)])).toEqual([
-    undefined,
-    undefined,
-  ])
-  other.close()
-})
-
-test('the transaction of reads ends before a write, and before the store closes', async () => {
-  const place = newPlace()
-  const store = await open(place)
-  const { id } = await store.create(newUser())
-  const readTwice = () => [store.find(id), store.find(id)]
-  const many = [...readTwice(), store.createMany([newUser()], false)]
-  expect(await Promise.all(many)).toMatchObject([{ id }, { id }, ['created']])
-  await Promise.all([...readTwice(), store.close()])
-  expect(statSync(`${databaseIn(place.dataDir)}-wal`).size).toBe(0)
-})
-
 test('writes that take long are several transactions, with other work between', async () => {
   let turns = 0
   const atTurn = () => {
