@@ -21,9 +21,9 @@ export function createLogger(
 
 /**
  * Writes the lines of one turn of the event loop together: with 64 connections, a GET by id takes 3 % less time
- * (`npm run bench`). Writes sooner when they are long together: many requests of one turn could fill the queue. While
- * the reader of a pipe is slow, keeps up to a megabyte instead of blocking. Lines that it can neither keep nor write
- * are dropped.
+ * (`npm run bench`). Writes sooner when there are more than 64 KB, because the requests of one turn could fill the
+ * queue. While the reader of a pipe is slow, keeps up to a megabyte instead of blocking. Lines that it can neither keep
+ * nor write are dropped.
  */
 function standardOutput(onDrop: () => void): DestinationStream {
   let waiting = Buffer.alloc(0)

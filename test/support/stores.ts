@@ -1,12 +1,13 @@
 // The stores under test, and a suite of tests for each of them.
 import { afterAll, afterEach, beforeAll, describe } from '@jest/globals'
+import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MongoClient } from 'mongodb'
 import type { BatchObserver } from '../../src/store/batch.ts'
-import { openStore } from '../../src/store/open.ts'
+import { databaseIn, openStore } from '../../src/store/open.ts'
 import type { User, UserStore } from '../../src/store/user-store.ts'
 
 /** Where a store keeps its users: what `openStore` takes, and the same as environment variables. */
@@ -28,6 +29,10 @@ export function sqlitePlace(): Place {
     remove: async () => rmSync(dataDir, { recursive: true, force: true }),
   }
 }
+
+/** The database of a store, as another program opens it. */
+export const databaseOf = ({ dataDir }: Place): DatabaseSyncInstance =>
+  new DatabaseSync(databaseIn(dataDir))
 
 /** A new database on the server that the tests were given. */
 export function mongodbPlace(): Place {

@@ -1,16 +1,14 @@
-// Reads of one task share a transaction: what they see, and what comes in the same task.
+// Reads that share a transaction: what they see, and when the transaction ends.
 import { expect, test } from '@jest/globals'
-import { DatabaseSync } from '@photostructure/sqlite'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { databaseIn } from '../../../src/store/open.ts'
 import { StoreFailure } from '../../../src/store/user-store.ts'
-import { sqlitePlace, useOwnStores, type Place } from '../../support/stores.ts'
+import { databaseOf, sqlitePlace, useOwnStores, type Place } from '../../support/stores.ts'
 import { newUser } from '../../support/users.ts'
 
 const { newPlace, open } = useOwnStores(sqlitePlace)
 
-const databaseOf = ({ dataDir }: Place) => new DatabaseSync(databaseIn(dataDir))
 const logSize = ({ dataDir }: Place) => statSync(`${databaseIn(dataDir)}-wal`).size
 
 test('reads of one task see the same state, and those of the next task the new one', async () => {

@@ -1,10 +1,9 @@
 // The table of a new database, and of one that an earlier version of the service made.
 import { expect, test } from '@jest/globals'
-import { DatabaseSync } from '@photostructure/sqlite'
 import { databaseIn } from '../../../src/store/open.ts'
 import { COLUMNS, migrate, MIGRATIONS } from '../../../src/store/sqlite/schema.ts'
 import { StoreFailure } from '../../../src/store/user-store.ts'
-import { sqlitePlace, useOwnStores, usersIn, type Place } from '../../support/stores.ts'
+import { databaseOf, sqlitePlace, useOwnStores, usersIn, type Place } from '../../support/stores.ts'
 import { newUser } from '../../support/users.ts'
 
 const { newPlace, open } = useOwnStores(sqlitePlace)
@@ -28,8 +27,6 @@ function placeOfVersion1(): Place {
   db.close()
   return place
 }
-
-const databaseOf = ({ dataDir }: Place) => new DatabaseSync(databaseIn(dataDir))
 
 function readAt<T>(place: Place, sql: string): T[] {
   const db = databaseOf(place)

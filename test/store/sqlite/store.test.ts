@@ -1,6 +1,5 @@
 // What only the SQLite store does. (What every store does: ../user-store.test.ts.)
 import { expect, test } from '@jest/globals'
-import { DatabaseSync } from '@photostructure/sqlite'
 import {
   chmodSync,
   chownSync,
@@ -15,12 +14,10 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { databaseIn } from '../../../src/store/open.ts'
 import { backUpSqlite, openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import { StoreFailure } from '../../../src/store/user-store.ts'
-import { sqlitePlace, useOwnStores, usersIn, type Place } from '../../support/stores.ts'
+import { databaseOf, sqlitePlace, useOwnStores, usersIn } from '../../support/stores.ts'
 import { newUser } from '../../support/users.ts'
 
 const { newPlace, open } = useOwnStores(sqlitePlace)
-
-const databaseOf = ({ dataDir }: Place) => new DatabaseSync(databaseIn(dataDir))
 
 test('a closed store has everything in the database itself; its log is empty', async () => {
   const place = newPlace()
