@@ -308,6 +308,7 @@ describeBrowser('the page', () => {
       for (const colorScheme of SCHEMES) {
         await page.emulateMedia({ colorScheme })
         for (const part of ['header', 'openapi-explorer']) {
+          await page.locator(part).waitFor() // page.js adds the explorer after the page has loaded
           const style = `getComputedStyle(document.querySelector('${part}'))`
           const text = lightness(await page.evaluate(`${style}.color`))
           const background = lightness(await page.evaluate(`${style}.backgroundColor`))
