@@ -2,6 +2,7 @@
 # docker build --build-arg VERSION=$(node -p "require('./package.json').version") -t users-service .
 FROM node:24-bookworm-slim AS base
 WORKDIR /app
+# .npmrc makes npm ci fail if this Node is older than package.json allows.
 COPY package.json package-lock.json .npmrc ./
 
 FROM base AS build
@@ -32,9 +33,9 @@ WORKDIR /app
 # connection at once; the threshold is lower, so that such buffers go back to the system when they are free.
 ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=60000 NODE_OPTIONS="--max-old-space-size=80 --max-semi-space-size=4"
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
-# The embedded store's folder, for a volume. Any user that the container runs as can write to it. Not declared as
-# a VOLUME: a container with a read-only file system would get one without a limit on its size.
-RUN install -d -m 1777 /data
+# The folder of SQLite, for a volume; only user 1000 can read it. Not declared as a VOLUME: a container with a
+# read-only file system would get one without a limit on its size.
+RUN install -d -m 700 -o 1000 -g 1000 /data
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json openapi.yaml ./
@@ -48,7 +49,7 @@ ENV NODE_COMPILE_CACHE=/app/.cache
 RUN install -d -o 1000 -g 1000 .cache
 USER 1000:1000
 RUN DATA_DIR=/tmp/users timeout --preserve-status 5 node dist/src/main.js \
- && node -e "import('./dist/src/store/mongo/store.js'); import('./dist/src/public-server.js').then((it) => it.loadReaders())" \
+ && node -e "import('./dist/src/store/mongo/store.js')" \
  && rm -r /tmp/users
 EXPOSE 3000 9090
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \

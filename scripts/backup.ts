@@ -1,35 +1,66 @@
 #!/usr/bin/env node
-// Copies the SQLite database to a new file, also while the service runs.
-import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
-import { readConfig } from '../src/config.ts'
+// Copies the SQLite database to a file or to standard output, also while the service runs.
+import fs, { createReadStream, existsSync, lstatSync, statfsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { loadConfig } from '../src/config.ts'
 import { databaseIn } from '../src/store/open.ts'
-import { backUpSqlite } from '../src/store/sqlite/store.ts'
-import { fileAt, print, program, UsageError } from './program.ts'
+import { freezeSqlite } from '../src/store/sqlite/database.ts'
+import { fileAt, program, stopSignal, UsageError, warn } from './program.ts'
+import { openOutput } from './transfer/file.ts'
 
 const USAGE = `usage: backup FILE
 
-Copies the SQLite database, users.db in DATA_DIR (./data by default), to FILE, which must not exist. The
-service may run meanwhile. Keep a copy of the file signing-secret in DATA_DIR too: without it, all tokens
-become invalid. If MONGODB_URI is set, the users are in MongoDB: use mongodump or export-users.
+Copies the SQLite database, users.db in DATA_DIR (./data by default), to FILE, which must not exist; add .gz
+to compress it. Use '-' for standard output, and then npm run --silent. The service may run; until the end,
+what it writes takes more space in DATA_DIR. Keep a copy of the file signing-secret there too: without it, all
+tokens become invalid. If MONGODB_URI is set, the users are in MongoDB: use mongodump or export-users.
 
-To restore, stop the service, replace users.db with FILE, delete users.db-wal and users.db-shm, and start
+To restore, stop the service, replace users.db with the copy, delete users.db-wal and users.db-shm, and start
 the service. In a container, see k8s/README.md.
 Exit codes: 0 the database was copied; 1 it was not; 2 wrong options.`
+
+const TOO_SLOW =
+  'too slow: nothing was read for a minute, or the log of new writes became too large'
+/** In bytes. The larger the log of SQLite, the more time each write of the service takes meanwhile. */
+const MAX_LOG_SIZE = 200e6
+const inMb = (bytes: number) => `${Math.ceil(bytes / 1e6).toLocaleString('en')} MB`
 
 await program(USAGE, {}, async (_, [path, ...more]) => {
   if (!path || more.length > 0) throw new UsageError('give one FILE')
   const target = fileAt(path)
-  const { dataDir, mongodbUri } = readConfig(process.env, false)
+  const { dataDir, mongodbUri } = loadConfig(false)
   if (mongodbUri) throw new Error('the users are in MongoDB: use mongodump or export-users')
   const database = databaseIn(dataDir)
   if (!existsSync(database)) throw new Error(`there are no users in ${dataDir}: check DATA_DIR`)
-  closeSync(openSync(target, 'wx', 0o600)) // only its owner may read it; fails if `target` is a link
+  if (target !== '-' && lstatSync(target, { throwIfNoEntry: false }))
+    throw new Error(`${target} exists: give another file`)
+  const { logSize, release } = await freezeSqlite(database)
+  const slow = new AbortController()
   try {
-    backUpSqlite(database, target)
+    const { size } = statSync(database)
+    const free = freeSpace(dirname(target))
+    if (size > free && !/^-$|\.gz$/i.test(target))
+      throw new Error(
+        `${target} needs ${inMb(size)}, and ${inMb(free)} are free: use another folder, or -`,
+      )
+    // Closing a file of the database would end SQLite's locks in this process.
+    const source = createReadStream(database, { fs: { ...fs, close: (_, done) => done?.(null) } })
+    // `kubectl exec` does not end its program when it is interrupted.
+    const idle = setTimeout(() => target === '-' && slow.abort(), 60_000)
+    source.on('data', () => idle.refresh())
+    const mayGrowTo = () => Math.min(freeSpace(dataDir), MAX_LOG_SIZE)
+    setInterval(() => logSize() > mayGrowTo() && slow.abort(), 1000)
+    await openOutput(target, false)(source, AbortSignal.any([stopSignal(), slow.signal]))
+    warn(`copied ${inMb(size)} from ${database}`)
+    return 0
   } catch (error) {
-    rmSync(target)
-    throw error
+    throw slow.signal.aborted ? new Error(TOO_SLOW) : error
+  } finally {
+    await release()
   }
-  await print(`${database} was copied to ${target}`)
-  return 0
 })
+
+function freeSpace(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder)
+  return bavail * bsize
+}

@@ -8,18 +8,18 @@ export interface OpenApi {
   [key: string]: unknown
 }
 
-/** Sentences, each with the place of the change. */
+/** A description of each change, with its place. */
 type Changes = string[]
 type Side = 'request' | 'response'
 type Node = Record<string, any> // eslint-disable-line -- whatever a document has at a place
 
-/** @returns a sentence for each change that breaks a client */
+/** @returns a description of each change that breaks a client */
 export function breakingChanges(released: OpenApi, current: OpenApi): Changes {
   const [before, now] = [released, current].map((contract) => resolve(contract, contract) as Node)
   return [
-    ...same('components', 'securitySchemes', schemes(before!), schemes(now!)),
-    ...kept('components', before!.components.schemas, now!.components.schemas, () => []),
-    ...kept('', operations(before!), operations(now!), operation),
+    ...compareValues('components', 'securitySchemes', schemes(before!), schemes(now!)),
+    ...compareEntries('components', before!.components.schemas, now!.components.schemas, () => []),
+    ...compareEntries('', operations(before!), operations(now!), operation),
   ]
 }
 
@@ -49,12 +49,12 @@ const byName = (parameters: Node[]): Node =>
 function operation(at: string, before: Node, now: Node): Changes {
   const isPublicNow = now.security?.length === 0
   return [
-    ...same(at, 'operationId', before.operationId, now.operationId),
-    ...same(at, 'servers', before.servers, now.servers),
-    ...(isPublicNow ? [] : same(at, 'security', before.security, now.security)),
+    ...compareValues(at, 'operationId', before.operationId, now.operationId),
+    ...compareValues(at, 'servers', before.servers, now.servers),
+    ...(isPublicNow ? [] : compareValues(at, 'security', before.security, now.security)),
     ...parameters(at, before.parameters, now.parameters),
-    ...kept(at, { body: before.requestBody }, { body: now.requestBody }, input),
-    ...kept(at, before.responses, now.responses, response),
+    ...compareEntries(at, { body: before.requestBody }, { body: now.requestBody }, input),
+    ...compareEntries(at, before.responses, now.responses, response),
   ]
 }
 
@@ -62,7 +62,7 @@ function parameters(at: string, before: Node = {}, now: Node = {}): Changes {
   const added = Object.keys(now).filter((name) => !before[name] && now[name].required)
   return [
     ...added.map((name) => `${at} ${name}: is new and required`),
-    ...kept(at, before, now, input),
+    ...compareEntries(at, before, now, input),
   ]
 }
 
@@ -70,7 +70,7 @@ function input(at: string, before: Node, now: Node): Changes {
   const isNewlyRequired = now.required && !before.required
   return [
     ...(isNewlyRequired ? [`${at}: is required`] : []),
-    ...kept(at, before.content, now.content, (media, one, other) =>
+    ...compareEntries(at, before.content, now.content, (media, one, other) =>
       schema('request', media, one.schema, other.schema),
     ),
     ...schema('request', at, before.schema, now.schema),
@@ -78,50 +78,49 @@ function input(at: string, before: Node, now: Node): Changes {
 }
 
 const response = (at: string, before: Node, now: Node): Changes => [
-  ...kept(at, before.headers, now.headers, (header, one, other) => [
+  ...compareEntries(at, before.headers, now.headers, (header, one, other) => [
     ...(one.required && !other.required ? [`${header}: may be absent`] : []),
-    ...same(header, 'schema', one.schema, other.schema),
+    ...compareValues(header, 'schema', one.schema, other.schema),
   ]),
-  ...kept(at, before.content, now.content, (media, one, other) =>
+  ...compareEntries(at, before.content, now.content, (media, one, other) =>
     schema('response', media, one.schema, other.schema),
   ),
 ]
 
 /** A request may allow more than before, and a response may allow less; the opposite breaks clients. */
 function schema(side: Side, at: string, before: Node = {}, now: Node = {}): Changes {
-  const { properties, items, ...keywords } = { ...before }
+  const { properties, items } = before
   const [narrow, wide] = side === 'request' ? [before, now] : [now, before]
-  const changed = new Set([...Object.keys(keywords), ...Object.keys(now)])
-  changed.delete('properties')
-  changed.delete('items')
   return [
-    ...kept(at, properties, now.properties, schema.bind(null, side)),
+    ...compareEntries(at, properties, now.properties, schema.bind(null, side)),
     ...(items ? schema(side, `${at} items`, items, now.items) : []),
-    ...[...changed]
+    ...Object.keys({ ...before, ...now })
       .filter((keyword) => !allows(keyword, wide[keyword], narrow[keyword]))
-      .flatMap((keyword) => same(at, keyword, before[keyword], now[keyword])),
+      .flatMap((keyword) => compareValues(at, keyword, before[keyword], now[keyword])),
   ]
 }
 
 /** Whether `wide` allows everything that `narrow` allows. Both are values of one keyword of JSON Schema. */
 function allows(keyword: string, wide: unknown, narrow: unknown): boolean {
+  if (keyword === 'properties' || keyword === 'items') return true // compared one by one
   if (keyword === 'default') return false // clients rely on it: it must stay the same
+  if (keyword === 'x-also-accepts') return narrow === undefined
   if (keyword === 'additionalProperties') return (wide ?? true) === true
   if (wide === undefined) return true
-  if (keyword === 'required') return all(wide, narrow ?? [])
+  if (keyword === 'required') return includesAll(narrow ?? [], wide)
   if (narrow === undefined) return false
-  if (keyword === 'type') return all(narrow, wide)
+  if (keyword === 'type') return includesAll(wide, narrow)
   if (keyword.startsWith('min')) return Number(wide) <= Number(narrow)
   if (keyword.startsWith('max')) return Number(wide) >= Number(narrow)
   return false
 }
 
 /** Whether every item of `few` is among `many`; a single item needs no array. */
-const all = (few: unknown, many: unknown) =>
+const includesAll = (many: unknown, few: unknown) =>
   [few].flat().every((one) => [many].flat().includes(one))
 
 /** Compares the entries with the same name, and reports those that are gone. */
-function kept(
+function compareEntries(
   at: string,
   before: Node = {},
   now: Node = {},
@@ -134,7 +133,7 @@ function kept(
   })
 }
 
-function same(at: string, what: string, before: unknown, now: unknown): Changes {
+function compareValues(at: string, what: string, before: unknown, now: unknown): Changes {
   const [was, is] = [before, now].map((value) =>
     value === undefined ? 'absent' : JSON.stringify(value),
   )
@@ -152,12 +151,12 @@ function resolve(node: unknown, root: unknown, within: string[] = [], key = ''):
     return within.includes(ref) ? node : resolve(target, root, [...within, ref])
   }
   const entries = Object.entries(node).filter(
-    ([name]) => key === 'properties' || !FOR_PEOPLE.test(name),
+    ([name]) => key === 'properties' || !DOCUMENTATION.test(name),
   )
   return Object.fromEntries(
     entries.map(([name, value]) => [name, resolve(value, root, within, name)]),
   )
 }
 
-const FOR_PEOPLE =
-  /^(description|summary|title|examples?|deprecated|tags|x-(?!responses-outside).*)$/
+const DOCUMENTATION =
+  /^(description|summary|title|examples?|deprecated|tags|x-(?!responses-outside|also-accepts).*)$/

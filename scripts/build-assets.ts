@@ -1,33 +1,26 @@
 // Part of the build: makes what is not compiled. dist/docs is the page at /docs; dist/openapi.json is
 // openapi.yaml, which takes a tenth of a second to parse; dist/client is the package of the client.
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
-import { obeyingPolicy } from './explorer.ts'
+import { obeyPolicy } from './explorer.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const page = join(root, 'src/docs')
 const explorer = join(root, 'node_modules/openapi-explorer')
 
-const contract: unknown = parse(readFileSync(join(root, 'openapi.yaml'), 'utf8'))
-writeFileSync(join(root, 'dist/openapi.json'), JSON.stringify(contract))
+const contract: unknown = parse(fs.readFileSync(join(root, 'openapi.yaml'), 'utf8'))
+fs.writeFileSync(join(root, 'dist/openapi.json'), JSON.stringify(contract))
 
-mkdirSync(join(root, 'dist/docs'), { recursive: true })
-for (const file of readdirSync(page)) write(file, readFileSync(join(page, file)))
-write('LICENSE', readFileSync(join(explorer, 'LICENSE')))
-const bundle = readFileSync(join(explorer, 'dist/browser/openapi-explorer.min.js'), 'utf8')
-write('openapi-explorer.js', Buffer.from(obeyingPolicy(bundle)))
+fs.mkdirSync(join(root, 'dist/docs'), { recursive: true })
+for (const file of fs.readdirSync(page)) write(file, fs.readFileSync(join(page, file)))
+write('LICENSE', fs.readFileSync(join(explorer, 'LICENSE')))
+const bundle = fs.readFileSync(join(explorer, 'dist/browser/openapi-explorer.min.js'), 'utf8')
+write('openapi-explorer.js', Buffer.from(obeyPolicy(bundle)))
 
 const { version, license, repository, dependencies } = JSON.parse(
-  readFileSync(join(root, 'package.json'), 'utf8'),
+  fs.readFileSync(join(root, 'package.json'), 'utf8'),
 )
 const client = {
   name: 'users-service-client',
@@ -41,16 +34,17 @@ const client = {
   dependencies: { 'openapi-fetch': dependencies['openapi-fetch'] },
 }
 for (const folder of ['client', 'contract']) {
-  mkdirSync(join(root, 'dist/client', folder), { recursive: true })
+  fs.mkdirSync(join(root, 'dist/client', folder), { recursive: true })
 }
 for (const file of ['client/client.js', 'client/client.d.ts', 'contract/openapi.d.ts']) {
-  copyFileSync(join(root, 'dist/src', file), join(root, 'dist/client', file))
+  fs.copyFileSync(join(root, 'dist/src', file), join(root, 'dist/client', file))
 }
-copyFileSync(join(root, 'src/client/README.md'), join(root, 'dist/client/README.md'))
-writeFileSync(join(root, 'dist/client/package.json'), JSON.stringify(client, undefined, 2))
+fs.copyFileSync(join(root, 'src/client/README.md'), join(root, 'dist/client/README.md'))
+fs.writeFileSync(join(root, 'dist/client/package.json'), JSON.stringify(client, undefined, 2))
 
 /** Writes a file to dist/docs. Skips one that has not changed: a service may be serving it. */
 function write(file: string, content: Buffer): void {
   const path = join(root, 'dist/docs', file)
-  if (!existsSync(path) || !readFileSync(path).equals(content)) writeFileSync(path, content)
+  if (!fs.existsSync(path) || !fs.readFileSync(path).equals(content))
+    fs.writeFileSync(path, content)
 }

@@ -2,8 +2,9 @@
 // Creates a user in the configured store and prints the user with a token. This is how to create the first user.
 import { openSecrets } from '../src/auth/signing-secret.ts'
 import { createTokens } from '../src/auth/tokens.ts'
-import { readConfig, type Config } from '../src/config.ts'
+import { loadConfig, type Config } from '../src/config.ts'
 import { openStore } from '../src/store/open.ts'
+import { newUser } from '../src/users.ts'
 import { print, program, STORE, UsageError, warn } from './program.ts'
 
 const USAGE = `usage: create-user [--name NAME] --email EMAIL
@@ -19,14 +20,16 @@ options.`
 
 const OPTIONS = { name: { type: 'string' }, email: { type: 'string' } } as const
 
-await program(USAGE, OPTIONS, async ({ name = '', email }, words) => {
-  if (words.length > 0) throw new UsageError(`${words[0]} is not an option; put a name in quotes`)
+await program(USAGE, OPTIONS, async ({ name = '', email }, [extra]) => {
+  if (extra !== undefined) throw new UsageError(`${extra} is not an option; put a name in quotes`)
   if (!email) throw new UsageError('give an email: a user without one cannot log in')
-  const config = readConfig(process.env, false)
+  const config = loadConfig(false)
   const store = await openStore(config)
-  const user = await store.create({ name, email })
+  const user = await store.create(newUser({ name, email }))
   await store.close()
   warn(`stored in ${store.description}`)
+  if (!/^\S+@\S+$/.test(email))
+    warn(`${email} does not look like an email; the user logs in with exactly this text`)
   await print(`${JSON.stringify(user)}\n\n${authorization(config, user.id)}`)
   return 0
 })

@@ -14,6 +14,20 @@ const CHANGES: [RegExp, string][] = [
   [/,null,8\)/g, ',null,2)'],
   // A response is shown when it arrives, not 200 ms later.
   [/new Promise\(e=>setTimeout\(e,200\)\)/g, 'null'],
+  // The focus is visible, and never behind a dialog. The page does not take it at first, and the button
+  // of a request keeps it.
+  [
+    /\.m-btn\{border/g,
+    ':focus-visible{outline:2px solid var(--primary-color)!important;outline-offset:2px}' +
+      ':is([tabindex],select,.tab-btn):focus-visible{outline-offset:-2px}$&',
+  ],
+  [/position:fixed;left:0;top:0;width:100vw;height:100vh/g, 'position:absolute;inset:0'],
+  [/id="the-main-body"/g, '$& ?inert="${this.showAdvancedSearchDialog}"'],
+  [/this\.scrollTo\(this\.explorerLocation\|\|\w/g, '$&,false'],
+  [/\.disabled=(!\d)/g, '.ariaDisabled=$1'],
+  [/onTryClick\(\)\{const (\w)=[^;]*;/g, '$&if($1.ariaDisabled==="true")return;'],
+  // An empty field looks empty.
+  [/placeholder="\$\{\w\.example\|\|\w\|\|""\}"/g, ''],
   // The search looks everywhere at first.
   [/id="search-api-(params|request-body|resp-descr)"/g, '$& checked="checked"'],
   // While its colours change slowly, the text of a button has too little contrast.
@@ -26,16 +40,16 @@ const CHANGES: [RegExp, string][] = [
   ],
 ]
 
-const STALE = 'scripts/explorer.ts does not fit this version of openapi-explorer'
+const MISMATCH = 'scripts/explorer.ts does not fit this version of openapi-explorer'
 
 /** @throws Error when the bundle of a new version does not have what is to be changed */
-export function obeyingPolicy(bundle: string): string {
+export function obeyPolicy(bundle: string): string {
   let result = bundle
   for (const [pattern, replacement] of CHANGES) {
-    if (result.search(pattern) < 0) throw new Error(`${STALE}: nothing in it matches ${pattern}`)
+    if (result.search(pattern) < 0) throw new Error(`${MISMATCH}: nothing in it matches ${pattern}`)
     result = result.replace(pattern, replacement)
   }
   const left = / style=.{20}|<style.{20}/.exec(result)
-  if (left) throw new Error(`${STALE}: it still has an inline style: ${left[0]}`)
+  if (left) throw new Error(`${MISMATCH}: it still has an inline style: ${left[0]}`)
   return `/* Changed by the build of the Users Service: see scripts/explorer.ts. */\n${result}`
 }

@@ -1,16 +1,16 @@
 #!/usr/bin/env node
 // Writes all users of the configured store to a file, page by page.
-import { readConfig } from '../src/config.ts'
+import { loadConfig } from '../src/config.ts'
 import { openExisting } from '../src/store/open.ts'
 import type { User } from '../src/store/user-store.ts'
 import { fileAt, program, STOPPED, stopSignal, STORE, UsageError, warn } from './program.ts'
 import { openOutput } from './transfer/file.ts'
-import { formatOf, write } from './transfer/formats.ts'
-import { perSecond, startProgress } from './transfer/progress.ts'
+import { formatOf, serialize } from './transfer/formats.ts'
+import { startProgress } from './transfer/progress.ts'
 
 const USAGE = `usage: export-users [options] FILE
 
-Writes all users to FILE: .csv, .ndjson or .json; add .gz to compress it. Put '-' for standard output.
+Writes all users to FILE: .csv, .ndjson or .json; add .gz to compress it. Use '-' for standard output.
 import-users reads such a file, and stores the same users with the same ids in the same order.
 
   --format FORMAT  csv, ndjson or json; by default what the file name says, and ndjson for '-'
@@ -26,11 +26,10 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   if (path === undefined || more.length > 0) throw new UsageError('give one FILE')
   const file = fileAt(path)
   const format = formatOf(file, options.format ?? (file === '-' ? 'ndjson' : undefined))
-  const store = await openExisting(readConfig(process.env, false))
+  const store = await openExisting(loadConfig(false))
   if (!store) throw new Error('there are no users: check MONGODB_URI or DATA_DIR')
   const output = openOutput(file, options.force ?? false)
   let users = 0
-  const began = performance.now()
   const progress = startProgress(() => ({ users }))
 
   async function* pages(): AsyncGenerator<User[]> {
@@ -40,19 +39,17 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
     }
   }
 
-  const stop = stopSignal()
+  const signal = stopSignal()
   try {
-    await output(write(format, pages()), stop)
+    await output(serialize(format, pages()), signal)
   } catch (error) {
-    if (!stop.aborted) throw error
+    if (!signal.aborted) throw error
     warn('stopped: not all users were written')
     return STOPPED
   } finally {
     progress.stop()
     await store.close()
   }
-  const seconds = (performance.now() - began) / 1000
-  const rate = `${seconds.toFixed(1)} s, ${perSecond(users, seconds)}`
-  warn(`exported ${users.toLocaleString('en')}; ${rate}`)
+  warn(`exported ${users.toLocaleString('en')}; ${progress.rate()}`)
   return 0
 })

@@ -1,22 +1,22 @@
 #!/usr/bin/env node
 // Stores the users of a file in the configured store, in constant memory.
 import { addAbortSignal } from 'node:stream'
-import { readConfig } from '../src/config.ts'
+import { loadConfig } from '../src/config.ts'
 import { openStore } from '../src/store/open.ts'
 import { StoreFailure } from '../src/store/user-store.ts'
 import { fileAt, print, program, STOPPED, stopSignal, STORE, UsageError, warn } from './program.ts'
 import { KNOWN_TITLES } from './transfer/csv-titles.ts'
+import { openDryRun } from './transfer/dry-run.ts'
 import { openInput } from './transfer/file.ts'
 import { formatOf } from './transfer/formats.ts'
 import { importUsers, type Tally } from './transfer/import.ts'
-import { perSecond, startProgress } from './transfer/progress.ts'
+import { startProgress } from './transfer/progress.ts'
 import { openReport } from './transfer/report.ts'
 import { readText } from './transfer/text.ts'
-import { openTrial } from './transfer/trial.ts'
 
 const USAGE = `usage: import-users [options] FILE
 
-Stores the users of FILE: .csv (.tsv, .txt), .ndjson or .json, also with .gz. Put '-' for standard input.
+Stores the users of FILE: .csv (.tsv, .txt), .ndjson or .json, also with .gz. Use '-' for standard input.
 A user has a name, an email and, in a file from export-users, an id. A user whose email or id is already
 in the store is a duplicate and is left unchanged, so an import that was stopped can be run again. Only
 users without an email and without an id are then created a second time.
@@ -61,30 +61,29 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   const encoding = encodingOf(options.encoding)
   const reportFile = options.report && fileAt(options.report)
   const input = openInput(file)
-  const stop = stopSignal()
-  addAbortSignal(stop, input.bytes)
-  const open = options['dry-run'] ? openTrial : openStore
-  const store = await open(readConfig(process.env, false))
-  const report = openReport(reportFile, input.report, input.stat)
+  const signal = stopSignal()
+  addAbortSignal(signal, input.bytes)
+  const open = options['dry-run'] ? openDryRun : openStore
+  const store = await open(loadConfig(false))
+  const report = openReport(reportFile, input.defaultReport, input.stat)
 
-  const tally: Tally = { created: 0, updated: 0, duplicate: 0, refused: 0, last: '' }
-  const began = performance.now()
-  const progress = startProgress(() => ({ users: total(tally), part: input.part() }))
+  const tally: Tally = { created: 0, updated: 0, duplicate: 0, refused: 0, lastLine: '' }
+  const progress = startProgress(() => ({ users: total(tally), fraction: input.fraction() }))
   let failure: Error | undefined
   try {
     const lines = format.read(readText(input.bytes, encoding), columns, warn)
     const { update = false, 'new-ids': newIds = false } = options
-    await importUsers(lines, { store, update, newIds, refuse: report.refuse, stop }, tally)
+    await importUsers(lines, { store, update, newIds, refuse: report.refuse, signal }, tally)
   } catch (error) {
-    if (!stop.aborted || error instanceof StoreFailure) failure = error as Error
+    if (!signal.aborted || error instanceof StoreFailure) failure = error as Error
   }
   progress.stop()
   await store.close().catch((error: Error) => (failure ??= error))
-  const seconds = (performance.now() - began) / 1000
-  await print(`${options['dry-run'] ? 'would be ' : ''}${summary(tally, seconds)}${report.close()}`)
-  if (failure) throw brokenOff(failure, tally)
-  if (!stop.aborted) return tally.refused > 0 ? 1 : 0
-  warn(`stopped${tally.last && ` after ${tally.last}`}: run it again to go on`)
+  const prefix = options['dry-run'] ? 'would be ' : ''
+  await print(`${prefix}${summary(tally)}; ${progress.rate()}${report.close()}`)
+  if (failure) throw withPosition(failure, tally)
+  if (!signal.aborted) return tally.refused > 0 ? 1 : 0
+  warn(`stopped${tally.lastLine && ` after ${tally.lastLine}`}: run it again to continue`)
   return STOPPED
 })
 
@@ -92,7 +91,7 @@ function encodingOf(name: string | undefined): string | undefined {
   try {
     return name && new TextDecoder(name).encoding
   } catch {
-    throw new UsageError(`the encoding ${name} is not known`)
+    throw new UsageError(`unknown encoding: ${name}`)
   }
 }
 
@@ -100,15 +99,14 @@ function total({ created, updated, duplicate, refused }: Tally): number {
   return created + updated + duplicate + refused
 }
 
-function summary(tally: Tally, seconds: number): string {
-  const { last: _, ...counts } = tally
+function summary(tally: Tally): string {
+  const { lastLine: _, ...counts } = tally
   const parts = Object.entries(counts).map(([what, n]) => `${what} ${n.toLocaleString('en')}`)
-  return `${parts.join(', ')}; ${seconds.toFixed(1)} s, ${perSecond(total(tally), seconds)}`
+  return parts.join(', ')
 }
 
-function brokenOff(failure: Error, { last }: Tally): Error {
-  const isUnknown = failure instanceof StoreFailure
-  const unknown = isUnknown && `some users${last && ' after it'} may be stored`
-  const where = [last && `after ${last}`, unknown].filter(Boolean).join('; ')
-  return where ? new Error(`${failure.message} (${where})`, { cause: failure }) : failure
+function withPosition(failure: Error, { lastLine }: Tally): Error {
+  const unknown = failure instanceof StoreFailure && 'some of the next users may be stored'
+  const position = [lastLine && `after ${lastLine}`, unknown].filter(Boolean).join('; ')
+  return position ? new Error(`${failure.message} (${position})`, { cause: failure }) : failure
 }

@@ -10,7 +10,8 @@ type Values<O extends Options> = ReturnType<
 >['values']
 
 /** The end of the usage of a program that opens the store. */
-export const STORE = `The store is the service's: MONGODB_URI if it is set, else users.db in DATA_DIR (./data by default).`
+export const STORE = `The store is that of the service: MONGODB_URI if it is set, else users.db in DATA_DIR (./data by
+default). Variables come from the environment, or from the file .env in the current folder.`
 
 /** Wrong arguments: exit code 2, with the first line of the usage. */
 export class UsageError extends Error {}
@@ -31,24 +32,24 @@ export async function program<O extends Options>(
 export async function run<O extends Options>(
   usage: string,
   options: O,
-  main: (values: Values<O>, words: string[]) => Promise<number>,
+  main: (values: Values<O>, positionals: string[]) => Promise<number>,
   args = process.argv.slice(2),
 ): Promise<number> {
   try {
-    const { values, positionals } = read(options, args)
-    const isAsked = 'help' in values || 'version' in values
-    if (!isAsked) return await main(values as Values<O>, positionals)
-    await print('help' in values ? usage : contract.info.version)
+    const { values, positionals } = parse(options, args)
+    const info = 'help' in values ? usage : 'version' in values && contract.info.version
+    if (!info) return await main(values as Values<O>, positionals)
+    await print(info)
     return 0
   } catch (error) {
-    warn(sentenceOf(error))
+    warn(describeError(error))
     if (!(error instanceof UsageError)) return 1
     warn(`${usage.split('\n', 1)[0]}\nsee --help`)
     return 2
   }
 }
 
-function read(options: Options, args: string[]) {
+function parse(options: Options, args: string[]) {
   try {
     const more = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } } as const
     return parseArgs({ args, options: { ...options, ...more }, allowPositionals: true })
@@ -57,21 +58,22 @@ function read(options: Options, args: string[]) {
   }
 }
 
-/** What an error says: a plain sentence if it is one of the usual errors with files. */
-export function sentenceOf(error: unknown): string {
+/** The message of an error, in plain words if it is a common error with a file. */
+export function describeError(error: unknown): string {
   const { code = '', path, message } = error as NodeJS.ErrnoException
-  return path && code in SENTENCES ? `${path} ${SENTENCES[code]}` : message
+  if (code === 'EPIPE') return 'the reader of standard output closed it'
+  return path && code in FILE_ERRORS ? `${path} ${FILE_ERRORS[code]}` : message
 }
 
-const SENTENCES: Record<string, string> = {
+const FILE_ERRORS: Record<string, string> = {
   EACCES: 'cannot be opened: permission denied',
   EEXIST: 'exists: give another file',
   ENOENT: 'does not exist',
 }
 
 /**
- * The path of the file that the user means by `path`; `-` stays. npm runs a program in the folder of
- * package.json, and INIT_CWD is where the user typed the command.
+ * Resolves a path from the command line; `-` stays. npm runs a program in the folder of package.json, and
+ * INIT_CWD is the folder where the user typed the command.
  *
  * @throws UsageError it is a folder, or in a folder that does not exist
  */
@@ -89,14 +91,16 @@ export function fileAt(path: string): string {
 export const print = (text: string): Promise<void> =>
   new Promise((resolve, reject) => {
     process.stdout.once('error', reject)
-    process.stdout.write(`${printable(text)}\n`, (error) => (error ? reject(error) : resolve()))
+    process.stdout.write(`${escapeControls(text)}\n`, (error) =>
+      error ? reject(error) : resolve(),
+    )
   })
 
 /** Prints to standard error. */
-export const warn = (text: string): void => console.error(printable(text))
+export const warn = (text: string): void => console.error(escapeControls(text))
 
 /** `text` with its control characters escaped, so that text from a file cannot control a terminal. */
-export const printable = (text: string): string =>
+export const escapeControls = (text: string): string =>
   text.replaceAll(
     /[^\P{Cc}\n]|\p{Bidi_Control}/gu,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -1,8 +1,7 @@
 // The path of a request, top to bottom. Never listens, reads no environment.
 import Koa from 'koa'
 import { createRouter, unmatched } from './contract/router.ts'
-import { answerErrors } from './errors.ts'
-import { Budget } from './http/budget.ts'
+import { respondToErrors } from './errors.ts'
 import { guard } from './auth/guard.ts'
 import { login } from './login.ts'
 import { rawPath } from './http/target.ts'
@@ -14,22 +13,18 @@ import { users } from './users.ts'
 interface Parts {
   store: UserStore
   tokens: Tokens
-  /** The largest request body, in bytes. */
-  bodyLimit: number
   /** Whether to serve the contract and its page. */
   docs: boolean
-  /** The budget that all requests share. */
-  memory?: Budget
 }
 
 /** A Koa application. It responds to every error, and emits `error` for each 5xx. */
-export function createApp({ store, tokens, bodyLimit, docs, memory = new Budget() }: Parts): Koa {
+export function createApp({ store, tokens, docs }: Parts): Koa {
   const app = new Koa()
-  answerErrors(app, memory)
+  respondToErrors(app)
   readRawPaths(app)
 
   app.use(guard(tokens))
-  app.use(createRouter({ ...users(store), ...login(store, tokens) }, bodyLimit, memory).routes())
+  app.use(createRouter({ ...users(store), ...login(store, tokens) }).routes())
   if (docs) app.use(reference)
   app.use(unmatched)
   return app

@@ -1,161 +1,178 @@
-// Reads the configuration from environment variables. All wrong values are reported together, except a
-// wrong `_FILE` variable, which is reported alone.
-import { readFileSync } from 'node:fs'
+// Reads the configuration from environment variables and `.env`. All wrong values are reported together, except a
+// wrong `_FILE` variable or a wrong `.env`, which is reported alone.
+import { existsSync, readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
 import bytes from 'bytes'
 import { cleanEnv, makeValidator, str } from 'envalid'
 import ms, { type StringValue } from 'ms'
+import { LIMITS } from './http/limits.ts'
 import { isLongEnough, MIN_SECRET_BYTES } from './auth/tokens.ts'
 
-/** Everything that can be configured. The table is in README.md. */
-export interface Config {
-  host: string
-  port: number
-  /** The host and the port of /livez, /readyz and /metrics. */
-  opsHost: string
-  opsPort: number
-  /** Host names that the service answers to, besides those of loopback. */
-  allowedHosts: string[]
-  mongodbUri: string | undefined
-  dataDir: string
-  /** The first signs, all verify. If there are none, a file in `dataDir` has them. */
-  signingSecrets: string[]
-  /** In seconds. */
-  tokenTtl: number
-  /** In bytes. */
-  bodyLimit: number
-  /** How long to keep serving after a signal, while not ready, in milliseconds. */
-  stopDelay: number
-  /** How long requests in flight may take after that, in milliseconds. */
-  stopTimeout: number
-  /** Whether to serve the contract and its page. */
-  docs: boolean
-  logLevel: string
-  /** Whether traces are sent. */
-  tracing: boolean
-}
+/** The configuration. README.md has a table of it. */
+export type Config = ReturnType<typeof readConfig>
 
 /** The message has a line for each variable that is wrong. */
 export class InvalidConfig extends Error {}
 
 /**
- * @param signs whether tokens will be signed: with MongoDB the secret must then be set
+ * Adds the variables of `.env` in the current folder to the environment, which wins, and reads the configuration.
+ *
  * @throws InvalidConfig
  */
-export function readConfig(environment: NodeJS.ProcessEnv, signs = true): Config {
-  const set = withFiles(environment)
-  const env = cleanEnv(set, VARIABLES, {
+export function loadConfig(needsSecret?: boolean): Config {
+  for (const [name, value] of Object.entries(readEnvFile())) process.env[name] ??= value
+  return readConfig(process.env, needsSecret)
+}
+
+/** Unlike `process.loadEnvFile`, refuses a file that cannot be read, and lines that would be ignored. */
+function readEnvFile(): NodeJS.Dict<string> {
+  if (!existsSync('.env')) return {}
+  const text = readText('.env', '.env').replace(/^\uFEFF/, '')
+  const valid = ENV_LINES.exec(text)![0]
+  const line = valid.split('\n').length
+  if (valid.length < text.length)
+    throw new InvalidConfig(`.env must have lines like NAME=value, in UTF-8: see line ${line}`)
+  return parseEnv(text)
+}
+
+/**
+ * As many lines as are empty, comments or variables; a value in quotes may have several lines. Only spaces are
+ * allowed around a name: Node 20 makes a tab part of it.
+ */
+const ENV_LINES =
+  /^(?: *(?:#[^\n]*|(?:export +)?[\w.-]+ *= *(?:(["'`])[^]*?\1|(?![ "'`]))[^\n]*)?\r?(?:\n|$))*/
+
+/** @param name what names it in the error */
+function readText(file: string, name: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new InvalidConfig(`${name} cannot be read: ${(error as Error).message}`)
+  }
+}
+
+/**
+ * @param needsSecret whether a secret must be set with MongoDB: only programs that sign no tokens need none
+ * @throws InvalidConfig
+ */
+export function readConfig(environment: NodeJS.ProcessEnv, needsSecret = true) {
+  const vars = readFiles(environment)
+  const env = cleanEnv(vars, VARIABLES, {
     reporter({ errors }) {
-      const wrong = Object.entries(errors).map(([name, error]) => {
-        const value = MAY_BE_FILES.includes(name) ? '' : `, not "${set[name]}"` // never shows a secret
+      const problems = Object.entries(errors).map(([name, error]) => {
+        const value = FILE_VARIABLES.includes(name) ? '' : `, not "${vars[name]}"` // never shows a secret
         return `${name} ${error.message}${value}`
       })
-      const forms = ['SIGNING_SECRET', 'SIGNING_SECRETS'].filter((name) => set[name])
-      if (signs && set['MONGODB_URI'] && forms.length === 0) wrong.push(SECRET_MISSING)
-      if (forms.length > 1) wrong.push(SECRET_TWICE)
-      if (wrong.length > 0) throw new InvalidConfig(wrong.join('\n'))
+      const secrets = ['SIGNING_SECRET', 'SIGNING_SECRETS'].filter((name) => vars[name])
+      if (needsSecret && vars['MONGODB_URI'] && secrets.length === 0) problems.push(SECRET_MISSING)
+      if (secrets.length > 1) problems.push(SECRET_TWICE)
+      if (problems.length > 0) throw new InvalidConfig(problems.join('\n'))
     },
   })
   return {
     host: env.HOST,
     port: env.PORT,
+    /** The host and the port of /livez, /readyz and /metrics. */
     opsHost: env.OPS_HOST ?? env.HOST,
     opsPort: env.OPS_PORT,
+    /** Host names that are allowed besides those of loopback. */
     allowedHosts: env.ALLOWED_HOSTS,
     mongodbUri: env.MONGODB_URI,
     dataDir: env.DATA_DIR,
+    /** The first one signs, all verify. If there are none, a file in `dataDir` has them. */
     signingSecrets: env.SIGNING_SECRETS ?? (env.SIGNING_SECRET ? [env.SIGNING_SECRET] : []),
+    /** In seconds. */
     tokenTtl: Math.floor(env.TOKEN_TTL / 1000),
+    /** In bytes. */
     bodyLimit: env.BODY_LIMIT,
+    maxConnections: env.MAX_CONNECTIONS,
+    /** How long to keep serving after a signal, while not ready, in milliseconds. */
     stopDelay: env.STOP_DELAY,
+    /** How long requests in flight may take after that, in milliseconds. */
     stopTimeout: env.STOP_TIMEOUT,
-    docs: env.DOCS,
+    /** Whether to serve the contract and its page. */
+    docs: env.DOCS === 'true',
     logLevel: env.LOG_LEVEL,
+    /** Whether traces are sent. */
     tracing: env.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
   }
 }
 
 /** Variables that may also be given as a file, for secrets that are mounted: `SIGNING_SECRET_FILE`. */
-const MAY_BE_FILES = ['SIGNING_SECRET', 'SIGNING_SECRETS', 'MONGODB_URI']
+export const FILE_VARIABLES = ['SIGNING_SECRET', 'SIGNING_SECRETS', 'MONGODB_URI']
 
 /** The variables that are set; an empty one counts as not set. Adds the text of the files in `_FILE` variables. */
-function withFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  for (const name of MAY_BE_FILES) {
-    const file = set[`${name}_FILE`]
+function readFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const vars = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  for (const name of FILE_VARIABLES) {
+    const file = vars[`${name}_FILE`]
     if (file === undefined) continue
-    if (set[name] !== undefined)
+    if (vars[name] !== undefined)
       throw new InvalidConfig(`${name}_FILE must not be set with ${name}`)
-    try {
-      set[name] = readFileSync(file, 'utf8').trim()
-    } catch (error) {
-      throw new InvalidConfig(`${name}_FILE cannot be read: ${(error as Error).message}`)
-    }
+    vars[name] = readText(file, `${name}_FILE`).trim()
   }
-  return set
+  return vars
 }
 
-const port = makeValidator((text) => {
-  const value = /^\d+$/.test(text) ? Number(text) : NaN
-  return within(0, 65_535, value, 'between 0 and 65535')
-})
+const integer = (min: number, max: number) =>
+  makeValidator((text) => {
+    const value = /^\d+$/.test(text) ? Number(text) : NaN
+    return inRange(min, max, value, `between ${min} and ${max}`)
+  })
+const port = integer(0, 65_535)
 
 /** A duration such as `90s`, `15m` or `1d`; a number without a unit means seconds. Returns milliseconds. */
-const duration = (least: StringValue, most: StringValue) =>
+const duration = (min: StringValue, max: StringValue) =>
   makeValidator((text) => {
     const value = /^\d+$/.test(text) ? Number(text) * 1000 : ms(text as StringValue)
-    return within(ms(least), ms(most), value, `a duration between ${least} and ${most}`)
+    return inRange(ms(min), ms(max), value, `a duration between ${min} and ${max}`)
   })
 
 /** A size such as `512kb` or `1mb`; a number without a unit means bytes. Returns bytes. */
-const size = (most: string) =>
+const size = (max: string) =>
   makeValidator((text) => {
     const value = /^\d+(\.\d+)?([km]?b)?$/i.test(text) ? bytes.parse(text) : null
-    return within(1, bytes.parse(most)!, value ?? NaN, `a size between 1b and ${most}`)
+    return inRange(1, bytes.parse(max)!, value ?? NaN, `a size between 1b and ${max}`)
   })
 
-const secret = makeValidator((text) => {
-  if (isLongEnough(text)) return text
-  throw new Error(`must have at least ${MIN_SECRET_BYTES} bytes (RFC 7518 §3.2)`)
-})
+/** A text of a certain form. @param rule what it must be, as the end of a sentence */
+const text = (rule: string, isValid: (text: string) => boolean) =>
+  makeValidator((value) => {
+    if (isValid(value)) return value
+    throw new Error(`must ${rule}`)
+  })
 
-const secrets = makeValidator((text) => {
-  const list = text.split(',').map((one) => one.trim())
-  if (list.every(isLongEnough)) return list
-  throw new Error(`must be a list with commas, of at least ${MIN_SECRET_BYTES} bytes each`)
-})
+/** A list of texts of a certain form. @param rule what they must be */
+const list = (rule: string, isValid: (text: string) => boolean) =>
+  makeValidator((value) => {
+    const items = value.split(',').map((item) => item.trim())
+    if (items.every(isValid)) return items
+    throw new Error(`must be ${rule}, separated by commas`)
+  })
 
-const hosts = makeValidator((text) => {
-  const list = text.split(',').map((one) => one.trim())
-  if (list.every((name) => /^([\w.-]+|\[[\da-f:.]+\])$/i.test(name))) return list
-  throw new Error('must be a list of host names without ports, with commas')
-})
+const LONG_ENOUGH = `at least ${MIN_SECRET_BYTES} bytes`
+const secret = text(`have ${LONG_ENOUGH} (RFC 7518 §3.2)`, isLongEnough)
+const secrets = list(`secrets of ${LONG_ENOUGH}`, isLongEnough)
 
-const mongodbUri = makeValidator((text) => {
-  if (/^mongodb(\+srv)?:\/\/./.test(text)) return text
-  throw new Error('must start with mongodb:// or mongodb+srv://')
-})
+const HOST = /^([\w.-]+|\[[\da-f:.]+\])$/i
+const hosts = list('host names without ports', (name) => HOST.test(name))
 
-const flag = makeValidator((text) => {
-  if (text === 'true' || text === 'false') return text === 'true'
-  throw new Error('must be true or false')
-})
+const MONGODB_URI = /^mongodb(\+srv)?:\/\/./
+const mongodbUri = text('start with mongodb:// or mongodb+srv://', (uri) => MONGODB_URI.test(uri))
 
-const httpUrl = makeValidator((text) => {
-  if (/^https?:/.test(text) && URL.canParse(text)) return text
-  throw new Error('must be an http:// or https:// URL')
-})
+const isHttpUrl = (url: string) => /^https?:/.test(url) && URL.canParse(url)
+const httpUrl = text('be an http:// or https:// URL', isHttpUrl)
 
-const level = makeValidator((text) => {
-  if (LEVELS.includes(text)) return text
-  throw new Error(`must be one of ${LEVELS.join(', ')}`)
-})
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+const level = text(`be one of ${LEVELS.join(', ')}`, (name) => LEVELS.includes(name))
+
+const flag = text('be true or false', (value) => value === 'true' || value === 'false')
 
 const SECRET_MISSING =
   'SIGNING_SECRET must be set with MONGODB_URI; make one with: openssl rand -hex 32'
 
 const SECRET_TWICE =
-  'SIGNING_SECRETS must not be set with SIGNING_SECRET; put that first in the list'
+  'SIGNING_SECRETS must not be set with SIGNING_SECRET; put this secret first in the list'
 
 /** All environment variables except those ending in `_FILE`, with their defaults. */
 export const VARIABLES = {
@@ -169,15 +186,16 @@ export const VARIABLES = {
   SIGNING_SECRET: secret({ default: undefined }),
   SIGNING_SECRETS: secrets({ default: undefined }),
   TOKEN_TTL: duration('1s', '10y')({ default: ms('1d') }),
-  BODY_LIMIT: size('8mb')({ default: bytes.parse('1mb')! }),
+  BODY_LIMIT: size('1mb')({ default: bytes.parse('100kb')! }),
+  MAX_CONNECTIONS: integer(1, 100_000)({ default: LIMITS.maxConnections }),
   STOP_DELAY: duration('0s', '1h')({ default: 0 }),
   STOP_TIMEOUT: duration('0s', '1h')({ default: ms('8s') }), // less than the 10 s of `docker stop`
-  DOCS: flag({ default: true }),
+  DOCS: flag({ default: 'true' }),
   LOG_LEVEL: level({ default: 'info' }),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl({ default: undefined }),
 }
 
-function within(least: number, most: number, value: number, range: string): number {
-  if (value >= least && value <= most) return value
-  throw new Error(`must be ${range}`)
+function inRange(min: number, max: number, value: number, description: string): number {
+  if (value >= min && value <= max) return value
+  throw new Error(`must be ${description}`)
 }

@@ -1,28 +1,25 @@
 // What can go wrong with users, and the one place that turns any error into a response.
 import type Koa from 'koa'
-import { whole } from './contract/reply.ts'
-import type { Budget } from './http/budget.ts'
-import { answer, CHALLENGE, Failure, internalError } from './http/failure.ts'
-import { isMalformed } from './http/preconditions.ts'
+import { CHALLENGE, Failure, internalError, respond } from './failure.ts'
+import { isMalformed } from './preconditions.ts'
 import { EmailTaken, StoreFailure } from './store/user-store.ts'
 
-const emailTaken = ({ message }: EmailTaken) => new Failure(400, message)
 export const unknownEmail = () => new Failure(401, 'no user has this email', CHALLENGE)
-export const noSuchUser = () => new Failure(404, 'no user has this id')
+export const userNotFound = () => new Failure(404, 'no user has this id')
 export const preconditionFailed = (ifMatch = '*') =>
   new Failure(412, isMalformed(ifMatch) ? MALFORMED_IF_MATCH : PRECONDITION_FAILED)
-const storeFailed = (cause: StoreFailure) => new Failure(500, 'the data store failed', { cause })
 
 /** Turns any error into a failure. A 5xx keeps the error as its cause, for the log. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error
-  if (error instanceof EmailTaken) return emailTaken(error)
-  if (error instanceof StoreFailure) return storeFailed(error)
+  if (error instanceof EmailTaken) return new Failure(400, error.message)
+  if (error instanceof StoreFailure)
+    return new Failure(500, 'the data store failed', { cause: error })
   return internalError(error)
 }
 
 /** Makes `app` respond to everything that is thrown in it, and emit `error` for a 5xx. */
-export function answerErrors(app: Koa, memory: Budget): void {
+export function respondToErrors(app: Koa): void {
   app.context.onerror = function (this: Koa.Context, error: NodeJS.ErrnoException | null) {
     if (!error) return
     const late = this.headerSent || !this.writable
@@ -31,9 +28,10 @@ export function answerErrors(app: Koa, memory: Budget): void {
     this.state['error'] = error
     const failure = toFailure(error)
     if (failure.status >= 500 && !again) app.emit('error', failure, this)
-    if (late) return
-    answer(this, failure)
-    this.res.end(whole(failure.body, this, memory)) // the message can name a long email
+    // A part of a list must not look whole.
+    if (late) return void (this.res.writableEnded || this.req.socket.resetAndDestroy())
+    respond(this, failure)
+    this.res.end(failure.body)
   }
 }
 

@@ -4,60 +4,79 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createApp } from './app.ts'
+import { openSecrets } from './auth/signing-secret.ts'
+import { createTokens } from './auth/tokens.ts'
 import type { Config } from './config.ts'
 import { contract } from './contract/document.ts'
-import { hostCheck } from './http/hosts.ts'
-import { createReadiness } from './operator/readiness.ts'
+import { hostCheck, isLoopback } from './http/hosts.ts'
+import { createServer } from './http/server.ts'
+import { createReadiness, type Readiness } from './operator/readiness.ts'
 import { createOperatorServer } from './operator/server.ts'
 import { openStore } from './store/open.ts'
+import { StoreFailure, type UserStore } from './store/user-store.ts'
 import { createLogger } from './telemetry/log.ts'
+import { measured } from './telemetry/measured-store.ts'
 import { createMetrics } from './telemetry/metrics.ts'
+import { createRequestLog } from './telemetry/request-log.ts'
 
-/** Runs the service until a signal stops it. */
-export async function run(config: Config): Promise<void> {
+/**
+ * Runs the service until a signal stops it.
+ *
+ * @param createUser the command that creates the first user
+ */
+export async function run(config: Config, createUser: string): Promise<void> {
   const stop = stopSignal() // first: without a handler, process 1 of a container ignores signals
   const { version } = contract.info
   const metrics = createMetrics(version)
   const log = createLogger(config.logLevel, metrics.logLineDropped)
   log.info(`users-service ${version} on Node ${process.version}`)
-  const readiness = createReadiness((err) => {
-    if (err) log.warn({ err }, 'the store cannot be reached')
-    else log.info('the store responds')
-  })
-  const operator = createOperatorServer(
-    readiness,
-    metrics,
-    hostCheck(config.opsHost, config.allowedHosts),
-  )
+  const readiness = createReadiness(log)
+  // Probes and Prometheus name the address of a pod, so ALLOWED_HOSTS counts only on loopback.
+  const opsHosts = isLoopback(config.opsHost) ? config.allowedHosts : []
+  const operator = createOperatorServer(readiness, metrics, hostCheck(config.opsHost, opsHosts))
   const hostName = config.opsHost === config.host ? 'HOST' : 'OPS_HOST' // by default it is HOST
   await listen(operator.server, { [hostName]: config.opsHost, OPS_PORT: config.opsPort })
 
-  const [store, { createPublicServer, loadReaders }] = await Promise.all([
-    openStore(config, metrics.storeBatch, true),
-    import('./public-server.ts'), // while the store connects: with MongoDB the service starts 4 % sooner
-  ])
-  const service = createPublicServer(config, store, { log, metrics })
+  const store = await openStore(config, { onBatch: metrics.storeBatch, allowUnreachable: true })
+  const service = createPublicServer(config, store, { log, metrics, readiness })
   await listen(service.server, { HOST: config.host, PORT: config.port })
-  await loadReaders() // after `listen`: the first response comes a tenth sooner
-  const isEmpty = await readiness.started(store)
+  const isEmpty = await readiness.check(store)
 
   const url = urlOf(service.server)
   log.info(`listening on ${url}`)
-  if (config.docs) log.info(`a page to try it is at ${url}/docs`)
+  if (config.docs) log.info(`try it at ${url}/docs`)
   log.info(`users are kept in ${store.description}`)
   log.info(`/livez, /readyz and /metrics are on ${urlOf(operator.server)}`)
-  if (isEmpty) {
-    log.info('no users yet; node dist/scripts/create-user.js --name Ada --email ada@example.com')
-  }
+  if (isEmpty) log.info(`no users yet; create one: ${createUser}`)
 
-  const signal = await Promise.race([stop, readiness.wait(store).then(() => stop)])
+  const signal = await stop
   readiness.stopping()
   log.info(`${signal}: finishing the requests in flight`)
   service.drain()
   await sleep(config.stopDelay) // load balancers take a moment to notice
   await service.close(config.stopTimeout)
-  await store.close().catch((error: unknown) => log.warn({ err: error }, 'the store did not close'))
+  await store.close().catch((err: unknown) => log.warn({ err }, 'closing the store failed'))
   log.info('stopped')
+}
+
+type Observers = Parameters<typeof createRequestLog>[0] & { readiness: Readiness }
+
+/** The server for users. It does not listen yet. */
+function createPublicServer(config: Config, store: UserStore, observers: Observers) {
+  const { metrics, readiness } = observers
+  const tokens = createTokens(openSecrets(config), config.tokenTtl)
+  const app = createApp({ store: measured(store, metrics), tokens, docs: config.docs })
+  const requestLog = createRequestLog(observers)
+  app.on('error', requestLog.onFailure)
+  app.on('error', ({ cause }) => cause instanceof StoreFailure && readiness.onRequestFailed(store))
+  const handle = app.callback()
+  return createServer((request, response) => void handle(request, response), {
+    observer: requestLog,
+    isAllowedHost: hostCheck(config.host, config.allowedHosts),
+    bodyLimit: config.bodyLimit,
+    limits: { maxConnections: config.maxConnections },
+  })
 }
 
 /** @param address the host, then the port, by the names of their variables */

@@ -2,20 +2,13 @@
 import { pathOf } from './contract/document.ts'
 import type { Handlers } from './contract/handlers.ts'
 import type { components } from './contract/openapi.ts'
-import { noSuchUser, preconditionFailed } from './errors.ts'
-import { etagOf, ifMatch, ifNoneMatch } from './http/preconditions.ts'
-import { atMost } from './store/batch.ts'
+import { userNotFound, preconditionFailed } from './errors.ts'
+import { etagOf, ifMatch, ifNoneMatch } from './preconditions.ts'
 import type { User, UserStore } from './store/user-store.ts'
 
-type UserHandlers = Pick<
-  Handlers,
-  'listUsers' | 'createUser' | 'readUser' | 'renameUser' | 'deleteUser'
->
+type UserHandlers = Omit<Handlers, 'login'>
 
 export function users(store: UserStore): UserHandlers {
-  /** For conditional writes of long users. */
-  const twoAtATime = atMost(2, (write: () => Promise<boolean>) => write())
-
   /**
    * Changes a user if the conditions of the request hold.
    *
@@ -30,24 +23,22 @@ export function users(store: UserStore): UserHandlers {
     const { 'If-Match': wanted = '*', 'If-None-Match': unwanted } = conditions
     if (wanted === '*' && unwanted === undefined) {
       if (await write()) return
-      throw noSuchUser()
+      throw userNotFound()
     }
-    const attempt = async (isAlone = false): Promise<boolean> => {
+    for (let tries = 0; tries < TRIES; tries += 1) {
       const user = await store.find(id)
-      if (!user) throw noSuchUser()
-      if (user.name.length > LONG && !isAlone) return twoAtATime(() => attempt(true)) // reads the user again
+      if (!user) throw userNotFound()
       const etag = etagOf(user)
       if (!ifMatch(wanted, etag) || ifNoneMatch(unwanted, etag)) throw preconditionFailed(wanted)
-      return write(user.name)
+      if (await write(user.name)) return
     }
-    for (let tries = 0; tries < TRIES; tries += 1) if (await attempt()) return
     throw preconditionFailed()
   }
 
   return {
     async listUsers({ query: { email, after, limit } }) {
       if (email !== undefined)
-        return { status: 200, body: among(await store.findByEmail(email), after) }
+        return { status: 200, body: listOf(await store.findByEmail(email), after) }
       if (limit === undefined) return { status: 200, body: store.list({ after }) }
       const ids = await store.ids(after, limit + 1)
       const page = ids.slice(0, limit)
@@ -66,7 +57,7 @@ export function users(store: UserStore): UserHandlers {
 
     async readUser({ path: { id }, header }) {
       const user = await store.find(id)
-      if (!user) throw noSuchUser()
+      if (!user) throw userNotFound()
       const ETag = etagOf(user)
       if (!ifMatch(header['If-Match'] ?? '*', ETag)) throw preconditionFailed(header['If-Match'])
       const isKnown = ifNoneMatch(header['If-None-Match'], ETag)
@@ -92,11 +83,8 @@ type Conditions = Parameters<UserHandlers['renameUser']>[0]['header']
 /** How often a conditional write is tried: another client may change the user between the check and the write. */
 const TRIES = 10
 
-/** A conditional write holds the name, and so does the store: hundreds with longer ones would take all memory. */
-const LONG = 10_000 // in UTF-16 code units
-
 /** A list of the user, if there is one whose id comes after `after`. */
-const among = (user: User | undefined, after = ''): User[] =>
+const listOf = (user: User | undefined, after = ''): User[] =>
   user && user.id > after ? [user] : []
 
 /** The fields of a new user as text. A field that is missing is the empty text. */
@@ -104,5 +92,5 @@ export const newUser = ({ name, email }: components['schemas']['UserFields']): O
   return { name: text(name), email: text(email) }
 }
 
-/** Numbers, booleans and null are accepted too: `x-also-accepts` in the contract. */
+/** Numbers, booleans, null and no value are accepted too: `x-also-accepts` in the contract. */
 const text = (value?: string | number | boolean | null): string => String(value ?? '')

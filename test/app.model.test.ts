@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { isDeepStrictEqual } from 'node:util'
-import { etagOf } from '../src/http/preconditions.ts'
+import { etagOf } from '../src/preconditions.ts'
 import { Model, type Request, type Response } from './support/model.ts'
 import { rounds } from './support/rounds.ts'
 import { send, tokens, useTwoServices } from './support/service.ts'
@@ -24,7 +24,7 @@ interface Template extends Omit<Request, 'id'> {
 const text = fc.oneof(
   fc.constantFrom('', ' ', '\0', 'a\0b', '__proto__', 'constructor', 'toString', '$where', '$ne'),
   fc.constantFrom('{"$ne":null}', "' OR 1=1 --", '%', '_', 'null', '7', 'é', 'e\u0301', '\uFEFF'),
-  fc.constantFrom('\u2028', '\u202E', '\u{1F4A9}', '\u{10FFFF}', '\uFFFF', 'x'.repeat(100_000)),
+  fc.constantFrom('\u2028', '\u202E', '\u{1F4A9}', '\u{10FFFF}', '\uFFFF', 'x'.repeat(40_000)),
   anyText,
 )
 const awkward = fc.oneof(

@@ -49,6 +49,9 @@ function readyPods(): string[] {
 
 /** Runs a program in a pod of its own. @returns ends with what it printed */
 function runPod(name: string, program: string): () => Promise<string> {
+  const command = ['node', '--input-type=module', '--eval', program]
+  const securityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } }
+  const seccompProfile = { type: 'RuntimeDefault' }
   kubectl(['apply', '-f', '-'], {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -56,19 +59,9 @@ function runPod(name: string, program: string): () => Promise<string> {
     spec: {
       restartPolicy: 'Never',
       automountServiceAccountToken: false,
-      securityContext: {
-        runAsNonRoot: true,
-        runAsUser: 10_001,
-        seccompProfile: { type: 'RuntimeDefault' },
-      },
+      securityContext: { runAsNonRoot: true, runAsUser: 10_001, seccompProfile },
       containers: [
-        {
-          name,
-          image: IMAGE,
-          imagePullPolicy: 'IfNotPresent',
-          command: ['node', '--input-type=module', '--eval', program],
-          securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
-        },
+        { name, image: IMAGE, imagePullPolicy: 'IfNotPresent', command, securityContext },
       ],
     },
   })

@@ -1,15 +1,22 @@
 // The environment as configuration.
 import { afterAll, describe, expect, test } from '@jest/globals'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { InvalidConfig, readConfig } from '../src/config.ts'
+import { InvalidConfig, loadConfig, readConfig } from '../src/config.ts'
 import { SECRET } from './support/stores.ts'
+
+const [before, folder] = [process.cwd(), mkdtempSync(join(tmpdir(), 'users-service-'))]
+process.chdir(folder)
+afterAll(() => {
+  process.chdir(before)
+  rmSync(folder, { recursive: true })
+})
 
 const OTHER = `another ${SECRET}`
 const MONGODB_URI = 'mongodb://localhost'
 
-const LIST = 'must be a list with commas, of at least 32 bytes each'
+const LIST = 'must be secrets of at least 32 bytes, separated by commas'
 
 test('every variable has a default', () => {
   expect(readConfig({})).toEqual({
@@ -22,7 +29,8 @@ test('every variable has a default', () => {
     dataDir: './data',
     signingSecrets: [],
     tokenTtl: 86_400,
-    bodyLimit: 1_048_576,
+    bodyLimit: 102_400,
+    maxConnections: 500,
     stopDelay: 0,
     stopTimeout: 8_000,
     docs: true,
@@ -31,9 +39,11 @@ test('every variable has a default', () => {
   })
 })
 
-test('an empty variable counts as not set', () => {
+test('an empty variable counts as not set; MongoDB works with a secret', () => {
   const empty = { PORT: '', MONGODB_URI: '', SIGNING_SECRET: '', TOKEN_TTL: '', LOG_LEVEL: '' }
   expect(readConfig(empty)).toEqual(readConfig({}))
+  const config = readConfig({ MONGODB_URI, SIGNING_SECRET: SECRET })
+  expect(config).toMatchObject({ mongodbUri: MONGODB_URI, signingSecrets: [SECRET] })
 })
 
 test.each([
@@ -50,6 +60,7 @@ test.each([
   ['TOKEN_TTL', '7d', 'tokenTtl', 604_800],
   ['BODY_LIMIT', '2048', 'bodyLimit', 2_048],
   ['BODY_LIMIT', '64kb', 'bodyLimit', 65_536],
+  ['MAX_CONNECTIONS', '20', 'maxConnections', 20],
   ['STOP_TIMEOUT', '0', 'stopTimeout', 0],
   ['DOCS', 'false', 'docs', false],
   ['LOG_LEVEL', 'silent', 'logLevel', 'silent'],
@@ -60,26 +71,22 @@ test.each([
   expect(readConfig({ [name]: text })).toHaveProperty(key, value)
 })
 
-test('MongoDB needs a secret', () => {
-  const config = readConfig({ MONGODB_URI, SIGNING_SECRET: SECRET })
-  expect(config).toMatchObject({ mongodbUri: MONGODB_URI, signingSecrets: [SECRET] })
-})
-
 describe('refused:', () => {
   test.each([
     ['PORT', '65536', 'must be between 0 and 65535'],
     ['PORT', '-1', 'must be between 0 and 65535'],
-    ['PORT', '80a', 'must be between 0 and 65535'],
     ['PORT', '1e3', 'must be between 0 and 65535'],
     ['TOKEN_TTL', '0', 'must be a duration between 1s and 10y'],
     ['TOKEN_TTL', '100y', 'must be a duration between 1s and 10y'],
     ['TOKEN_TTL', 'soon', 'must be a duration between 1s and 10y'],
     ['TOKEN_TTL', '-1d', 'must be a duration between 1s and 10y'],
-    ['BODY_LIMIT', '0', 'must be a size between 1b and 8mb'],
-    ['BODY_LIMIT', '9mb', 'must be a size between 1b and 8mb'],
-    ['BODY_LIMIT', 'big', 'must be a size between 1b and 8mb'],
+    ['BODY_LIMIT', '0', 'must be a size between 1b and 1mb'],
+    ['MAX_CONNECTIONS', '0', 'must be between 1 and 100000'],
+    ['MAX_CONNECTIONS', '1e3', 'must be between 1 and 100000'],
+    ['BODY_LIMIT', '9mb', 'must be a size between 1b and 1mb'],
+    ['BODY_LIMIT', 'big', 'must be a size between 1b and 1mb'],
     ['STOP_TIMEOUT', '2h', 'must be a duration between 0s and 1h'],
-    ['ALLOWED_HOSTS', 'a:80', 'must be a list of host names without ports, with commas'],
+    ['ALLOWED_HOSTS', 'a:80', 'must be host names without ports, separated by commas'],
     ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'localhost:4318', 'must be an http:// or https:// URL'],
     ['DOCS', 'maybe', 'must be true or false'],
@@ -94,23 +101,16 @@ describe('refused:', () => {
     expect(lines).toEqual([`${name} ${reason}${isSecret ? '' : `, not "${text}"`}`])
   })
 
-  test('both variables for the secret', () => {
-    expect(problems({ SIGNING_SECRET: SECRET, SIGNING_SECRETS: SECRET })).toEqual([
-      'SIGNING_SECRETS must not be set with SIGNING_SECRET; put that first in the list',
-    ])
-  })
-
-  test('MongoDB without a secret', () => {
-    expect(problems({ MONGODB_URI })).toEqual([
-      'SIGNING_SECRET must be set with MONGODB_URI; make one with: openssl rand -hex 32',
-    ])
-  })
-
-  test('an invalid MongoDB address together with a missing secret', () => {
-    expect(problems({ MONGODB_URI: 'localhost' })).toHaveLength(2)
+  test('both variables for the secret, and MongoDB without a secret', () => {
+    const both =
+      'SIGNING_SECRETS must not be set with SIGNING_SECRET; put this secret first in the list'
+    expect(problems({ SIGNING_SECRET: SECRET, SIGNING_SECRETS: SECRET })).toEqual([both])
+    const none = 'SIGNING_SECRET must be set with MONGODB_URI; make one with: openssl rand -hex 32'
+    expect(problems({ MONGODB_URI })).toEqual([none])
   })
 
   test('several variables at once, without showing a secret', () => {
+    expect(problems({ MONGODB_URI: 'localhost' })).toHaveLength(2)
     const given = { LOG_LEVEL: 'x', PORT: 'x', SIGNING_SECRET: 'short', TOKEN_TTL: 'x' }
     const lines = problems({ ...given, MONGODB_URI })
     expect(lines.map((line) => line.split(' ')[0]).sort()).toEqual(Object.keys(given))
@@ -119,10 +119,8 @@ describe('refused:', () => {
 })
 
 describe('a secret in a file', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'users-service-'))
   const file = join(folder, 'secret')
   writeFileSync(file, `${SECRET}\n`)
-  afterAll(() => rmSync(folder, { recursive: true }))
 
   test('is read, without the line end', () => {
     expect(readConfig({ SIGNING_SECRET_FILE: file }).signingSecrets).toEqual([SECRET])
@@ -136,6 +134,34 @@ describe('a secret in a file', () => {
     expect(lines).toEqual([expect.stringMatching(reason)])
     expect(lines[0]).toMatch(/^SIGNING_SECRET_FILE /)
   })
+})
+
+test('.env in the current folder adds to the environment, which wins, even if it is empty', () => {
+  const lines = ['\uFEFFLOG_LEVEL=warn', 'HOST=::1', 'DATA_DIR=x', '', '# note', 'STOP_DELAY=7']
+  writeFileSync('.env', `${lines.join('\r\n')}\n  export TOKEN_TTL="5s" # note\nKEY='a\nb'`)
+  Object.assign(process.env, { HOST: '127.0.0.2', DATA_DIR: '' })
+  const expected = { logLevel: 'warn', host: '127.0.0.2', dataDir: './data' }
+  expect(loadConfig(false)).toMatchObject({ ...expected, tokenTtl: 5, stopDelay: 7_000 })
+  expect(process.env).toMatchObject({ KEY: 'a\nb', HOST: '127.0.0.2', DATA_DIR: '' })
+})
+
+test.each([
+  ['a variable without =', 'PORT=1\nLOG_LEVEL debug\n', 2],
+  ['a name with :', '\n# PORT\nPORT: 1\nLOG_LEVEL="debug"', 3],
+  ['a tab before =, which is part of the name in Node 20', 'HOST=x\r\nPORT\t=1', 2],
+  ['a quote without its end', 'PORT=1\nKEY= "a\nHOST=x', 2],
+  ['UTF-16', Buffer.from('PORT=1\n', 'utf16le'), 1],
+])('a .env with %s is refused, with the number of the line', (_, content, line) => {
+  writeFileSync('.env', content)
+  const message = `.env must have lines like NAME=value, in UTF-8: see line ${line}`
+  expect(() => loadConfig()).toThrow(new InvalidConfig(message))
+})
+
+test('a .env that cannot be read is refused; one that is missing is not', () => {
+  rmSync('.env')
+  expect(loadConfig(false)).toEqual(readConfig(process.env, false))
+  mkdirSync('.env')
+  expect(() => loadConfig()).toThrow(/^\.env cannot be read: EISDIR/)
 })
 
 function problems(environment: Record<string, string>): string[] {

@@ -1,16 +1,17 @@
-// The clients that generators make from openapi.yaml compile, and work with the service. Each folder of
-// test/generators has a program that uses one client, and `run`, which makes, compiles and runs it.
-// Not part of `npm test`: npm run test:generators needs Go, Java 17, Maven, Python 3.10 and Node 22.18.
+// What other teams make from openapi.yaml works with the service: clients by generators, a mock and a proxy, a
+// collection for Postman. Each folder of test/generators has a program, and `run`, which makes, compiles and runs it.
+// Not part of `npm test`: npm run test:generators needs Go, Java 17, Maven, PHP, Python 3.10, Rust and Node 22.18.
 import { afterAll, expect, test } from '@jest/globals'
 import { execFile, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { startService, tokens } from './support/service.ts'
 import { sqlitePlace, useOwnStores } from './support/stores.ts'
 
-/** What every program does, as the service logs it. The email of Ada has a `+`. */
+/** What the program of a client does, as the service logs it. The email of Ada has a `+`. */
 const REQUESTS = [
   'POST /users 201', // Ada
   'POST /users 400', // another Ada
@@ -36,18 +37,23 @@ const TOOLS = {
   Go: 'go version',
   'Java and Maven': 'javac --version && mvn --version',
   Maven: 'mvn --version',
+  'PHP with Guzzle': `php --run 'require "GuzzleHttp/autoload.php";' && mvn --version`,
   'Python with venv': 'python3 -m venv --help',
+  Rust: 'cargo --version',
   'Node 22': "node --eval 'assert(parseInt(process.versions.node) >= 22)'",
 }
 
-/** The clients, their folders and their tools. */
+/** The programs, their folders and their tools. */
 const CLIENTS = [
   ['Go by oapi-codegen', 'go', 'Go'],
   ['Java by openapi-generator', 'java', 'Java and Maven'],
   ['Kotlin by openapi-generator', 'kotlin', 'Maven'],
+  ['PHP by openapi-generator', 'php', 'PHP with Guzzle'],
   ['Python by openapi-python-client', 'python', 'Python with venv'],
+  ['Rust by progenitor', 'rust', 'Rust'],
   ['TypeScript by @hey-api/openapi-ts', 'hey-api', 'Node 22'],
-  ['TypeScript by orval', 'orval', 'Node 22'],
+  ['the mock and the proxy of Prism', 'prism', 'Node 22'],
+  ['a collection for Postman by Portman', 'portman', 'Node 22'],
 ] as const
 
 const folders = mkdtempSync(join(tmpdir(), 'users-service-generators-'))
@@ -64,15 +70,13 @@ for (const [name, folder, tools] of CLIENTS) {
 
 async function expectToWork(folder: string): Promise<void> {
   const service = await startService(await open())
-  const environment = {
-    URL: `http://127.0.0.1:${service.port}`,
-    TOKEN: tokens.issue('665f1c2e8b3f4a0012d4c001'),
-  }
+  const TOKEN = tokens.issue('665f1c2e8b3f4a0012d4c001')
   try {
-    await runClient(folder, environment)
+    await runClient(folder, { URL: `http://127.0.0.1:${service.port}`, TOKEN })
   } finally {
     await service.close()
   }
+  if (folder === 'portman') return // it sends other requests, and checks their responses
   const requests = service.lines
     .filter(({ msg }) => msg === 'request')
     .map(({ method, path, status }) => [method, path, status].join(' '))
@@ -84,15 +88,9 @@ async function runClient(folder: string, environment: Record<string, string>): P
   const cwd = join(folders, folder)
   const repository = fileURLToPath(new URL('..', import.meta.url))
   cpSync(join(repository, 'test/generators', folder), cwd, { recursive: true })
-  const env = {
-    ...process.env,
-    REPOSITORY: repository,
-    CONTRACT: `${repository}openapi.yaml`,
-    ...environment,
-  }
-  await new Promise<void>((resolve, reject) => {
-    execFile('sh', ['-eu', 'run'], { cwd, env, timeout: 590_000 }, (error, stdout) =>
-      error ? reject(new Error(`${error.message}\n${stdout}`)) : resolve(),
-    )
+  const own = { REPOSITORY: repository, CONTRACT: `${repository}openapi.yaml` }
+  const options = { cwd, env: { ...process.env, ...own, ...environment }, timeout: 590_000 }
+  await promisify(execFile)('sh', ['-eu', 'run'], options).catch((error) => {
+    throw new Error(`${error.message}\n${error.stdout}`)
   })
 }

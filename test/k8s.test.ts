@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { parseAllDocuments } from 'yaml'
+import { parse, parseAllDocuments, stringify } from 'yaml'
 import { readConfig, VARIABLES } from '../src/config.ts'
 import { createMetrics } from '../src/telemetry/metrics.ts'
 import { runToEnd } from './support/program.ts'
@@ -44,9 +44,7 @@ describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) =>
       ...all('Service').map(({ spec }) => spec.selector),
       ...all('PodDisruptionBudget').map(({ spec }) => spec.selector.matchLabels),
       ...all('NetworkPolicy').map(({ spec }) => spec.podSelector.matchLabels),
-      ...pod().spec.topologySpreadConstraints.map(
-        (spread: Any) => spread.labelSelector.matchLabels,
-      ),
+      ...pod().spec.topologySpreadConstraints.map((one: Any) => one.labelSelector.matchLabels),
     ]
     expect(selectors.length).toBeGreaterThan(5)
     for (const labels of selectors) expect([labels, selected(labels).length]).toEqual([labels, 1])
@@ -62,8 +60,8 @@ describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) =>
       expect([probe, container()[probe].httpGet.port]).toEqual([probe, 'ops'])
     }
     const { ingress } = one('NetworkPolicy').spec
-    for (const { port } of ingress.flatMap((rule: Any) => rule.ports))
-      expect(ports()).toContain(port)
+    const open = ingress.flatMap((rule: Any) => rule.ports).map(({ port }: Any) => port)
+    expect(ports()).toEqual(expect.arrayContaining(open))
   })
 
   testKubectl('every environment variable of the service is there, and no other', () => {
@@ -77,64 +75,56 @@ describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) =>
     expect(SIGNING_SECRETS_FILE).toBe(`${mountPath}/SIGNING_SECRETS`)
     expect(MONGODB_URI_FILE).toBe(isEmbedded ? '' : `${mountPath}/MONGODB_URI`)
     const config = readConfig({ ...rest, MONGODB_URI: 'mongodb://x', SIGNING_SECRET: SECRET })
-    const port = (name: string) =>
-      container().ports.find((candidate: Any) => candidate.name === name).containerPort
-    const expected = { port: port('http'), opsPort: port('ops'), host: '0.0.0.0' }
-    expect(config).toMatchObject(expected)
+    const ports = container().ports.map((port: Any) => [port.name, port.containerPort])
+    const { http: port, ops: opsPort } = Object.fromEntries(ports)
+    expect(config).toMatchObject({ port, opsPort, host: '0.0.0.0' })
     const grace = pod().spec.terminationGracePeriodSeconds * 1000
     expect(config.stopDelay).toBeGreaterThan(0)
     expect(config.stopDelay + config.stopTimeout).toBeLessThan(grace)
   })
 
-  testKubectl('there are no secrets in the manifests', () => {
-    expect(all('Secret')).toEqual([])
-    expect(pod().spec.volumes.slice(0, 1)).toEqual([
-      { name: 'secret', secret: { secretName: 'users-service', defaultMode: 0o440 } },
-    ])
-  })
-
   testKubectl(
-    'the pods meet the Pod Security level restricted, with a read-only file system',
+    'there are no secrets in the manifests, and no Kubernetes token for the service',
     () => {
-      const { namespace } = one('Deployment').metadata
-      const own = all('Namespace').find(({ metadata }) => metadata.name === namespace)
-      expect(own.metadata.labels['pod-security.kubernetes.io/enforce']).toBe('restricted')
-      for (const { spec } of pods()) {
-        expect(spec.securityContext).toMatchObject({
-          runAsNonRoot: true,
-          seccompProfile: { type: 'RuntimeDefault' },
-        })
-      }
-      for (const { name, securityContext } of containers()) {
-        const root = { runAsNonRoot: false, runAsUser: 0 }
-        const own = name === 'own-the-volume' // of the demo's MongoDB, in a namespace of its own
-        expect(securityContext).toEqual({
-          ...(own && root),
-          allowPrivilegeEscalation: false,
-          readOnlyRootFilesystem: true,
-          capabilities: { drop: ['ALL'], ...(own && { add: ['CHOWN'] }) },
-        })
-      }
+      expect(all('Secret')).toEqual([])
+      const secret = { secretName: 'users-service', defaultMode: 0o440 }
+      expect(pod().spec.volumes[0]).toEqual({ name: 'secret', secret })
+      expect(pod().spec.automountServiceAccountToken).toBe(false)
+      expect(one('ServiceAccount').automountServiceAccountToken).toBe(false)
     },
   )
 
-  testKubectl('images have a version, and ours has the version of package.json', () => {
-    for (const { image } of containers()) expect(image).toMatch(/:\d[\w.-]*$/)
-    const ours = containers().filter(({ image }) => image.startsWith('users-service'))
-    for (const { image } of ours) expect(image).toBe(`users-service:${version}`)
-  })
-
-  testKubectl('every container has requests and limits', () => {
-    for (const { resources } of containers()) {
-      expect(Object.keys(resources.requests)).toEqual(Object.keys(resources.limits))
-      expect(resources.limits).toHaveProperty('memory')
+  testKubectl('pods meet the Pod Security level restricted, with a read-only file system', () => {
+    const { namespace } = one('Deployment').metadata
+    const own = all('Namespace').find(({ metadata }) => metadata.name === namespace)
+    expect(own.metadata.labels['pod-security.kubernetes.io/enforce']).toBe('restricted')
+    for (const { spec } of pods()) {
+      const seccompProfile = { type: 'RuntimeDefault' }
+      expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile })
+    }
+    for (const { name, securityContext } of containers()) {
+      const root = { runAsNonRoot: false, runAsUser: 0 }
+      const own = name === 'own-the-volume' // of the demo's MongoDB, in a namespace of its own
+      expect(securityContext).toEqual({
+        ...(own && root),
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'], ...(own && { add: ['CHOWN'] }) },
+      })
     }
   })
 
-  testKubectl('the service gets no Kubernetes token', () => {
-    expect(pod().spec.automountServiceAccountToken).toBe(false)
-    expect(one('ServiceAccount').automountServiceAccountToken).toBe(false)
-  })
+  testKubectl(
+    'every container has requests and limits, and a version, ours that of package.json',
+    () => {
+      for (const { image, resources } of containers()) {
+        expect(image).toMatch(/:\d[\w.-]*$/)
+        if (image.startsWith('users-service')) expect(image).toBe(`users-service:${version}`)
+        expect(Object.keys(resources.requests)).toEqual(Object.keys(resources.limits))
+        expect(resources.limits).toHaveProperty('memory')
+      }
+    },
+  )
 
   if (isEmbedded) {
     testKubectl('one pod at a time has the volume, at DATA_DIR', () => {
@@ -175,12 +165,9 @@ describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) =>
       if (policy.metadata.name !== 'mongodb') continue
       const from = policy.spec.ingress.flatMap((rule: Any) => rule.from)
       const name = one('Deployment').metadata.namespace
-      expect(from).toEqual([
-        {
-          namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } },
-          podSelector: { matchLabels: pod().metadata.labels },
-        },
-      ])
+      const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': name } }
+      const podSelector = { matchLabels: pod().metadata.labels }
+      expect(from).toEqual([{ namespaceSelector, podSelector }])
       expect(policy.spec.policyTypes).toEqual(['Ingress', 'Egress'])
       expect(policy.spec.egress).toBeUndefined()
     }
@@ -192,18 +179,25 @@ describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) =>
 describe('an overlay with all that README.md says one can add', () => {
   const readme = readFileSync(`${root}k8s/README.md`, 'utf8')
   const objects = hasKubectl
-    ? renderOverlay([...readme.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, block]) => block!))
+    ? renderOverlay(
+        [...readme.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, block]) => parse(block!)),
+      )
     : []
   const one = (kind: string, name = 'users-service') =>
     objects.find((object) => object.kind === kind && object.metadata.name === name)
 
-  testKubectl('has the image of the overlay', () => {
+  testKubectl('has the image of the overlay, and the pull secret', () => {
     const [{ image }] = one('Deployment').spec.template.spec.containers
     expect(image).toBe('registry.example.com/users-service:2.0.1')
+    expect(one('ServiceAccount').imagePullSecrets).toEqual([{ name: 'registry' }])
   })
 
-  testKubectl('has the pull secret', () => {
-    expect(one('ServiceAccount').imagePullSecrets).toEqual([{ name: 'registry' }])
+  testKubectl('has the clients that it names, and the address of its own runbook', () => {
+    const [{ from }] = one('NetworkPolicy').spec.ingress
+    expect(JSON.stringify(from)).toMatch(/"shop","billing".*"users-service\/client":"true"/)
+    const { metadata, spec } = one('PrometheusRule')
+    const urls = JSON.stringify(spec).match(/(?<="runbook_url":").*?(?=#)/g)
+    expect(new Set(urls)).toEqual(new Set([metadata.annotations.runbook]))
   })
 
   testKubectl('watches a port of the pods', () => {
@@ -214,31 +208,38 @@ describe('an overlay with all that README.md says one can add', () => {
     for (const { port } of podMetricsEndpoints) expect(ports).toContain(port)
   })
 
-  testKubectl('names only metrics, with labels, that /metrics has', async () => {
-    const { groups } = one('PrometheusRule').spec
-    const rules = groups.flatMap(({ rules }: Any) => rules).map(({ expr }: Any) => expr)
+  testKubectl('names only metrics, with labels, that /metrics has, or Kubernetes', async () => {
+    const [{ rules }] = one('PrometheusRule').spec.groups
     const dashboard = JSON.parse(one('ConfigMap', 'users-service-dashboard').data['dashboard.json'])
     const panels = dashboard.panels.flatMap(({ targets }: Any) => targets)
-    const queries: string[] = [...rules, ...panels.map(({ expr }: Any) => expr)]
-    expect(queries.length).toBeGreaterThan(15)
+    const runbook = readFileSync(`${root}k8s/runbook.md`, 'utf8')
+    const queries: string[] = [...rules, ...panels].map(({ expr }: Any) => expr)
+    for (const [, query] of runbook.matchAll(/^```promql\n(.*?)^```$/gms)) queries.push(query!)
+    expect(queries.length).toBeGreaterThan(30)
 
     const known = await exposed()
+    for (const { record } of rules) known.set(record, [])
     for (const query of queries) {
       for (const [, name = '', matchers = ''] of query.matchAll(SELECTOR)) {
+        if (/^(kube|ALERTS)/.test(name)) continue
         expect([...known.keys()]).toContain(name)
         const labels = [...matchers.matchAll(/(\w+)[=!]/g)].map(([, label]) => label!)
         expect([...known.get(name)!, 'job', 'namespace']).toEqual(expect.arrayContaining(labels))
       }
       const rest = query.replaceAll(SELECTOR, '').replaceAll(/by \(.*?\)|\[.*?\]/g, '')
-      expect(FUNCTIONS).toEqual(expect.arrayContaining(rest.match(/[a-z]\w*/g) ?? []))
+      const words = rest.match(/[a-z][\w:]*/g) ?? []
+      expect([...FUNCTIONS, ...known.keys()]).toEqual(expect.arrayContaining(words))
     }
   })
 })
 
 /** `metric{label="value"}` in a query. */
-const SELECTOR = /(\w+)\{(.*?)\}/g
+const SELECTOR = /([\w:]+)\{(.*?)\}/g
 /** All other words of the queries. */
-const FUNCTIONS = ['absent', 'count', 'histogram_quantile', 'or', 'rate', 'sum', 'vector']
+const FUNCTIONS =
+  'and count count_over_time histogram_quantile increase max or present_over_time rate sum unless vector'.split(
+    ' ',
+  )
 
 /** The metrics of a service after a request, with their labels; and `up`, which Prometheus adds. */
 async function exposed(): Promise<Map<string, string[]>> {
@@ -247,21 +248,22 @@ async function exposed(): Promise<Map<string, string[]>> {
   metrics.refused('invalid')
   metrics.storeOperation('find').ended(0.1)
   const { text } = await metrics.expose()
-  const samples = [...text.matchAll(/^(\w+)(?:\{(.*)\})? /gm)].map(
-    ([, name = '', labels = '']): [string, string[]] => [
-      name,
-      [...labels.matchAll(/(\w+)=/g)].map(([, label]) => label!),
-    ],
-  )
-  return new Map([...samples, ['up', []]])
+  const samples = new Map<string, string[]>([['up', []]])
+  for (const [, name = '', labels = ''] of text.matchAll(/^(\w+)(?:\{(.*)\})? /gm)) {
+    const names = [...labels.matchAll(/(\w+)=/g)].map(([, label]) => label!)
+    samples.set(name, names)
+  }
+  return samples
 }
 
 /** An overlay of production with more in its kustomization.yaml. */
-function renderOverlay(more: string[]): Any[] {
+function renderOverlay(more: Record<string, Any[]>[]): Any[] {
   const folder = mkdtempSync(`${root}k8s/overlays/test-`)
   try {
-    const lines = ['resources: [../production]', ...more]
-    writeFileSync(`${folder}/kustomization.yaml`, lines.join('\n'))
+    const all: Record<string, Any[]> = { resources: ['../production'] }
+    for (const [key, list] of more.flatMap(Object.entries))
+      all[key] = [...(all[key] ?? []), ...list]
+    writeFileSync(`${folder}/kustomization.yaml`, stringify(all))
     return render(folder)
   } finally {
     rmSync(folder, { recursive: true })

@@ -1,5 +1,6 @@
 // POST /login on each store. (Bodies that are refused: contract/body.test.ts.)
 import { expect, test } from '@jest/globals'
+import jwt from 'jsonwebtoken'
 import { useService } from './support/service.ts'
 import { describeStores, useStore } from './support/stores.ts'
 import { newUser } from './support/users.ts'
@@ -13,24 +14,11 @@ describeStores((place) => {
     const ada = await store().create(newUser())
     const { response, data } = await logIn(ada.email)
     expect([response.status, Object.keys(data!)]).toEqual([200, ['token']])
-    const [header, claims] = data!.token
-      .split('.')
-      .slice(0, 2)
-      .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()))
-    expect(header).toEqual({ alg: 'HS256', typ: 'JWT' })
-    expect(claims).toEqual({ id: ada.id, iat: expect.any(Number), exp: claims.iat + 86_400 })
+    const claims = jwt.decode(data!.token) as jwt.JwtPayload
+    expect(claims).toEqual({ id: ada.id, iat: expect.any(Number), exp: claims.iat! + 86_400 })
     const authorization = `Bearer ${data!.token}`
     const { json } = await service().send(`GET /users/${ada.id}`, { authorization })
     expect(json).toEqual(ada)
-  })
-
-  test('returns 401 for an email that no user has, compared exactly', async () => {
-    const { email } = await store().create(newUser())
-    for (const other of ['nobody@example.com', email.toUpperCase(), ` ${email}`, `${email}\0`]) {
-      const { response, error } = await logIn(other)
-      expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
-      expect(error).toEqual({ message: 'no user has this email' })
-    }
   })
 
   test('ignores an invalid token', async () => {

@@ -1,25 +1,23 @@
 // The process: its arguments, and what it says before it serves.
-import { afterAll, describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { dist } from './support/program.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
 
 const main = (...args: string[]) => {
-  const options = { encoding: 'utf8', env: { PATH: process.env['PATH'] } } as const
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['dist/src/main.js', ...args], {
-    ...options,
-    cwd: root,
-  })
-  return { status, stdout, stderr }
+  const options = { cwd: dist, encoding: 'utf8', env: { PATH: process.env['PATH'] } } as const
+  return spawnSync(process.execPath, ['src/main.js', ...args], options)
 }
 
-test('--version prints the version', () => {
-  expect(main('--version')).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' })
+test('--version prints the version, and an unknown argument is refused by its name', () => {
+  expect(main('--version')).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: '' })
+  expect(main('--port=80')).toMatchObject({ status: 1, stderr: expect.stringContaining('--port') })
 })
 
 test.each(['--help', '-h'])('%s names every variable', (option) => {
@@ -37,9 +35,9 @@ test('a service that cannot load what reads bodies ends', () => {
     return next(name, context)
   }`
   const register = `import { register } from 'node:module'; register(${JSON.stringify(dataUrl(hook))})`
-  const args = ['--no-warnings', '--import', dataUrl(register), 'dist/src/main.js']
+  const args = ['--no-warnings', '--import', dataUrl(register), 'src/main.js']
   const env = { DATA_DIR: folder, PORT: '0', OPS_PORT: '0' }
-  const options = { cwd: root, env, encoding: 'utf8', timeout: 20_000 } as const
+  const options = { cwd: dist, env, encoding: 'utf8', timeout: 20_000 } as const
   const { status, stderr } = spawnSync(process.execPath, args, options)
   rmSync(folder, { recursive: true })
   expect({ status, stderr }).toEqual({ status: 1, stderr: 'koa-bodyparser is gone\n' })
@@ -47,28 +45,15 @@ test('a service that cannot load what reads bodies ends', () => {
 
 const dataUrl = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`
 
-describe('npm start without the compiler', () => {
+test('npm start without the compiler says how to compile, unless the service is compiled', () => {
   const folder = mkdtempSync(join(tmpdir(), 'users-service-'))
   copyFileSync(`${root}package.json`, join(folder, 'package.json'))
-  afterAll(() => rmSync(folder, { recursive: true }))
-  const compile = () => {
-    const options = { encoding: 'utf8', cwd: folder } as const
-    const { status, stderr } = spawnSync('npm', ['run', '--silent', 'compile'], options)
-    return { status, stderr }
-  }
-
-  test('says how to compile', () => {
-    const stderr = expect.stringContaining('npm ci && npm run build && npm prune --omit=dev')
-    expect(compile()).toEqual({ status: 1, stderr })
-  })
-
-  test('needs none when the service is compiled', () => {
-    mkdirSync(join(folder, 'dist/src'), { recursive: true })
-    writeFileSync(join(folder, 'dist/src/main.js'), '')
-    expect(compile()).toMatchObject({ status: 0 })
-  })
-})
-
-test('an unknown argument is refused by its name', () => {
-  expect(main('--port=80')).toMatchObject({ status: 1, stderr: expect.stringContaining('--port') })
+  const options = { encoding: 'utf8', cwd: folder } as const
+  const compile = () => spawnSync('npm', ['run', '--silent', 'compile'], options)
+  const stderr = expect.stringContaining('npm ci && npm run build && npm prune --omit=dev')
+  expect(compile()).toMatchObject({ status: 1, stderr })
+  mkdirSync(join(folder, 'dist/src'), { recursive: true })
+  writeFileSync(join(folder, 'dist/src/main.js'), '')
+  expect(compile()).toMatchObject({ status: 0 })
+  rmSync(folder, { recursive: true })
 })

@@ -1,43 +1,30 @@
 // Runs the commands of README.md exactly as they are written, and the packed client in an empty project.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { chromium } from 'playwright-core'
 import { CHROMIUM } from './support/chromium.ts'
-import {
-  blocks,
-  clientExample,
-  expectOutput,
-  firstCalls,
-  root,
-  useReadme,
-} from './support/readme.ts'
+import { UNSET } from './support/program.ts'
+import { blocks, clientExample, firstCalls, root, useReadme } from './support/readme.ts'
 
-const readme = useReadme()
+const { expectOutput, ...readme } = useReadme()
 
 test.each(firstCalls)('prints what README.md shows: $title', (block) => {
   expectOutput(readme.bash(readme.here(block.code)), block)
 })
 
 test('runs on a server without the compiler, as README.md says', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'server-'))
-  const filter = (path: string) =>
-    !['node_modules', 'dist', '.git', 'data'].includes(basename(path))
-  cpSync(root, folder, { recursive: true, filter })
+  const folder = fs.mkdtempSync(join(tmpdir(), 'server-'))
+  const others = ['node_modules', 'dist', '.git', 'data', '.env']
+  const filter = (path: string) => !others.includes(basename(path))
+  fs.cpSync(root, folder, { recursive: true, filter })
   const commands = blocks[0]!.code.split('\n').find((line) => line.includes('npm prune'))!
   readme.run('bash', ['-ec', commands], folder)
-  expect(existsSync(join(folder, 'node_modules/typescript'))).toBe(false)
+  expect(fs.existsSync(join(folder, 'node_modules/typescript'))).toBe(false)
   const env = { ...process.env, MONGODB_URI: '', PORT: '0', OPS_PORT: '0' }
   const service = spawn('npm', ['start'], { cwd: folder, env, detached: true })
   let printed = ''
@@ -45,32 +32,58 @@ test('runs on a server without the compiler, as README.md says', async () => {
   process.kill(-service.pid!)
   await once(service, 'close')
   expect(printed).toContain('listening on')
-  rmSync(folder, { recursive: true })
+  fs.rmSync(folder, { recursive: true })
+}, 300_000)
+
+test('npm run dev restarts the service after a change, and leaves no process', async () => {
+  const folder = fs.mkdtempSync(join(tmpdir(), 'dev-'))
+  for (const name of ['src', 'scripts', 'package.json', 'openapi.yaml', 'tsconfig.json'])
+    fs.cpSync(join(root, name), join(folder, name), { recursive: true })
+  fs.symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  const env = { ...process.env, ...UNSET, PORT: '0', OPS_PORT: '0' }
+  const dev = spawn('npm', ['run', 'dev'], { cwd: folder, env, detached: true })
+  let printed = ''
+  dev.stdout.on('data', (text: Buffer) => (printed += text))
+  const prints = async (text: string) => {
+    while (!printed.includes(text)) await sleep(50)
+  }
+  try {
+    await prints('try it at')
+    const file = join(folder, 'src/service.ts')
+    fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace('try it at', 'see'))
+    await prints('see http')
+    dev.kill('SIGTERM')
+    await once(dev, 'close')
+    expect(spawnSync('kill', ['-0', '--', `-${dev.pid}`]).status).toBe(1) // its group is empty
+  } finally {
+    spawnSync('kill', ['-9', '--', `-${dev.pid}`])
+    fs.rmSync(folder, { recursive: true })
+  }
 }, 300_000)
 
 describe('in an empty project, the package of the client', () => {
-  const project = mkdtempSync(join(tmpdir(), 'empty-project-'))
-  afterAll(() => rmSync(project, { recursive: true }))
+  const project = fs.mkdtempSync(join(tmpdir(), 'empty-project-'))
+  afterAll(() => fs.rmSync(project, { recursive: true }))
 
   beforeAll(() => {
     const pack = ['pack', './dist/client', '--silent', '--pack-destination', project]
     const tarball = readme.run('npm', pack).trim()
-    writeFileSync(join(project, 'package.json'), '{}')
+    fs.writeFileSync(join(project, 'package.json'), '{}')
     const install = ['install', '--no-audit', '--no-fund', '--prefer-offline', tarball]
     readme.run('npm', install, project)
   }, 300_000)
 
   const write = (file: string, code: string) =>
-    writeFileSync(join(project, file), readme.here(code))
+    fs.writeFileSync(join(project, file), readme.here(code))
 
-  test('brings openapi-fetch and nothing else', () => {
-    const names = readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'))
+  test('brings openapi-fetch and nothing else, and says that a browser needs the origin of the service', () => {
+    const names = fs
+      .readdirSync(join(project, 'node_modules'))
+      .filter((name) => !name.startsWith('.'))
     expect(names).toEqual(['openapi-fetch', 'openapi-typescript-helpers', 'users-service-client'])
-  })
-
-  test('says that a browser needs the origin of the service', () => {
     const file = join(project, 'node_modules/users-service-client/README.md')
-    expect(readFileSync(file, 'utf8')).toMatch(/a browser, the page and the service must share\s/)
+    const text = fs.readFileSync(file, 'utf8')
+    expect(text).toMatch(/a browser, the page and the service must share\s/)
   })
 
   /** @returns the errors of the compiler */
@@ -87,6 +100,13 @@ describe('in an empty project, the package of the client', () => {
     write('readme.mts', clientExample.code)
     expect(compile('--target', 'es2022', '--module', 'nodenext', 'readme.mts')).toBe('')
     expectOutput(readme.run(process.execPath, ['readme.mjs'], project), clientExample)
+  })
+
+  test('runs the example of its own README.md, which compiles strictly', () => {
+    const text = fs.readFileSync(join(root, 'src/client/README.md'), 'utf8')
+    write('own.mts', /```ts\n(.*?)```/s.exec(text)![1]!)
+    expect(compile('--target', 'es2022', '--module', 'nodenext', 'own.mts')).toBe('')
+    expect(readme.run(process.execPath, ['own.mjs'], project)).toMatch(/^1 user\nAda <ada@/)
   })
 
   test.each([
@@ -138,7 +158,7 @@ describe('in an empty project, the package of the client', () => {
 
     test('needs nothing from Node', () => expect(bundle().length).toBeLessThan(20_000))
 
-    const testBrowser = existsSync(CHROMIUM) ? test : test.skip
+    const testBrowser = fs.existsSync(CHROMIUM) ? test : test.skip
 
     testBrowser('logs in and lists the users', async () => {
       const browser = await chromium.launch({ executablePath: CHROMIUM })

@@ -1,32 +1,17 @@
 // Runs the commands and the TypeScript of README.md, and checks what the documents refer to. Uses the
 // programs that are already built; readme.long.ts runs the commands exactly as they are written.
 import { describe, expect, test } from '@jest/globals'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { createUsersClient } from '../src/client/client.ts'
 import { VARIABLES } from '../src/config.ts'
-import { openStore } from '../src/store/open.ts'
-import {
-  blocks,
-  clientExample,
-  expectOutput,
-  firstCalls,
-  root,
-  useReadme,
-} from './support/readme.ts'
-import { mongodbPlace } from './support/stores.ts'
+import { blocks, clientExample, firstCalls, root, useReadme } from './support/readme.ts'
+import { serve } from './support/program.ts'
+import { mongodbPlace, sqlitePlace, usersAt } from './support/stores.ts'
 
-const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-  scripts: Record<string, string>
-}
+const manifest = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8'))
+const scripts: Record<string, string> = manifest.scripts
 
 /** The script with each `npm run` replaced by the last command of that npm script, without the build. */
 const withoutBuild = (script: string) =>
@@ -34,7 +19,7 @@ const withoutBuild = (script: string) =>
     scripts[name]!.split(' && ').at(-1)!,
   )
 
-const readme = useReadme()
+const { expectOutput, ...readme } = useReadme()
 
 describe('README.md', () => {
   test.each(firstCalls)('prints what it shows: $title', (block) => {
@@ -42,34 +27,63 @@ describe('README.md', () => {
   })
 
   test('the example of the client compiles and prints what it shows', () => {
-    const folder = mkdtempSync(join(root, 'dist/readme-'))
-    mkdirSync(join(folder, 'node_modules'))
-    symlinkSync(join(root, 'dist/client'), join(folder, 'node_modules/users-service-client'))
-    writeFileSync(join(folder, 'example.mts'), readme.here(clientExample.code))
+    const folder = fs.mkdtempSync(join(root, 'dist/readme-'))
+    fs.mkdirSync(join(folder, 'node_modules'))
+    fs.symlinkSync(join(root, 'dist/client'), join(folder, 'node_modules/users-service-client'))
+    fs.writeFileSync(join(folder, 'example.mts'), readme.here(clientExample.code))
     const tsc = join(root, 'node_modules/typescript/bin/tsc')
     const options = ['--strict', '--skipLibCheck', '--types', 'node', '--target', 'es2022']
     const file = join(folder, 'example.mts')
     readme.run(process.execPath, [tsc, ...options, '--module', 'nodenext', file])
     expectOutput(readme.run(process.execPath, [join(folder, 'example.mjs')]), clientExample)
-    rmSync(folder, { recursive: true })
+    fs.rmSync(folder, { recursive: true })
   })
 
   const testMongodb = process.env['MONGODB_URI'] ? test : test.skip
 
   testMongodb('export and import copy all users to MongoDB', async () => {
     const target = mongodbPlace()
-    const folder = mkdtempSync(join(tmpdir(), 'users-service-'))
+    const folder = fs.mkdtempSync(join(tmpdir(), 'users-service-'))
     const { code } = blocks.find((block) => block.code.includes('npm run export-users'))!
     const script = withoutBuild(code)
       .replaceAll('users.ndjson', join(folder, 'users.ndjson'))
       .replace('mongodb://localhost:27017/users', () => target.mongodbUri!)
     readme.bash(withoutBuild('npm run create-user -- --name Ada --email moving@example.com'))
     readme.bash(script)
-    const store = await openStore(target)
-    expect(await store.findByEmail('moving@example.com')).toMatchObject({ name: 'Ada' })
-    await store.close()
+    const moved = { name: 'Ada', email: 'moving@example.com' }
+    expect(await usersAt(target)).toContainEqual(expect.objectContaining(moved))
     await target.remove()
-    rmSync(folder, { recursive: true })
+    fs.rmSync(folder, { recursive: true })
+  })
+
+  test('makes a .env for all instances, which only its owner can read', () => {
+    const folder = fs.mkdtempSync(join(tmpdir(), 'users-service-'))
+    const { code } = blocks.find((block) => block.code.includes('>>.env'))!
+    readme.bash(code.replace(' && npm start', ''), folder)
+    const file = join(folder, '.env')
+    const lines = /^MONGODB_URI=mongodb:.+\nSIGNING_SECRET=[0-9a-f]{64}\n$/
+    expect(fs.readFileSync(file, 'utf8')).toMatch(lines)
+    expect(fs.statSync(file).mode & 0o777).toBe(0o600)
+    fs.rmSync(folder, { recursive: true })
+  })
+
+  test('restores a backup, also over the write-ahead log of a service that was killed', async () => {
+    const folder = fs.mkdtempSync(join(tmpdir(), 'users-service-'))
+    fs.symlinkSync(join(root, 'dist'), join(folder, 'dist'))
+    const inFolder = (script: string) => readme.bash(`DATA_DIR=; ${withoutBuild(script)}`, folder)
+    const [, restore] = /To restore it, stop the service, run\s`(.+)`/.exec(textOf('README.md'))!
+    const service = serve({ ...sqlitePlace(), environment: {} }, {}, folder)
+    const baseUrl = await service.listening()
+    const [, token] = inFolder('npm run create-user -- --email ada@x').split('Bearer ')
+    inFolder('npm run backup -- backup.db')
+    const users = createUsersClient({ baseUrl, token: token!.trim() })
+    await users.POST('/users', { body: { name: '', email: 'grace@x' } })
+    service.process.kill('SIGKILL')
+    await service.ended
+    expect(fs.statSync(join(folder, 'data/users.db-wal')).size).toBeGreaterThan(0)
+    inFolder(restore!)
+    expect(inFolder('npm run export-users -- -')).toMatch(/^.+"ada@x".+\n$/)
+    fs.rmSync(folder, { recursive: true })
   })
 
   test('lists every variable of the configuration, as .env.example does', () => {
@@ -85,46 +99,31 @@ describe('README.md', () => {
   })
 })
 
-const DOCUMENTS = [
-  'README.md',
-  'CONTRIBUTING.md',
-  'SECURITY.md',
-  'CHANGELOG.md',
-  'k8s/README.md',
-  'src/client/README.md',
-]
-const textOf = (file: string) => readFileSync(join(root, file), 'utf8')
+const OF_ROOT = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md']
+const OTHERS = ['k8s/README.md', 'k8s/scale.md', 'src/client/README.md']
+const textOf = (file: string) => fs.readFileSync(join(root, file), 'utf8')
 
-describe.each(DOCUMENTS)('%s', (document) => {
+describe.each([...OF_ROOT, ...OTHERS])('%s', (document) => {
   const text = textOf(document)
 
-  test('links only to files and headings that exist', () => {
+  test('links only to files and headings, and names only paths and npm scripts, that exist', () => {
     const links = [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)]
     for (const [link, path = '', heading] of links) {
       const file = path ? join(dirname(document), path) : document
-      expect([link, existsSync(join(root, file))]).toEqual([link, true])
+      expect([link, fs.existsSync(join(root, file))]).toEqual([link, true])
       if (heading) expect(headingsOf(file)).toContain(heading)
     }
-  })
-
-  test('names only paths that exist', () => {
-    const paths = [...text.matchAll(/`((?:src|test|scripts|k8s)\/[\w./-]+)`/g)].map(
-      ([, path]) => path!,
-    )
-    expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
-  })
-
-  test('names only npm scripts that exist', () => {
+    const found = text.matchAll(/`((?:src|test|scripts|k8s)\/[\w./-]+)`/g)
+    const paths = [...found].map(([, path]) => path!)
+    expect(paths.filter((path) => !fs.existsSync(join(root, path)))).toEqual([])
     const names = [...text.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, name]) => name!)
     expect(names.filter((name) => !(name in scripts))).toEqual([])
   })
 })
 
 /** The anchors of the headings in a Markdown file, as GitHub makes them. */
-const headingsOf = (file: string) =>
-  [...textOf(file).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
-    heading!
-      .toLowerCase()
-      .replaceAll(/[^\w\s-]/g, '')
-      .replaceAll(' ', '-'),
-  )
+function headingsOf(file: string): string[] {
+  const lines = textOf(file).toLowerCase()
+  const headings = lines.matchAll(/^#+ (.*)$/gm)
+  return [...headings].map(([, text]) => text!.replaceAll(/[^\w\s-]/g, '').replaceAll(' ', '-'))
+}

@@ -3,21 +3,22 @@ import { afterEach, describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
+import http from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openStore } from '../src/store/open.ts'
-import { freePort, killPrograms, run, serve } from './support/program.ts'
+import { login } from './support/hostile.ts'
+import { dist, killPrograms, run, runToEnd, serve, UNSET } from './support/program.ts'
 import { dial, send } from './support/service.ts'
 import {
   describeMongodb,
   describeStores,
   mongodbPlace,
+  SECRET,
   sqlitePlace,
   usersAt,
   type Place,
 } from './support/stores.ts'
-import { newUser } from './support/users.ts'
 
 const places = new Set<Place>()
 
@@ -34,11 +35,8 @@ const at = (make: () => Place): Place => {
   return place
 }
 
-async function createUser(place: Place, ...args: string[]) {
-  return createUserWith({}, place, ...args)
-}
-async function createUserWith(env: Record<string, string>, place: Place, ...args: string[]) {
-  const program = run('scripts/create-user', place, env, args)
+async function createUser(place: Place, args: string[], env = {}, cwd?: string) {
+  const program = run('scripts/create-user', place, env, args, cwd)
   return { code: await program.ended, ...program.output }
 }
 const ADA = ['--name', 'Ada', '--email', 'ada@example.com']
@@ -60,10 +58,12 @@ describeStores((kind) => {
     expect(page).toContain(`${url}/docs`)
     expect(kept).toMatch(/users are kept in (SQLite in |MongoDB at )/)
     expect(ops).toMatch(/\/readyz and \/metrics are on http:\/\/127.0.0.1:\d+/)
-    expect(empty).toContain('create-user.js --name Ada --email ada@example.com')
 
-    const { code, stdout } = await createUser(place, ...ADA)
-    expect(code).toBe(0)
+    const [, command = ''] = /no users yet; create one: (.*)"/.exec(empty!)!
+    expect(command).not.toMatch(/mongodb:|a-secret/)
+    const given = (name: string) => `${name}='${place.environment[name]}'`
+    const typed = command.replaceAll(/(\w+)=…/g, (_, name: string) => given(name))
+    const stdout = runToEnd('sh', ['-c', typed], { cwd: dist, env: { PATH: process.env['PATH'] } })
     const [user = '', , header = ''] = stdout.split('\n')
     expect(JSON.parse(user)).toMatchObject({ name: 'Ada', email: 'ada@example.com' })
     const token = header.replace('Authorization: Bearer ', '')
@@ -72,17 +72,29 @@ describeStores((kind) => {
     service.process.kill('SIGTERM')
     expect(await service.ended).toBe(0)
     const taken = 'a user with email `ada@example.com` already exists\n'
-    expect(await createUser(place, ...ADA)).toEqual({ code: 1, stdout: '', stderr: taken })
+    expect(await createUser(place, ADA)).toEqual({ code: 1, stdout: '', stderr: taken })
     const again = serve(place)
     expect((await listAt(await again.listening(), token)).json).toEqual([JSON.parse(user)])
     expect(again.output.stdout).not.toContain('create-user')
+  })
+
+  test('with a .env in the current folder, the service and create-user use the same store and secret', async () => {
+    const place = at(kind)
+    const { dataDir: cwd } = at(sqlitePlace)
+    const lines = Object.entries({ SIGNING_SECRET: SECRET, ...place.environment })
+    writeFileSync(join(cwd, '.env'), lines.map((line) => line.join('=')).join('\n'))
+    const bare = { ...place, environment: {} }
+    const url = await serve(bare, {}, cwd).listening()
+    const { stdout } = await createUser(bare, ADA, {}, cwd)
+    const [, token = ''] = stdout.trim().split('Bearer ')
+    expect((await listAt(url, token)).json).toEqual(await usersAt(place))
   })
 })
 
 describeMongodb('create-user without the secret of the service', () => {
   test('creates the user, and says how to get a token', async () => {
     const place = at(mongodbPlace)
-    const { code, stdout, stderr } = await createUserWith({ SIGNING_SECRET: '' }, place, ...ADA)
+    const { code, stdout, stderr } = await createUser(place, ADA, { SIGNING_SECRET: '' })
     expect([code, stderr]).toEqual([0, expect.stringMatching(/^stored in MongoDB at /)])
     expect(JSON.parse(stdout.split('\n')[0]!)).toEqual((await usersAt(place))[0])
     expect(stdout).toContain('SIGNING_SECRET is not set')
@@ -93,57 +105,10 @@ describeMongodb('create-user without the secret of the service', () => {
 test('create-user refuses missing, empty and unknown options, and shows its usage', async () => {
   const place = at(sqlitePlace)
   const wrong = [ADA.slice(0, 2), [...ADA.slice(0, 3), ''], [...ADA, '--admin'], [...ADA, 'x']]
-  for (const refused of await Promise.all(wrong.map((args) => createUser(place, ...args)))) {
+  for (const refused of await Promise.all(wrong.map((args) => createUser(place, args)))) {
     const stderr = /\nusage: create-user \[--name NAME\] --email EMAIL\nsee --help\n$/
     expect(refused).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(stderr) })
   }
-})
-
-test('backup copies the embedded store while it is in use, and never overwrites a file', async () => {
-  const [place, other] = [at(sqlitePlace), at(sqlitePlace)]
-  const store = await openStore(place)
-  const ada = await store.create(newUser())
-  const target = join(other.dataDir, 'users.db')
-  const backup = async (from: Place, ...args: string[]) => {
-    const program = run('scripts/backup', from, {}, args)
-    return { code: await program.ended, stderr: program.output.stderr }
-  }
-  expect(await backup(place, target)).toEqual({ code: 0, stderr: '' })
-  const grace = await store.create(newUser())
-  await store.close()
-  const copy = await openStore(other)
-  expect([await copy.find(ada.id), await copy.find(grace.id)]).toEqual([ada, undefined])
-  await copy.close()
-  const exists = /users\.db exists: give another file\n$/
-  expect(
-    await Promise.all([backup(place, target), backup(place), backup(at(sqlitePlace), 'x')]),
-  ).toEqual([
-    { code: 1, stderr: expect.stringMatching(exists) },
-    { code: 2, stderr: expect.stringContaining('usage: ') },
-    { code: 1, stderr: expect.any(String) },
-  ])
-})
-
-test('the service runs on when its log cannot be written, and counts the lines, or when its reader goes away', async () => {
-  const [port, ops] = await Promise.all([freePort(), freePort()])
-  const ports = { PORT: `${port}`, OPS_PORT: `${ops}` }
-  const { PATH } = process.env
-  const env = { PATH, ...at(sqlitePlace).environment, ...ports }
-  const script = 'exec "$0" dist/src/main.js > /dev/full'
-  const mute = spawn('sh', ['-c', script, process.execPath], { env })
-  const unheard = serve(at(sqlitePlace))
-  const url = await unheard.listening()
-  unheard.process.stdout!.destroy()
-  while (!(await fetch(`http://127.0.0.1:${port}`).catch(() => undefined))) await sleep(50)
-  for (const at of [url, url, url, `http://127.0.0.1:${port}`]) {
-    expect((await listAt(at, 'none')).status).toBe(401)
-  }
-  const metrics = await (await fetch(`http://127.0.0.1:${ops}/metrics`)).text()
-  expect(metrics).toMatch(/^log_lines_dropped_total [1-9]/m)
-  const ended = once(mute, 'exit')
-  mute.kill('SIGTERM')
-  unheard.process.kill('SIGTERM')
-  expect([(await ended)[0], await unheard.ended]).toEqual([0, 0])
 })
 
 test('the service exits with 1 and one clear line for each variable that is wrong, or for a port, host or folder that it cannot use', async () => {
@@ -176,18 +141,27 @@ test('the service exits with 1 and one clear line for each variable that is wron
   other.close()
 })
 
-describe('a stop', () => {
-  const LOG_IN =
-    'POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 15\r\n' +
-    'Expect: 100-continue\r\n\r\n'
+test.each([
+  ['0.0.0.0', { '10.0.0.7:9090': 200, 'users.example.com': 200 }],
+  ['127.0.0.1', { '10.0.0.7:9090': 421, 'users.example.com': 200, localhost: 200 }],
+])('on %s ALLOWED_HOSTS shuts no probe out of the port for operators', async (HOST, hosts) => {
+  const service = serve(at(sqlitePlace), { HOST, ALLOWED_HOSTS: 'users.example.com' })
+  await service.listening()
+  for (const [host, status] of Object.entries(hosts)) {
+    const request = http.get(`${service.ops()}/readyz`, { headers: { host } })
+    const [{ statusCode }] = await once(request, 'response')
+    expect([host, statusCode]).toEqual([host, status])
+  }
+})
 
+describe('a stop', () => {
   /** A service with an idle connection, and a request whose body is still missing. */
   async function busy(environment: Record<string, string>) {
     const service = serve(at(sqlitePlace), environment)
     const url = await service.listening()
     await (await fetch(`${url}/nothing`)).text()
     const { socket, text } = dial(Number(new URL(url).port))
-    socket.write(LOG_IN)
+    socket.write(login('Content-Length: 15\r\nExpect: 100-continue\r\n'))
     while (!text().includes('100 Continue')) await sleep(5)
     return { service, socket, text }
   }
@@ -225,14 +199,16 @@ describe('a stop', () => {
 
   test('reaches the service through npm start', async () => {
     const { PATH = '' } = process.env
-    const env = { PATH, PORT: '0', OPS_PORT: '0', ...at(sqlitePlace).environment }
+    const ports = { PORT: '0', OPS_PORT: '0' }
+    const env = { PATH, ...UNSET, ...ports, ...at(sqlitePlace).environment }
     const npm = spawn('npm', ['start', '--ignore-scripts'], { env }) // without the build before it
     let stdout = ''
     npm.stdout.on('data', (text: Buffer) => (stdout += text))
     const closed = once(npm, 'close')
-    while (!stdout.includes('listening') && npm.exitCode === null) await sleep(20)
+    while (!stdout.includes('no users yet') && npm.exitCode === null) await sleep(20)
     npm.kill('SIGTERM')
     await closed
+    expect(stdout).toContain(' npm run create-user -- --name Ada --email ada@example.com')
     expect(stdout).toMatch(/"msg":"stopped"\}\n$/)
   })
 })

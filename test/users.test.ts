@@ -68,15 +68,6 @@ describeStores((place) => {
       expect(await read(data!.id)).toEqual(data)
     })
 
-    test('returns 400 and names the email when another user has it; nothing changes', async () => {
-      const ada = await create(newUser())
-      const body = newUser({ email: ada.email })
-      const { response, error } = await users().POST('/users', { body })
-      const message = `a user with email \`${ada.email}\` already exists`
-      expect([response.status, error]).toEqual([400, { message }])
-      expect(await read(ada.id)).toEqual(ada)
-    })
-
     test.each([
       ['no fields', '{}', { name: '', email: '' }],
       ['null', '{"name":null,"email":null}', { name: '', email: '' }],

@@ -56,7 +56,7 @@ await app.register(async (guarded) => {
 
   guarded.get('/users', LIST, users.list)
   guarded.get<{ Params: User }>('/users/:id', READ, async ({ params }, reply) => {
-    return (await users.find(params.id)) ?? reply.code(404).send({ message: 'no such user' })
+    return (await users.find(params.id)) ?? reply.code(404).send({ message: 'user not found' })
   })
   guarded.post<{ Body: User }>('/users', CREATE, async ({ body }, reply) => {
     const created = await users.create(body)

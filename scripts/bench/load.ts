@@ -2,7 +2,7 @@
 // checked. Uses sockets directly, which leaves most of the machine to the server.
 import net from 'node:net'
 
-/** A request, and the response that is right. */
+/** A request, and the expected response. */
 export interface Exchange {
   /** Method and path. */
   line: string
@@ -10,7 +10,7 @@ export interface Exchange {
   body?: object
   status: number
   /** A text that the response contains. */
-  holds: string
+  contains: string
 }
 
 export type Connection = ReturnType<typeof connect>
@@ -22,19 +22,19 @@ export function connect(port: number) {
   let resolve: (response: string) => void
   socket.on('data', (chunk: string) => {
     received += chunk
-    if (!isWhole(received)) return
+    if (!isComplete(received)) return
     resolve(received)
     received = ''
   })
   socket.on('end', () => socket.destroy(new Error('the server closed the connection')))
   return {
-    /** @returns the body of the response @throws if it is not the right one */
+    /** @returns the body of the response @throws Error it is not the expected one */
     send: async (exchange: Exchange): Promise<string> => {
       socket.write(requestOf(exchange))
-      const response = await new Promise<string>((settle) => (resolve = settle))
-      const right =
-        response.startsWith(`HTTP/1.1 ${exchange.status} `) && response.includes(exchange.holds)
-      if (!right) throw new Error(`WRONG RESPONSE to ${exchange.line}:\n${response}`)
+      const response = await new Promise<string>((resolver) => (resolve = resolver))
+      const isExpected =
+        response.startsWith(`HTTP/1.1 ${exchange.status} `) && response.includes(exchange.contains)
+      if (!isExpected) throw new Error(`WRONG RESPONSE to ${exchange.line}:\n${response}`)
       return response.slice(response.indexOf('\r\n\r\n') + 4)
     },
     close: () => void socket.destroy(),
@@ -45,13 +45,13 @@ export function connect(port: number) {
 export async function load(connections: Connection[], seconds: number, next: () => Exchange) {
   const end = performance.now() + seconds * 1000
   let count = 0
-  const use = async ({ send }: Connection) => {
+  const worker = async ({ send }: Connection) => {
     do {
       await send(next())
       count += 1
     } while (performance.now() < end)
   }
-  await Promise.all(connections.map(use))
+  await Promise.all(connections.map(worker))
   return count
 }
 
@@ -64,10 +64,10 @@ function requestOf({ line, token, body }: Exchange): string {
   return `${head}Content-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`
 }
 
-/** Whether a response with a length, or in chunks, has arrived completely. */
-function isWhole(response: string): boolean {
+/** Whether a response without a body, with a length, or in chunks, has arrived completely. */
+function isComplete(response: string): boolean {
   const head = response.indexOf('\r\n\r\n')
-  if (head === -1) return false
+  if (head === -1 || response.startsWith('HTTP/1.1 204 ')) return head !== -1
   const length = /\r\ncontent-length: (\d+)/i.exec(response.slice(0, head))?.[1]
   if (length === undefined) return response.endsWith('\r\n0\r\n\r\n')
   return response.length === head + 4 + Number(length)

@@ -8,14 +8,16 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { connect, load, type Exchange } from './load.ts'
-import { fill, SCENARIOS, SECRET, type World } from './scenarios.ts'
+import { importUsers } from './many-users.ts'
+import { createUsers, fixturesOf, SCALE_SCENARIOS, SCENARIOS, SECRET } from './scenarios.ts'
 import { start, type Program, type Server } from './server.ts'
 import { showHead, showRows, TURNS } from './table.ts'
 
-const HELP = `npm run bench -- [--seconds 0.25] [--only TEXT] [--against FOLDER]
+const HELP = `npm run bench -- [--seconds 0.25] [--only TEXT] [--against FOLDER | --users N]
   --seconds  how long each turn takes
   --only     measure only the rows that have TEXT in their title, such as "MongoDB" or "log-in"
   --against  compare with the service that is built in another checkout, not with the peers
+  --users    import N users, and compare the service that has them with one that has 10,000
 MongoDB is measured if MONGODB_URI is set, with a peer in Go if \`go\` can build it.
 Both stores take about 13 minutes.`
 
@@ -24,11 +26,12 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '0.25' },
     only: { type: 'string', default: '' },
     against: { type: 'string' },
+    users: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 })
-const seconds = Number(values.seconds)
-if (values.help || !(seconds > 0)) {
+const [seconds, users] = [Number(values.seconds), Number(values.users ?? 10_000)]
+if (values.help || !(seconds > 0) || !(users > 0)) {
   console.log(HELP)
   process.exit(values.help ? 0 : 2)
 }
@@ -44,50 +47,60 @@ const PEERS: Program[] = [
   { name: 'Fastify', file: fastify },
   { name: 'observed', file: fastify, env: { OBSERVED: '1' } },
 ]
-const programs = [{ name: 'service', file: service('.') }, ...(other ? [other] : PEERS)]
+const own = { name: 'service', file: service('.') }
+const sizes = [users, 10_000].map((users) => ({ ...own, name: users.toLocaleString('en'), users }))
+const programs: Program[] = values.users ? sizes : [own, ...(other ? [other] : PEERS)]
+const scenarios = values.users ? SCALE_SCENARIOS : SCENARIOS
 
 console.log(`Node ${process.version}, ${os.cpus().length} × ${os.cpus()[0]?.model ?? 'CPU'}
 Medians of ${TURNS} turns of ${seconds} s: µs of CPU time per request, unless the row says ms or MB.
 ÷ is the median of the ratios within a turn: below 1, the service takes less.`)
 await measure('embedded', programs)
 const uri = process.env['MONGODB_URI']
-if (uri) await measure('MongoDB', other ? programs : [...programs, ...goPeer()], uri)
+if (uri) await measure('MongoDB', [...programs, ...goPeer()], uri)
 else console.log('MongoDB was not measured: MONGODB_URI is not set.')
 
-/** The peer in Go, if this machine can build it. */
+/** The peer in Go, if this machine can build it and there are peers. */
 function goPeer(): Program[] {
+  if (!programs.includes(PEERS[0]!)) return []
   const execPath = join(folder, 'go')
-  const built = spawnSync('go', ['build', '-C', join(here, '../go'), '-o', execPath]).status === 0
-  return built ? [{ name: 'Go', file: '', execPath }] : []
+  const isBuilt = spawnSync('go', ['build', '-C', join(here, '../go'), '-o', execPath]).status === 0
+  return isBuilt ? [{ name: 'Go', file: '', execPath }] : []
 }
 
 async function measure(store: string, programs: Program[], uri?: string): Promise<void> {
   const isWanted = ({ title }: { title: string }) => title.includes(values.only)
-  const rows = SCENARIOS.flatMap(({ name, next, connections }) =>
-    connections.map((count) => ({ title: `${store}: ${name}, ${count} at once`, next, count })),
-  ).filter(isWanted)
+  const rows = scenarios
+    .flatMap(({ name, next, connections }) =>
+      connections.map((count) => ({ title: `${store}: ${name}, ${count} at once`, next, count })),
+    )
+    .filter(isWanted)
   const starts = [{ title: `${store}: start to first response, ms` }].filter(isWanted)
   if (rows.length + starts.length === 0) return
 
-  showHead(programs.map(({ name }) => name))
-  const placed = programs.map((program) => place(program, uri))
-  const servers: (Server & { world: World })[] = []
-  for (const program of placed) {
+  const isolated = programs.map((program) => withOwnData(program, uri))
+  const servers = []
+  for (const program of isolated) {
+    const users = program.users && (await importUsers(program.users, program.env))
     const server = await start(program)
-    servers.push({ ...server, world: await fill(server.port) })
+    const fixtures = users ? fixturesOf(users) : await createUsers(server.port)
+    servers.push({ ...server, fixtures })
   }
+  showHead(programs.map(({ name }) => name))
   for (const { title, next, count } of rows) {
-    await showRows([title], servers, (server) => cpuOf(server, count, () => next(server.world)))
+    await showRows([title], servers, (server) => cpuOf(server, count, () => next(server.fixtures)))
   }
+  const memoryOf = async ({ usage }: Server) => [(await usage()).memory / 1_000_000]
+  await showRows([`${store}: memory after that, MB`], servers, memoryOf)
   for (const { stop } of servers) await stop()
   for (const { title } of starts) {
-    await showRows([title, `${store}: idle memory, MB`], placed, startAndIdle)
+    await showRows([title, `${store}: idle memory, MB`], isolated, startAndIdle)
   }
-  if (uri) await Promise.all(placed.map(drop))
+  if (uri) await Promise.all(isolated.map(dropDatabase))
 }
 
 /** Gives a program a folder, and a database, of its own. */
-function place({ env, ...program }: Program, uri = ''): Program {
+function withOwnData({ env, ...program }: Program, uri = '') {
   const DATA_DIR = mkdtempSync(join(folder, 'data-'))
   const MONGODB_URI = uri.replace(/^(\w+(\+srv)?:..[^/?]+)(\/[^?]*)?/, `$1/bench-${randomUUID()}`)
   return { ...program, env: { ...env, DATA_DIR, MONGODB_URI, SIGNING_SECRET: SECRET } }
@@ -111,7 +124,7 @@ async function startAndIdle(program: Program): Promise<number[]> {
   return [server.startup, memory / 1_000_000]
 }
 
-async function drop({ env }: Program): Promise<void> {
+async function dropDatabase({ env }: Program): Promise<void> {
   const client = new MongoClient(env?.['MONGODB_URI'] ?? '')
   await client.db().dropDatabase()
   await client.close()

@@ -1,5 +1,5 @@
 // Starts the servers, each as a process of its own.
-import { fork } from 'node:child_process'
+import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { openSync } from 'node:fs'
 import net, { type AddressInfo } from 'node:net'
@@ -14,7 +14,12 @@ export interface Program {
   /** The program that runs `file`; Node by default. */
   execPath?: string
   env?: Record<string, string>
+  /** How many users it has before it starts; otherwise 10,000 are created with requests. */
+  users?: number
 }
+
+/** An option of `fork`, for processes that `usageOf` measures. */
+export const WITH_USAGE = { execArgv: ['--import', new URL('usage.js', import.meta.url).href] }
 
 export type Server = Awaited<ReturnType<typeof start>>
 
@@ -23,11 +28,11 @@ export async function start({ name, file, env, execPath }: Program) {
   const probe = net.createServer().listen(0) // finds a free port
   const { port } = probe.address() as AddressInfo
   probe.close()
-  const begun = performance.now()
+  const startedAt = performance.now()
   const child = fork(file, {
     ...(execPath !== undefined && { execPath }),
     env: { ...env, PORT: String(port), OPS_PORT: '0' },
-    execArgv: ['--import', new URL('usage.js', import.meta.url).href],
+    ...WITH_USAGE,
     stdio: ['ignore', openSync(join(env?.['DATA_DIR'] ?? '.', 'log'), 'a'), 'inherit', 'ipc'],
   })
   while (!(await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined))) {
@@ -37,14 +42,16 @@ export async function start({ name, file, env, execPath }: Program) {
   return {
     port,
     /** Milliseconds until its first response. */
-    startup: performance.now() - begun,
-    usage: async (): Promise<Usage> => {
-      child.send('usage')
-      return ((await once(child, 'message')) as [Usage])[0]
-    },
+    startup: performance.now() - startedAt,
+    usage: () => usageOf(child),
     stop: async (): Promise<void> => {
       child.kill('SIGKILL')
       await once(child, 'exit')
     },
   }
+}
+
+export async function usageOf(child: ChildProcess): Promise<Usage> {
+  child.send('usage')
+  return ((await once(child, 'message')) as [Usage])[0]
 }

@@ -30,11 +30,8 @@ export async function showRows<Server>(
   }
 }
 
-const show = (title: string, cells: string[]) =>
+export const show = (title: string, cells: string[]): void =>
   console.log(title.padEnd(40) + cells.map((cell) => cell.padStart(11)).join(''))
 
-function median(values: number[]): number {
-  const ascending = values.toSorted((a, b) => a - b)
-  const middle = ascending.length / 2
-  return (ascending[Math.ceil(middle) - 1]! + ascending[Math.floor(middle)]!) / 2
-}
+/** @param values one for each turn, of which there is an odd number */
+const median = (values: number[]) => values.toSorted((a, b) => a - b)[(TURNS - 1) / 2]!

@@ -1,7 +1,7 @@
 // The titles of a CSV file: what separates them, and which column has which field.
 import type { User } from '../../src/store/user-store.ts'
 
-/** The titles that a column may have, best first. See `wordOf` and `rootOf` for what makes no difference. */
+/** The titles that a column may have, best first. See `normalize` and `stem` for what makes no difference. */
 const TITLES = {
   id: 'id',
   name:
@@ -13,8 +13,8 @@ const TITLES = {
     'correo, correo electrónico, dirección de correo electrónico',
 } satisfies Record<keyof User, string>
 
-/** The columns that together are the name when no column has the whole name, in this order. */
-const PARTS = {
+/** The columns that together are the name when no column has the full name, in this order. */
+const NAME_PARTS = {
   'first name': 'first name, given name, forename, first, Vorname, prénom, nombre',
   'middle name': 'middle name, additional name, zweiter Vorname, deuxième prénom, segundo nombre',
   'last name':
@@ -25,7 +25,7 @@ const PARTS = {
 }
 
 /** All titles that are known, a line for each field. */
-export const KNOWN_TITLES = Object.entries({ ...TITLES, ...PARTS })
+export const KNOWN_TITLES = Object.entries({ ...TITLES, ...NAME_PARTS })
   .map(([column, titles]) => `  ${column}: ${titles.replaceAll(/(.{70,}?), /g, '$1,\n    ')}`)
   .join('\n')
 
@@ -39,7 +39,7 @@ export type Columns = { [F in Field]?: string | string[] | undefined }
 /** How many columns there are, how many a record needs, and the indexes of each field's columns. */
 export interface Header {
   width: number
-  least: number
+  minWidth: number
   indexes: [Field, number[]][]
   /** Such as `name: Vorname, Nachname; email: E-Mail; not used: Telefon`. */
   summary: string
@@ -47,77 +47,84 @@ export interface Header {
 
 /** @throws Error a column is missing */
 export function headerOf(row: string[], columns: Columns): Header {
-  const words = row.map(wordOf)
-  const shown = row.map((title, i) => title.replaceAll(/\s+/g, ' ') || `column ${i + 1}`)
-  const fail = (advice: string) => new Error(`${advice}; the titles are: ${shown.join(', ')}`)
+  const words = row.map(normalize)
+  const displayed = row.map((title, i) => title.replaceAll(/\s+/g, ' ') || `column ${i + 1}`)
+  const fail = (advice: string) => new Error(`${advice}; the titles are: ${displayed.join(', ')}`)
   const indexesOf = (field: Field): number[] => {
-    const asked = columns[field]
-    if (asked === undefined) return knownIndexes([words, row.map(rootOf)], field)
-    return titlesIn(asked).map((title) => {
-      const index = row.includes(title) ? row.indexOf(title) : words.indexOf(wordOf(title))
+    const given = columns[field]
+    if (given === undefined) return knownIndexes([words, row.map(stem)], field)
+    return titlesIn(given).map((title) => {
+      const index = row.includes(title) ? row.indexOf(title) : words.indexOf(normalize(title))
       if (index < 0) throw fail(`no column is titled \`${title}\``)
       return index
     })
   }
   const indexes = FIELDS.map((field): [Field, number[]] => [field, indexesOf(field)])
-  const found = indexes.flatMap(([, some]) => some)
-  const isMissing = ([field, some]: [Field, number[]]) =>
-    some.length === 0 && columns[field] === undefined && REQUIRED.includes(field)
+  const used = indexes.flatMap(([, ofField]) => ofField)
+  const isMissing = ([field, ofField]: [Field, number[]]) =>
+    ofField.length === 0 && columns[field] === undefined && REQUIRED.includes(field)
   const missing = indexes.find(isMissing)?.[0]
-  if (missing) throw fail(found.length === 0 ? NO_TITLES : noTitle(missing))
-  const unused = [...row.keys()].filter((index) => !found.includes(index))
+  if (missing) throw fail(used.length === 0 ? NO_TITLES : missingTitle(missing))
+  const unused = [...row.keys()].filter((index) => !used.includes(index))
   const summary = [...indexes, ['not used', unused] as const]
-    .filter(([, some]) => some.length > 0)
-    .map(([what, some]) => `${what}: ${some.map((index) => shown[index]).join(', ')}`)
-  return { width: row.length, least: Math.max(...found) + 1, indexes, summary: summary.join('; ') }
+    .filter(([, ofField]) => ofField.length > 0)
+    .map(([field, ofField]) => `${field}: ${ofField.map((index) => displayed[index]).join(', ')}`)
+    .join('; ')
+  return { width: row.length, minWidth: Math.max(...used) + 1, indexes, summary }
 }
 
 const NO_TITLES =
-  'no title in the first line is known: give the titles with --name-column and --email-column, or, if the file has none, add a line such as `name,email` above it'
-const noTitle = (field: Field) =>
-  `no title is known as that of the ${field}: give it with --${field}-column, or '' if there is none`
+  'no column is recognized: give the titles with --name-column and --email-column, or, if the file has none, add a line such as `name,email` above it'
+const missingTitle = (field: Field) =>
+  `no column is recognized as the ${field}: give its title with --${field}-column, or '' if there is none`
 
-function knownIndexes(readings: string[][], field: Field): number[] {
-  const whole = bestIndex(readings, TITLES[field])
-  if (field !== 'name') return whole
-  const parts = Object.values(PARTS).map((titles) => bestIndex(readings, titles))
-  const roots = readings[1]!
-  if (whole.length === 0) return parts.flat()
-  if (roots[whole[0]!] !== 'name') return whole
-  if (roots.includes('vorname')) return parts.flat()
+function knownIndexes(variants: string[][], field: Field): number[] {
+  const fullName = bestIndex(variants, TITLES[field])
+  if (field !== 'name') return fullName
+  const parts = Object.values(NAME_PARTS).map((titles) => bestIndex(variants, titles))
+  const stems = variants[1]!
+  if (fullName.length === 0) return parts.flat()
+  if (stems[fullName[0]!] !== 'name') return fullName
+  if (stems.includes('vorname')) return parts.flat()
   const [first, ...rest] = parts
-  return first!.length > 0 ? whole : [...new Set([whole, ...rest].flat())] // `Name;Surname`
+  return first!.length > 0 ? fullName : [...new Set([fullName, ...rest].flat())] // `Name;Surname`
 }
 
 /** The index of the best of the titles that is there, if any. */
-function bestIndex(readings: string[][], titles: string): number[] {
-  const indexes = readings.flatMap((words) => wordsOf(titles).map((word) => words.indexOf(word)))
+function bestIndex(variants: string[][], titles: string): number[] {
+  const known = normalizeAll(titles)
+  const indexes = variants.flatMap((words) => known.map((title) => words.indexOf(title)))
   return indexes.filter((index) => index >= 0).slice(0, 1)
 }
 
 /** The separator with which `line` has the most known titles, or else the most titles. */
 export function separatorOf(line: string, columns: Columns): string {
-  const asked = Object.values(columns).flatMap(titlesIn).map(wordOf)
-  const known = new Set([...Object.values({ ...TITLES, ...PARTS }).flatMap(wordsOf), ...asked])
+  const given = Object.values(columns).flatMap(titlesIn).map(normalize)
+  const titles = Object.values({ ...TITLES, ...NAME_PARTS }).flatMap(normalizeAll)
+  const known = new Set([...titles, ...given])
   const score = (separator: string): number => {
     const titles = line.split(separator)
-    const isKnown = (title: string) => known.has(wordOf(title)) || known.has(rootOf(title))
+    const isKnown = (title: string) => known.has(normalize(title)) || known.has(stem(title))
     return titles.filter(isKnown).length * 1_000 + titles.length
   }
   return [',', ';', '\t', '|'].toSorted((a, b) => score(b) - score(a))[0]!
 }
 
-const titlesIn = (asked: string | string[] = []): string[] => [asked].flat().filter(Boolean)
+const titlesIn = (given: string | string[] = []): string[] => [given].flat().filter(Boolean)
 
-const wordsOf = (titles: string): string[] =>
+const normalizeAll = (titles: string): string[] =>
   titles
-    .replaceAll(/ \(.*?\)/g, '')
+    .replaceAll(/ \([^()]*\)/g, '')
     .split(',')
-    .map(wordOf)
+    .map(normalize)
+
+/** Normalizing n accents takes n² steps; a known title has at most 45 characters. */
+const MAX_TITLE_LENGTH = 200
 
 /** `"E-Mail_Adréssen"` is `emailadresse`, `Nachname(n)` is `nachname`, and `1er apellido` is `1apellido`. */
-const wordOf = (title: string): string =>
+const normalize = (title: string): string =>
   title
+    .slice(0, MAX_TITLE_LENGTH)
     .normalize('NFD')
     .toLowerCase()
     .replaceAll(/(\d)\p{L}{1,3}(?!\p{L})/gu, '$1')
@@ -125,4 +132,4 @@ const wordOf = (title: string): string =>
     .replace(/(?<=...)[ns]$/, '')
 
 /** `E-Mail-Adresse 1 (privat)` is `emailadresse`. */
-const rootOf = (title: string): string => wordOf(title.replaceAll(/\d+|\(.*?\)/g, ''))
+const stem = (title: string): string => normalize(title.replaceAll(/\d+|\([^()]*\)/g, ''))

@@ -2,42 +2,42 @@
 // columns, line breaks within quotes. Spaces around a field that is not in quotes are dropped.
 import type { User } from '../../src/store/user-store.ts'
 import { FIELDS, headerOf, separatorOf, type Columns, type Header } from './csv-titles.ts'
-import { linesOf, LONGEST, TOO_LONG, type Content, type Line } from './lines.ts'
+import { linesOf, MAX_LENGTH, TOO_LONG, type Content, type Line } from './lines.ts'
 
 /**
- * @param tell called with the columns that are used and those that are not
+ * @param onColumns called with the columns that are used and those that are not
  * @throws Error there are no titles, or no column of names or emails
  */
 export async function* readCsv(
   text: AsyncIterable<string>,
   columns: Columns = {},
-  tell: (summary: string) => void = () => {},
+  onColumns: (summary: string) => void = () => {},
 ): AsyncGenerator<Iterable<Line>> {
   let separator = ''
   let header: Header | undefined
   let open: Row | undefined
 
-  /** @param mayGoOn whether a quote that is open at the end of the line may be closed in a later one */
-  function* read(text: string, line: number, mayGoOn = true): Generator<Line> {
+  /** @param mayContinue whether a quote that is open at the end of the line may be closed in a later one */
+  function* readLine(text: string, line: number, mayContinue = true): Generator<Line> {
     if (!separator && !findSeparator(text)) return
     const row = open ?? { line, lines: [], length: 0, fields: [], quoted: undefined }
     const end = readFields(row, text, separator)
-    open = end === 'open' && mayGoOn ? row : undefined
-    if (end === 'whole') yield* add(row)
+    open = end === 'open' && mayContinue ? row : undefined
+    if (end === 'complete') yield* addRow(row)
     else if (!open) yield* refuse(row, end === 'broken')
   }
 
   function findSeparator(text: string): boolean {
-    const said = /^sep=(.)[\r\n]*$/i.exec(text) // as Excel writes it
-    if (said || text.trim() !== '') separator = said?.[1] ?? separatorOf(text, columns)
-    return !said && separator !== ''
+    const declared = /^sep=(.)[\r\n]*$/i.exec(text) // as Excel writes it
+    if (declared || text.trim() !== '') separator = declared?.[1] ?? separatorOf(text, columns)
+    return !declared && separator !== ''
   }
 
-  function* add({ line, fields }: Row): Generator<Line> {
+  function* addRow({ line, fields }: Row): Generator<Line> {
     if (fields.every((field) => field === '')) return
     if (header) return yield { line, ...pick(fields, header) }
     header = headerOf(fields, columns)
-    tell(header.summary)
+    onColumns(header.summary)
   }
 
   /**
@@ -45,17 +45,17 @@ export async function* readCsv(
    * quote was open, and the row broke later. If a quote is open there again, the row breaks at the same place.
    * So each of these lines must now close its quotes, and no line is read more than twice.
    */
-  function* refuse({ line, lines, length }: Row, lastMayGoOn: boolean): Generator<Line> {
+  function* refuse({ line, lines, length }: Row, lastMayContinue: boolean): Generator<Line> {
     if (!header) throw new Error('the quotes of the titles are broken')
     open = undefined
-    yield { line, ...(length > LONGEST ? TOO_LONG : BROKEN) }
+    yield { line, ...(length > MAX_LENGTH ? TOO_LONG : BROKEN) }
     for (const [i, text] of lines.entries()) {
-      if (i > 0) yield* read(text, line + i, lastMayGoOn && i === lines.length - 1)
+      if (i > 0) yield* readLine(text, line + i, lastMayContinue && i === lines.length - 1)
     }
   }
 
   function* readAll(lines: string[], first: number): Generator<Line> {
-    for (const [i, text] of lines.entries()) yield* read(text, first + i)
+    for (const [i, text] of lines.entries()) yield* readLine(text, first + i)
   }
 
   for await (const { first, lines } of linesOf(text)) yield readAll(lines, first)
@@ -77,17 +77,17 @@ interface Row {
 }
 
 /** Reads the next line of `row`. */
-function readFields(row: Row, text: string, separator: string): 'whole' | 'open' | 'broken' {
+function readFields(row: Row, text: string, separator: string): 'complete' | 'open' | 'broken' {
   row.lines.push(text)
   row.length += text.length
-  if (row.length > LONGEST) return 'broken'
+  if (row.length > MAX_LENGTH) return 'broken'
   for (let at = 0; ; at += 1) {
     if (row.quoted === undefined) {
       QUOTE.lastIndex = at
       if (!QUOTE.test(text)) {
         const end = text.indexOf(separator, at)
         row.fields.push(text.slice(at, end < 0 ? undefined : end).trim())
-        if (end < 0) return 'whole'
+        if (end < 0) return 'complete'
         at = end
         continue
       }
@@ -99,7 +99,7 @@ function readFields(row: Row, text: string, separator: string): 'whole' | 'open'
     row.fields.push(row.quoted)
     row.quoted = undefined
     for (at = end + 1; text[at] === ' ';) at += 1
-    if (text[at] !== separator) return text.slice(at).trim() === '' ? 'whole' : 'broken'
+    if (text[at] !== separator) return text.slice(at).trim() === '' ? 'complete' : 'broken'
   }
 }
 
@@ -116,10 +116,10 @@ function endOfQuotes(text: string, at: number): number {
 }
 
 /** A spreadsheet may leave out empty fields at the end of a record, or add some. */
-function pick(record: string[], { width, least, indexes }: Header): Content {
-  if (record.length < least || record.slice(width).some((field) => field !== '')) {
+function pick(record: string[], { width, minWidth, indexes }: Header): Content {
+  if (record.length < minWidth || record.slice(width).some((field) => field !== '')) {
     return {
-      reason: `it has ${count(record.length, 'field')}, but the first line has ${count(width, 'title')}`,
+      reason: `it has ${plural(record.length, 'field')}, but the first line has ${plural(width, 'title')}`,
     }
   }
   const fields: Record<string, string> = {}
@@ -129,7 +129,7 @@ function pick(record: string[], { width, least, indexes }: Header): Content {
   return { fields }
 }
 
-const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
+const plural = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
 
 export const CSV_TITLES = `${FIELDS.join(',')}\r\n`
 

@@ -22,28 +22,28 @@ const SPREADSHEETS = ['xlsx', 'xls', 'xlsm', 'ods', 'numbers']
 /**
  * The format of `file`, by its name.
  *
- * @param asked the format that was asked for, if any
+ * @param given the format in `--format`, if any
  * @throws UsageError the format is not known
  */
-export function formatOf(file: string, asked?: string): Format {
+export function formatOf(file: string, given?: string): Format {
   const extension = /\.(\w+?)(?:\.gz)?$/.exec(file.toLowerCase())?.[1]
-  const name = asked ?? (extension === 'jsonl' ? 'ndjson' : extension)
+  const name = given ?? (extension === 'jsonl' ? 'ndjson' : extension)
   if (name && Object.hasOwn(FORMATS, name)) return FORMATS[name as keyof typeof FORMATS]
   if (name && SPREADSHEETS.includes(name)) throw new UsageError(NO_SPREADSHEET)
   throw new UsageError(`--format is needed for ${file}: ${Object.keys(FORMATS).join(', ')}`)
 }
 
 /** The text of a file of users. */
-export async function* write(
+export async function* serialize(
   { start, user, between, end }: Format,
   pages: AsyncIterable<User[]>,
 ): AsyncGenerator<string> {
   yield start
-  let before = ''
+  let separator = ''
   for await (const users of pages) {
     if (users.length === 0) continue
-    yield before + users.map(user).join(between)
-    before = between
+    yield separator + users.map(user).join(between)
+    separator = between
   }
   yield end
 }

@@ -1,6 +1,6 @@
 // Users as one JSON array, read element by element. Reading ends at the first element that is not JSON,
 // because the place where the next one begins can only be guessed.
-import { LONGEST, placeOf, type Line } from './lines.ts'
+import { MAX_LENGTH, positionOf, type Line } from './lines.ts'
 import { NOT_JSON, parseObject } from './ndjson.ts'
 
 /** @throws Error the file is not one JSON array */
@@ -8,8 +8,8 @@ export async function* readJson(text: AsyncIterable<string>): AsyncGenerator<Ite
   let isOpen = false as boolean // stays true after the end of the array, where `depth` is 0
   let depth = 0 // how many brackets are open; elements are at depth 1
   let element = ''
-  let count = 1 // the number of the element
-  let begin = 0 // the line of the element
+  let number = 1 // of the element
+  let firstLine = 0 // of the element; 0 before it starts
   let line = 1
   let isString = false
   let isEscaped = false
@@ -25,42 +25,42 @@ export async function* readJson(text: AsyncIterable<string>): AsyncGenerator<Ite
         isEscaped = char === '\\' && !isEscaped
       } else if (char > ' ') {
         const isEnd = depth === 1 && (char === ',' || char === ']')
-        if (isEnd) yield* take(element + chunk.slice(from, at))
-        else if (depth > 0) begin ||= line
-        else start(char)
-        if (isEnd || begin === 0) from = at + 1
+        if (isEnd) yield* endElement(element + chunk.slice(from, at))
+        else if (depth > 0) firstLine ||= line
+        else openArray(char)
+        if (isEnd || firstLine === 0) from = at + 1
         if (char === '"') isString = true
         if (char === '[' || char === '{') depth += 1
         if (char === ']' || char === '}') depth -= 1
         if (depth === 0 && char === '}') throw notJson()
       }
     }
-    if (element.length <= LONGEST) element += chunk.slice(from)
+    if (element.length <= MAX_LENGTH) element += chunk.slice(from)
   }
 
-  function start(char: string): void {
+  function openArray(char: string): void {
     if (isOpen) throw new Error(`line ${line}: there is text after the JSON array`)
-    if (char !== '[') throw new Error(NO_ARRAY)
+    if (char !== '[') throw new Error(NOT_AN_ARRAY)
     isOpen = true
   }
 
-  function* take(text: string): Generator<Line> {
-    const content = begin > 0 && parseObject(text)
+  function* endElement(text: string): Generator<Line> {
+    const content = firstLine > 0 && parseObject(text)
     if (content === NOT_JSON) throw notJson()
-    if (content) yield { line: begin, element: count, ...content }
-    count += 1
+    if (content) yield { line: firstLine, element: number, ...content }
+    number += 1
     element = ''
-    begin = 0
+    firstLine = 0
   }
 
-  const place = () => placeOf({ line: begin, element: count })
-  const notJson = () => new Error(`${place()}: ${NOT_JSON.reason}`)
+  const position = () => positionOf({ line: firstLine, element: number })
+  const notJson = () => new Error(`${position()}: ${NOT_JSON.reason}`)
 
   for await (const chunk of text) yield scan(chunk)
   if (!isOpen) throw new Error('the file is empty')
-  const end = begin > 0 ? place() : `line ${line - 1}`
+  const end = firstLine > 0 ? position() : `line ${line - 1}`
   if (depth > 0) throw new Error(`the JSON array does not end: see ${end}`)
 }
 
-const NO_ARRAY =
+const NOT_AN_ARRAY =
   'the file is not a JSON array: put its users in `[…]`, or give --format ndjson if each line is a user'

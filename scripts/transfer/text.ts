@@ -16,24 +16,22 @@ export async function* readText(
   let { head, all } = await peek(bytes)
   const isGzip = head.startsWith('1f8b') // RFC 1952 §2.3.1
   if (isGzip) ({ head, all } = await peek(pipeline(all, createGunzip(), () => {}))) // the reader gets its errors
-  if (SPREADSHEETS.includes(head)) throw new Error(NO_SPREADSHEET)
-  let held = ''
-  for await (const chunk of decoded(
-    all,
-    encoding ?? BYTE_ORDER_MARKS[head.slice(0, 4)] ?? 'utf-8',
-  )) {
-    const text = held + chunk
-    held = text.endsWith('\r') ? '\r' : ''
-    yield held ? text.slice(0, -1) : text
+  if (SPREADSHEET_HEADS.includes(head)) throw new Error(NO_SPREADSHEET)
+  const charset = encoding ?? BYTE_ORDER_MARKS[head.slice(0, 4)] ?? 'utf-8'
+  let pending = ''
+  for await (const chunk of decode(all, charset)) {
+    const text = pending + chunk
+    pending = text.endsWith('\r') ? '\r' : ''
+    yield pending ? text.slice(0, -1) : text
   }
-  yield `${held}\n`
+  yield `${pending}\n`
 }
 
 /** https://encoding.spec.whatwg.org/#bom-sniff */
 const BYTE_ORDER_MARKS: Record<string, string> = { fffe: 'utf-16le', feff: 'utf-16be' }
 
 /** The first bytes of a zip file, as .xlsx is, and of .xls. */
-const SPREADSHEETS = ['504b0304', 'd0cf11e0']
+const SPREADSHEET_HEADS = ['504b0304', 'd0cf11e0']
 export const NO_SPREADSHEET =
   'a spreadsheet cannot be read or written: use CSV (UTF-8), which spreadsheet programs save and open'
 
@@ -53,7 +51,7 @@ async function peek(bytes: AsyncIterable<Buffer>) {
   return { head: first.toString('hex', 0, 4), all: all() }
 }
 
-async function* decoded(bytes: AsyncIterable<Buffer>, encoding: string): AsyncGenerator<string> {
+async function* decode(bytes: AsyncIterable<Buffer>, encoding: string): AsyncGenerator<string> {
   const decoder = new TextDecoder(encoding, { fatal: true })
   let last: Buffer = Buffer.alloc(0)
   let chunk = last

@@ -1,16 +1,6 @@
 // The signing secrets: from the configuration, or one that the first start makes and keeps next to the data.
 import { randomBytes, randomUUID } from 'node:crypto'
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { join } from 'node:path'
 import { isLongEnough, MIN_SECRET_BYTES } from './tokens.ts'
 
@@ -24,10 +14,9 @@ export function openSecrets(config: { signingSecrets: string[]; dataDir: string 
   if (config.signingSecrets.length > 0) return config.signingSecrets
   const file = join(config.dataDir, 'signing-secret')
   try {
-    if (!existsSync(file)) make(file)
-    const secrets = readOwn(file)
-      .trim()
-      .split(/\s*\n\s*/)
+    if (!fs.existsSync(file)) createFile(file)
+    const text = readPrivateFile(file).trim()
+    const secrets = text.split(/\s*\n\s*/)
     if (secrets.every(isLongEnough)) return secrets
     throw new Error(`each line must have at least ${MIN_SECRET_BYTES} bytes (RFC 7518 §3.2)`)
   } catch (error) {
@@ -36,27 +25,28 @@ export function openSecrets(config: { signingSecrets: string[]; dataDir: string 
 }
 
 /** The text of a file. @throws Error it belongs to another user, or other users can read or write it */
-function readOwn(file: string): string {
-  const fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW)
+function readPrivateFile(file: string): string {
+  const fd = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW)
   try {
-    const { uid, mode } = fstatSync(fd)
+    const { uid, mode } = fs.fstatSync(fd)
     if (uid !== (process.geteuid?.() ?? uid)) throw new Error('it belongs to another user')
     if (mode & 0o077) throw new Error('other users can read or write it; use chmod 600')
-    return readFileSync(fd, 'utf8')
+    return fs.readFileSync(fd, 'utf8')
   } finally {
-    closeSync(fd)
+    fs.closeSync(fd)
   }
 }
 
-/** Writes a draft and links it into place: the first process wins, and no process sees half a secret. */
-function make(file: string): void {
-  const draft = `${file}.${randomUUID()}`
+/** Writes a temporary file and links it into place: the first process wins, and none reads half a secret. */
+function createFile(file: string): void {
+  const temporary = `${file}.${randomUUID()}`
   try {
-    writeFileSync(draft, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flush: true })
-    linkSync(draft, file)
+    const secret = randomBytes(32).toString('hex')
+    fs.writeFileSync(temporary, `${secret}\n`, { mode: 0o600, flush: true })
+    fs.linkSync(temporary, file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {
-    rmSync(draft, { force: true })
+    fs.rmSync(temporary, { force: true })
   }
 }

@@ -8,19 +8,21 @@ export type User = components['schemas']['User']
 export interface UsersClient extends Client<paths, 'application/json'> {
   /**
    * All users in order of creation, fetched page by page while you read them: `for await (const user of
-   * client.all())`. @throws PageFailed
+   * client.all())`. @throws PageFailed, or the reason of `signal` when it aborts
    */
-  all(): AsyncGenerator<User, void, undefined>
+  all(options?: Pick<RequestInit, 'signal'>): AsyncGenerator<User, void, undefined>
 }
 
 /** The service did not return a page of users. */
 export class PageFailed extends Error {
-  readonly status: number
+  override readonly name = 'PageFailed'
+  /** The status of the response; undefined if there is none that can be read. Then `cause` says why. */
+  readonly status: number | undefined
 
-  constructor(status: number, message: string) {
-    super(message)
-    this.name = 'PageFailed'
-    this.status = status
+  /** @param error has no message if something other than the service sent the response */
+  constructor(response?: Response, error?: Partial<Error>, options?: ErrorOptions) {
+    super(error?.message ?? response?.statusText, options)
+    this.status = response?.status
   }
 }
 
@@ -35,8 +37,11 @@ export interface UsersClientOptions extends ClientOptions {
 
 const LOGIN = '/login' satisfies keyof paths
 
-/** The largest page that the service returns. */
-const PAGE = 1_000
+/** The largest page that the service returns, in users. */
+const PAGE_SIZE = 1_000
+
+/** Ids sort in order of creation. */
+const NO_PROGRESS = { message: 'the next page is not after this one' }
 
 /**
  * A client with one method per HTTP method, typed by the contract:
@@ -52,9 +57,9 @@ const PAGE = 1_000
  * @see https://openapi-ts.dev/openapi-fetch/ for all other options
  */
 export function createUsersClient(options: UsersClientOptions): UsersClient {
-  const { email, token: firstToken, fetch: given = globalThis.fetch, ...others } = options
+  const { email, token: firstToken, fetch: customFetch = globalThis.fetch, ...others } = options
   const fetch = (request: Request) =>
-    (given as typeof globalThis.fetch)(request, others.requestInitExt)
+    (customFetch as typeof globalThis.fetch)(request, others.requestInitExt)
   let token = firstToken
   let loggingIn: Promise<Response | undefined> | undefined
 
@@ -65,33 +70,44 @@ export function createUsersClient(options: UsersClientOptions): UsersClient {
     return data ? undefined : new Response(JSON.stringify(error), response)
   }
 
-  /** Makes sure that there is a token other than `refused`. @returns the response, if the log-in failed */
-  function renew(refused?: string): Promise<Response | undefined> | undefined {
-    if (!loggingIn && token !== undefined && token !== refused) return undefined
+  /** Logs in, unless there is a token other than `rejected`. @returns the response, if the log-in failed */
+  function renewToken(rejected?: string): Promise<Response | undefined> | undefined {
+    if (!loggingIn && token !== undefined && token !== rejected) return undefined
     return (loggingIn ??= logIn().finally(() => (loggingIn = undefined)))
   }
 
-  async function send(request: Request, refused?: string): Promise<Response> {
-    const refusal = email !== undefined && (await unlessAborted(renew(refused), request.signal))
-    if (refusal) return refusal.clone()
-    const sent = token
-    const again = email !== undefined && refused === undefined ? request.clone() : undefined
-    if (sent !== undefined) request.headers.set('Authorization', `Bearer ${sent}`)
+  /** @param rejected the token of the first attempt, when this is the second */
+  async function send(request: Request, rejected?: string): Promise<Response> {
+    const failed =
+      email !== undefined && (await unlessAborted(renewToken(rejected), request.signal))
+    if (failed) return failed.clone()
+    const used = token
+    const retry = email !== undefined && rejected === undefined ? request.clone() : undefined
+    if (used !== undefined) request.headers.set('Authorization', `Bearer ${used}`)
     const response = await fetch(request)
-    if (response.status !== 401 || !again) return response
+    if (response.status !== 401 || !retry) return response
     await response.body?.cancel()
-    return send(again, sent)
+    return send(retry, used)
   }
 
-  async function* all(): AsyncGenerator<User, void, undefined> {
-    for (let after: string | undefined; ;) {
-      const query = { limit: PAGE, ...(after !== undefined && { after }) }
-      const { data, error, response } = await client.GET('/users', { params: { query } })
-      if (!data) throw new PageFailed(response.status, messageIn(error) ?? response.statusText)
-      yield* data
-      after = nextAfter(response)
-      if (after === undefined) return
-    }
+  async function* all({ signal = others.signal }: Pick<RequestInit, 'signal'> = {}) {
+    let after = ''
+    do {
+      const query = { limit: PAGE_SIZE, ...(after && { after }) }
+      const call = client.GET('/users', { params: { query }, signal })
+      const { data, error, response } = await call.catch((cause: Error) => {
+        signal?.throwIfAborted()
+        throw new PageFailed(undefined, cause, { cause })
+      })
+      if (!Array.isArray(data)) throw new PageFailed(response, error)
+      const next = nextAfter(response)
+      if (next && next <= after) throw new PageFailed(response, NO_PROGRESS)
+      for (const user of data) {
+        signal?.throwIfAborted()
+        yield user
+      }
+      after = next
+    } while (after)
   }
 
   const client = createClient<paths, 'application/json'>({
@@ -104,17 +120,13 @@ export function createUsersClient(options: UsersClientOptions): UsersClient {
   return Object.assign(client, { all })
 }
 
-/** The message of the service; undefined if something else sent the response. */
-const messageIn = (error: unknown): string | undefined =>
-  (error as Partial<Error> | undefined)?.message
-
 /**
- * The `after` of the next page, from the `Link` of this page (RFC 8288 §3). The rest of the link is not
- * used: a proxy may add a path prefix that the service does not know.
+ * The `after` of the next page, from the `Link` of this page (RFC 8288 §3); empty if there is none. The rest of
+ * the link is not used: a proxy may add a path prefix that the service does not know.
  */
-function nextAfter({ headers }: Response): string | undefined {
+function nextAfter({ headers }: Response): string {
   const [, query] = /<[^>?]*\?([^>]*)>[^,]*;\s*rel="?next\b/i.exec(headers.get('Link') ?? '') ?? []
-  return new URLSearchParams(query).get('after') ?? undefined
+  return new URLSearchParams(query).get('after') ?? ''
 }
 
 /** Waits for `promise`, but rejects when `signal` aborts first. */

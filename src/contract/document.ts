@@ -8,42 +8,36 @@ export type OperationId = keyof operations
 /** One operation of the contract: what routing, reading and writing need. */
 export interface Operation {
   id: OperationId
-  method: Method
-  /** The path template, e.g. `/users/{id}` (OpenAPI 3.1.1 §4.8.8). */
+  /** In lower case. */
+  method: string
+  /** The path template, e.g. `/users/{id}` (OpenAPI 3.0.3, Paths Object). */
   path: string
-  /** The media types of its request body; none if it takes no body. */
+  /** The media types of its request body, none if it takes no body, and the schema of the first. */
   mediaTypes: string[]
+  bodySchema: object
   parameters: Parameter[]
   /** The media types of its 200, the default first. */
   responseTypes: string[]
 }
 
-/** A Parameter Object (OpenAPI 3.1.1 §4.8.12). */
+/** A Parameter Object (OpenAPI 3.0.3). */
 export interface Parameter {
   name: string
   in: 'path' | 'query' | 'header' | 'cookie'
   schema: object
 }
 
-/** The HTTP methods that a Path Item can define (OpenAPI 3.1.1 §4.8.9). */
-const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const
-type Method = (typeof METHODS)[number]
-
 interface OperationObject {
   operationId: OperationId
-  parameters?: (Parameter | Reference)[]
-  requestBody?: { content: Record<string, unknown> }
+  parameters?: (Parameter | { $ref: string })[]
+  requestBody?: { content: Record<string, { schema: object }> }
   responses: Record<string, { content?: Record<string, unknown> }>
-}
-
-interface Reference {
-  $ref: string
 }
 
 interface OpenApi {
   /** Its version is that of the service: `npm version` changes both. */
   info: { version: string }
-  paths: Record<string, { [M in Method]?: OperationObject }>
+  paths: Record<string, Record<string, OperationObject>>
   components: { parameters: Record<string, Parameter> }
 }
 
@@ -61,23 +55,26 @@ export const operationOf = (id: OperationId): Operation =>
 
 export const contractOperations: Operation[] = Object.entries(contract.paths).flatMap(
   ([path, item]) =>
-    METHODS.flatMap((method) => {
-      const operation = item[method]
-      if (!operation) return []
-      return [
-        {
-          id: operation.operationId,
-          method,
-          path,
-          mediaTypes: Object.keys(operation.requestBody?.content ?? {}),
-          parameters: (operation.parameters ?? []).map(resolved),
-          responseTypes: Object.keys(operation.responses['200']?.content ?? {}),
-        },
-      ]
-    }),
+    Object.entries(item)
+      .filter(([, object]) => 'operationId' in object) // a path item also has parameters
+      .map(([method, object]) => operationAt(path, method, object)),
 )
 
-function resolved(parameter: Parameter | Reference): Parameter {
+function operationAt(path: string, method: string, object: OperationObject): Operation {
+  const { operationId: id, requestBody, parameters = [], responses } = object
+  const content = requestBody?.content ?? {}
+  return {
+    id,
+    method,
+    path,
+    mediaTypes: Object.keys(content),
+    bodySchema: Object.values(content)[0]?.schema ?? {},
+    parameters: parameters.map(resolved),
+    responseTypes: Object.keys(responses['200']?.content ?? {}),
+  }
+}
+
+function resolved(parameter: Parameter | { $ref: string }): Parameter {
   if (!('$ref' in parameter)) return parameter
   const name = parameter.$ref.slice('#/components/parameters/'.length)
   return contract.components.parameters[name]!

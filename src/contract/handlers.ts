@@ -25,7 +25,7 @@ type Places<Parameters> = {
   ]-?: NonNullable<Parameters[Place]>
 }
 
-/** One of the documented responses. An array may also be an async iterable of parts. */
+/** One of the documented responses. An array may also be an async iterable of pages. */
 export type Reply<Responses> = {
   [Status in keyof Responses]: { status: Status } & HeadersOf<Responses[Status]> &
     BodyOf<Responses[Status]>
@@ -41,10 +41,10 @@ type HeadersOf<R> = R extends { headers: infer H }
 
 /** If the media type is JSON, a value; otherwise bytes or text. */
 type BodyOf<R> = R extends { content: infer Content }
-  ? { body: Content extends Json<infer Body> ? WholeOrParts<Body> : Uint8Array | string }
+  ? { body: Content extends Json<infer Body> ? BodyOrPages<Body> : Uint8Array | string }
   : { body?: never }
 
-type WholeOrParts<Body> = Body extends readonly unknown[] ? Body | AsyncIterable<Body> : Body
+type BodyOrPages<Body> = Body extends readonly unknown[] ? Body | AsyncIterable<Body> : Body
 
 interface Json<Body> {
   'application/json': Body

@@ -31,9 +31,9 @@ export interface paths {
          * @description Stores a user and assigns its id. No two users have the same email. Emails are compared
          *     exactly, without trimming or case folding.
          *
-         *     Nothing else is validated. A name or an email that is absent becomes the empty string. All
-         *     other fields, `id` too, are ignored. The service also accepts what `x-also-accepts` lists: it
-         *     stores a number or a boolean as text, written as in JavaScript, and null as the empty string.
+         *     Nothing else is validated, and other fields, `id` too, are ignored. Send the name and the email
+         *     as strings. As `x-also-accepts` says, the service takes more: a field that is absent or null
+         *     becomes the empty string, and a number or a boolean becomes text, written as in JavaScript.
          *
          *     An empty email means that the user has no email. Any number of users may have no email, and
          *     they cannot log in.
@@ -121,14 +121,14 @@ export interface components {
         UserFields: {
             /**
              * Format: well-formed-unicode
-             * @description Any text. Absent means empty.
+             * @description Any text.
              */
-            name?: string;
+            name: string;
             /**
              * Format: well-formed-unicode
-             * @description Any text that is not the email of another user. Absent means empty.
+             * @description Any text that is not the email of another user. An empty email means none.
              */
-            email?: string;
+            email: string;
         };
         /** @description The new name of a user. */
         NewName: {
@@ -153,6 +153,7 @@ export interface components {
         };
         /** @description An error, explained for people. */
         ErrorMessage: {
+            /** @description What went wrong, for people. The words may change. */
             message: string;
         };
     };
@@ -191,7 +192,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorMessage"];
             };
         };
-        /** @description The body is over the limit of the service, by default 1 MiB. */
+        /** @description The body is over the limit of the service, by default 100 KB, or it has more than 1,000 chunks. */
         BodyTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -201,7 +202,10 @@ export interface components {
                 "application/json": components["schemas"]["ErrorMessage"];
             };
         };
-        /** @description The body is not `application/json`, or its content coding is not supported. */
+        /**
+         * @description The body is not `application/json`, or it is compressed: it has a `Content-Encoding` other
+         *     than `identity`.
+         */
         UnsupportedMediaType: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -235,15 +239,13 @@ export interface components {
          */
         id: string;
         /**
-         * @description ETags, or `*`. Unless the user's ETag is one of them, nothing is changed and the response is
-         *     412 (RFC 9110 §13.1.1).
-         * @example "LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"
+         * @description ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`, or `*`. Unless the user's ETag
+         *     is one of them, nothing is changed and the response is 412 (RFC 9110 §13.1.1).
          */
         "If-Match": string;
         /**
-         * @description ETags, or `*`. If the user's ETag is one of them, nothing is changed and the response is 412
-         *     (RFC 9110 §13.1.2).
-         * @example "LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"
+         * @description ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`, or `*`. If the user's ETag is
+         *     one of them, nothing is changed and the response is 412 (RFC 9110 §13.1.2).
          */
         "If-None-Match": string;
     };
@@ -275,20 +277,16 @@ export interface operations {
     listUsers: {
         parameters: {
             query?: {
-                /**
-                 * @description The maximum number of users on a page.
-                 * @example 100
-                 */
+                /** @description The maximum number of users on a page, such as 100. */
                 limit?: number;
                 /**
-                 * @description Return only users created after the user with this id. That user may have been deleted.
-                 * @example 665f1c2e8b3f4a0012d4c001
+                 * @description Return only users created after the user with this id, such as `665f1c2e8b3f4a0012d4c001`. That
+                 *     user may have been deleted.
                  */
                 after?: string;
                 /**
-                 * @description Return only the user with exactly this email. An empty email matches no user. In a URL that
-                 *     you write by hand, write `+` as `%2B`.
-                 * @example ada@example.com
+                 * @description Return only the user with exactly this email, such as `ada@example.com`. An empty email matches
+                 *     no user. In a URL that you write by hand, write `+` as `%2B`.
                  */
                 email?: string;
             };
@@ -306,9 +304,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
-                     * @description The next page, when there are more users: `</users?limit=…&after=…>; rel="next"`
-                     *     (RFC 8288).
-                     * @example </users?limit=2&after=665f1c2f91d04a0012d4c002>; rel="next"
+                     * @description The next page, when there are more users, such as
+                     *     `</users?limit=2&after=665f1c2f91d04a0012d4c002>; rel="next"` (RFC 8288).
                      */
                     Link?: string;
                     Vary: components["headers"]["Vary"];
@@ -364,7 +361,8 @@ export interface operations {
             };
             /**
              * @description Another user has this email, or the body is not a JSON object with a name and an email.
-             *     Nothing was stored.
+             *     Nothing was stored. To find out which, look up the email with `GET /users?email=…`: if the
+             *     list is empty, the body is not valid.
              */
             400: {
                 headers: {
@@ -386,13 +384,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description ETags, or `*`. Unless the user's ETag is one of them, the response is 412 (RFC 9110 §13.1.1).
-                 * @example "LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"
+                 * @description ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`, or `*`. Unless the user's
+                 *     ETag is one of them, the response is 412 (RFC 9110 §13.1.1).
                  */
                 "If-Match"?: string;
                 /**
-                 * @description ETags, or `*`. If the user's ETag is one of them, the response is 304 (RFC 9110 §13.1.2).
-                 * @example "LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"
+                 * @description ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`, or `*`. If the user's
+                 *     ETag is one of them, the response is 304 (RFC 9110 §13.1.2).
                  */
                 "If-None-Match"?: string;
             };
@@ -439,15 +437,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description ETags, or `*`. Unless the user's ETag is one of them, nothing is changed and the response is
-                 *     412 (RFC 9110 §13.1.1).
-                 * @example "LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"
+                 * @description ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`, or `*`. Unless the user's ETag
+                 *     is one of them, nothing is changed and the response is 412 (RFC 9110 §13.1.1).
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
                 /**
-                 * @description ETags, or `*`. If the user's ETag is one of them, nothing is changed and the response is 412
-                 *     (RFC 9110 §13.1.2).
-                 * @example "LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"
+                 * @description ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`, or `*`. If the user's ETag is
+                 *     one of them, nothing is changed and the response is 412 (RFC 9110 §13.1.2).
                  */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
@@ -498,15 +494,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description ETags, or `*`. Unless the user's ETag is one of them, nothing is changed and the response is
-                 *     412 (RFC 9110 §13.1.1).
-                 * @example "LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"
+                 * @description ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`, or `*`. Unless the user's ETag
+                 *     is one of them, nothing is changed and the response is 412 (RFC 9110 §13.1.1).
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
                 /**
-                 * @description ETags, or `*`. If the user's ETag is one of them, nothing is changed and the response is 412
-                 *     (RFC 9110 §13.1.2).
-                 * @example "LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"
+                 * @description ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`, or `*`. If the user's ETag is
+                 *     one of them, nothing is changed and the response is 412 (RFC 9110 §13.1.2).
                  */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };

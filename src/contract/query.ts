@@ -1,8 +1,8 @@
 // Reads the query of a request and checks it against the parameters of the contract. The error names a
 // parameter that is unknown, malformed or repeated.
-import { invalidQuery } from '../http/failure.ts'
+import { invalid } from '../failure.ts'
 import type { Operation, Parameter } from './document.ts'
-import { ajv, complaint } from './validate.ts'
+import { ajv, describeProblem } from './validate.ts'
 
 type Query = Record<string, unknown>
 
@@ -27,6 +27,10 @@ export function queryReader(operation: Operation): (query: string) => Query {
 
 const PAIR = /^([^=]*)=?([^]*)$/
 
+/** @param problem the end of a sentence */
+const invalidQuery = (name: string, problem: string) =>
+  invalid(`query parameter \`${name}\` ${problem}`)
+
 function valueReader({ name, schema }: Parameter): (text: string) => unknown {
   const valid = ajv.compile(schema)
   return (text) => {
@@ -35,7 +39,7 @@ function valueReader({ name, schema }: Parameter): (text: string) => unknown {
     if (decoded === undefined) throw invalidQuery(name, 'must be percent-encoded UTF-8')
     const value = isNumeric(schema) ? numberIn(decoded) : decoded
     if (valid(value)) return value
-    throw invalidQuery(name, complaint(valid.errors![0]!))
+    throw invalidQuery(name, describeProblem(valid.errors![0]!))
   }
 }
 

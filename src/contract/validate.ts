@@ -1,56 +1,51 @@
 // Checks values against the schemas of the contract, and says what is wrong in words for people.
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
-import { invalidBody } from '../http/failure.ts'
+import { Ajv, type ErrorObject } from 'ajv'
+import { invalid } from '../failure.ts'
 import { contract, type Operation } from './document.ts'
 
 /** Compiles schemas. `npm run check` has checked that they are valid. */
-export const ajv = new Ajv2020({
+export const ajv = new Ajv({
   strict: false,
   meta: false,
   validateSchema: false,
   strictNumbers: true, // 1e400 is not a number
   removeAdditional: 'all', // other fields are ignored: they must not take memory while the store works
   verbose: true, // messages look at the schema and the value
-  formats: { 'well-formed-unicode': (text: string) => text.isWellFormed() },
+  // int32 is for generators; the limits of a number are its minimum and its maximum
+  formats: { 'well-formed-unicode': (text: string) => text.isWellFormed(), int32: true },
 }).addSchema(withAccepted(contract), 'openapi.yaml')
 
-/** The contract as the service reads it: a schema also has the types in its `x-also-accepts`. */
+/** The contract as the service reads it: the keywords in `x-also-accepts` replace those of their schema. */
 export function withAccepted(document: object): object {
-  return JSON.parse(JSON.stringify(document), (_, part) => {
-    const more = part?.['x-also-accepts']
-    return more ? { ...part, type: [part.type, ...more] } : part
-  })
+  return JSON.parse(JSON.stringify(document), (_, part) =>
+    part?.['x-also-accepts'] ? { ...part, ...part['x-also-accepts'] } : part,
+  )
 }
 
 /**
  * A function that checks the bodies of an operation, and removes their other fields. An absent body
  * (`undefined`) is never valid; its message is that of `{}`. Throws a Failure 400.
  */
-export function validator({ path, method, mediaTypes }: Operation) {
-  const media = [path, method, 'requestBody', 'content', mediaTypes[0] as string, 'schema']
-  const pointer = ['paths', ...media].map(escapePointer).join('/')
-  const valid = ajv.compile({ $ref: `openapi.yaml#/${pointer}` })
+export function validator({ bodySchema }: Operation) {
+  const absolute = JSON.stringify(bodySchema).replaceAll('"#/', '"openapi.yaml#/')
+  const valid = ajv.compile(JSON.parse(absolute))
   return (body: unknown): unknown => {
     if (valid(body === undefined ? {} : body) && body !== undefined) return body
-    const failure = invalidBody(sentence(valid.errors?.[0]))
+    const failure = invalid(describeError(valid.errors?.[0]))
     valid.errors = null // it refers to the body
     throw failure
   }
 }
 
-/** RFC 6901 §3, within a URI fragment. */
-const escapePointer = (key: string) =>
-  encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))
-
 /** What is wrong, for people. */
-function sentence(error?: ErrorObject): string {
+function describeError(error?: ErrorObject): string {
   const field = error?.instancePath.slice(1) || error?.params['missingProperty']
   if (!error || !field) return 'the body must be a JSON object'
-  return `field \`${field}\` ${complaint(error)}`
+  return `field \`${field}\` ${describeProblem(error)}`
 }
 
 /** What is wrong with a value, as the end of a sentence. */
-export function complaint(error: ErrorObject): string {
+export function describeProblem(error: ErrorObject): string {
   const { keyword, data, schema, parentSchema, message = 'is invalid' } = error
   if (keyword === 'required' || data === null) return 'is required'
   if (keyword === 'minLength') {
@@ -59,7 +54,7 @@ export function complaint(error: ErrorObject): string {
   if (keyword === 'type')
     return schema === 'integer' ? 'must be a whole number' : 'must be a string'
   if (keyword === 'format') return 'must not contain a lone surrogate'
-  if (keyword === 'pattern') return `must look like \`${parentSchema?.['examples'][0]}\``
+  if (keyword === 'pattern') return `must look like \`${parentSchema?.['x-looks-like']}\``
   if (keyword === 'minimum') return `must be at least ${String(schema)}`
   if (keyword === 'maximum') return `must be at most ${String(schema)}`
   return message

@@ -4,16 +4,19 @@ const explorer = document.createElement('openapi-explorer')
 const [form, status] = ['form', 'output'].map((name) => document.querySelector(name))
 const [menu, logOutButton] = ['#menu', '#log-out'].map((id) => document.querySelector(id))
 
-/** Who is logged in, `{ email, token }`, until the tab closes. */
-const KEY = location.pathname
-let session = JSON.parse(sessionStorage.getItem(KEY))
-/** The ids of users that exist: the one who is logged in, then those created on this page. */
+/** Where the session is kept, `{ email, token }`, until the tab closes. */
+const SESSION_KEY = location.pathname
+let session = JSON.parse(sessionStorage.getItem(SESSION_KEY))
+/** The ids of the users that were created on this page and exist. */
 let ids = []
-const NO_USER = 'No user has this email. The program create-user creates the first user.'
+/** As much of a response as is shown: the highlighting of 20 MB stops the tab for minutes. */
+const SHOWN_LENGTH = 100_000
+const saveLink = document.createElement('a')
+const UNKNOWN_EMAIL = 'No user has this email. The program create-user creates the first user.'
 
-void show()
+void showContract()
 
-async function show() {
+async function showContract() {
   const contract = await (await fetch('openapi.json')).json()
   const { title } = contract.info
   document.title = document.querySelector('h1').textContent = title
@@ -25,6 +28,9 @@ async function show() {
   explorer.setAttribute('hide-components', '') // each operation shows those that it uses
   explorer.setAttribute('hide-server-selection', '')
   document.body.append(explorer)
+  explorer.shadowRoot.addEventListener('focusin', ({ target }) => {
+    if (target.closest('main')) closeMenu() // on a phone, it covers the page
+  })
   explorer.shadowRoot.append(document.querySelector('[rel=stylesheet]').cloneNode())
   await explorer.loadSpec(contract)
   await startSession(session)
@@ -46,7 +52,7 @@ async function logInAs(email) {
       body: JSON.stringify({ email }),
     })
     const { token, message = response.statusText } = await response.json()
-    const reason = response.status === 401 ? NO_USER : message
+    const reason = response.status === 401 ? UNKNOWN_EMAIL : message
     await startSession(token ? { email, token } : null, reason)
   } catch (error) {
     await startSession(null, error.message)
@@ -54,82 +60,95 @@ async function logInAs(email) {
 }
 
 /** Logs in, or out with `null`, and says so. */
-async function startSession(next, message = '') {
-  session = next
-  if (session) sessionStorage.setItem(KEY, JSON.stringify(session))
-  else sessionStorage.removeItem(KEY)
+async function startSession(newSession, message = '') {
+  session = newSession
+  if (session) sessionStorage.setItem(SESSION_KEY, JSON.stringify(session))
+  else sessionStorage.removeItem(SESSION_KEY)
+  const hadFocus = document.activeElement.matches('form *, #log-out')
   form.hidden = Boolean(session)
   logOutButton.hidden = !session
+  if (hadFocus) (session ? logOutButton : form.elements.email).focus()
   await explorer.setAuthenticationConfiguration('bearer', { token: session?.token })
-  ids = session ? await idsOf(session) : []
-  if (session !== next) return
   await fillIn()
   status.textContent = session ? `Logged in as ${session.email}` : message
 }
 
-/** The id of the user who is logged in, or of the first user if that user was deleted. */
-async function idsOf({ email, token }) {
-  const headers = { Authorization: `Bearer ${token}` }
-  for (const query of [`email=${encodeURIComponent(email)}`, 'limit=1']) {
-    const response = await fetch(`users?${query}`, { headers })
-    if (response.status === 401) void refused()
-    const users = response.ok ? await response.json() : []
-    if (users.length > 0 || !response.ok) return users.map(({ id }) => id)
-  }
-  return []
-}
-
-function refused() {
+function endSession() {
   return startSession(null, 'The token is no longer valid. Log in again.')
 }
 
-explorer.addEventListener('response', ({ detail: { request, response } }) => {
-  const created = request.method === 'POST' && response?.status === 201
-  const deleted = request.method === 'DELETE' && response?.status === 204
+explorer.addEventListener('response', (event) => {
+  const { request, response } = event.detail
+  if (!response) return
+  void shorten(event.composedPath()[0], response)
+  const created = request.method === 'POST' && response.status === 201
+  const deleted = request.method === 'DELETE' && response.status === 204
+  const gone = deleted || response.status === 404
   if (created) ids.push(JSON.parse(response.body).id)
-  if (deleted) ids = ids.filter((id) => id !== request.path.id)
-  if (created || deleted) void fillIn()
-  if (response?.status !== 401) return
+  if (gone) ids = ids.filter((id) => id !== request.path.id)
+  if (created || gone) void fillIn()
+  if (response.status !== 401) return
   const isLogin = request.url.endsWith('/login')
-  if (!session) status.textContent = isLogin ? NO_USER : 'Log in first'
-  else if (!isLogin) void refused()
+  if (!session) status.textContent = isLogin ? UNKNOWN_EMAIL : 'Log in first'
+  else if (!isLogin) void endSession()
 })
 
-/** Fills in what works: the id of a user that exists (or else the example), an email that no user has, one to log in with. */
+/** Shows the start of a long response, and a link that saves all of it. */
+async function shorten(view, { headers, body }) {
+  URL.revokeObjectURL(saveLink.href)
+  if (view.responseText.length <= SHOWN_LENGTH) return
+  view.responseText = view.responseText.slice(0, SHOWN_LENGTH)
+  const blob = new Blob([body])
+  saveLink.href = URL.createObjectURL(blob)
+  saveLink.download = /ndjson/.test(headers['content-type']) ? 'response.ndjson' : 'response.json'
+  saveLink.textContent = `Only the start is shown. Save all ${(blob.size / 1e6).toFixed(1)} MB`
+  await view.updateComplete
+  view.querySelector('.response-message')?.append(saveLink) // none if another operation was opened
+}
+
+/**
+ * Fills in what works and harms nobody: a user created on this page, the first users, an email that no
+ * user has, one to log in with.
+ */
 async function fillIn() {
+  const values = { id: ids.at(-1), limit: 100 }
   const emails = {
     createUser: (email) => email.replace(/(-\w+)?@/, `-${Date.now().toString(36)}@`),
     login: (email) => session?.email ?? email,
   }
   for (const operation of explorer.resolvedSpec.tags.flatMap(({ paths }) => paths)) {
     operation.parameters = operation.parameters.map((parameter) =>
-      parameter.in === 'path'
-        ? {
-            ...parameter,
-            schema: { ...parameter.schema, default: ids.at(-1) ?? parameter.example },
-          }
+      parameter.name in values
+        ? { ...parameter, schema: { ...parameter.schema, default: values[parameter.name] } }
         : parameter,
     )
     const email = emails[operation.operationId]
-    if (email) operation.requestBody = withEmails(operation.requestBody, email)
+    if (email) operation.requestBody = replaceEmails(operation.requestBody, email)
   }
   explorer.requestUpdate()
   await explorer.updateComplete
-  const shown = explorer.shadowRoot.querySelector('api-request')
-  if (shown) shown.cachedBodyData = undefined // otherwise it keeps the body from before
-  shown?.requestUpdate()
+  const request = explorer.shadowRoot.querySelector('api-request')
+  if (request) request.cachedBodyData = undefined // otherwise it keeps the body from before
+  request?.requestUpdate()
 }
 
-/** The body, with other emails in its examples. */
-function withEmails(body, email) {
+/** The body, with `email` applied to each email in its examples. */
+function replaceEmails(body, email) {
   return JSON.parse(JSON.stringify(body), (key, value) =>
     key === 'email' && typeof value === 'string' ? email(value) : value,
   )
 }
 
-menu.addEventListener('click', () => toggleMenu())
-explorer.addEventListener('event', () => toggleMenu(false))
+menu.addEventListener('click', toggleMenu)
+explorer.addEventListener('event', closeMenu)
 
-function toggleMenu(open = menu.ariaExpanded === 'false') {
-  menu.ariaExpanded = explorer.dataset.menu = open
+/** Moves the focus from the entry that was chosen, and from what the menu covered, to the page. */
+function closeMenu() {
+  if (menu.ariaExpanded === 'false') return
+  toggleMenu()
+  explorer.shadowRoot.querySelector('main').focus()
+}
+
+function toggleMenu() {
+  menu.ariaExpanded = explorer.dataset.menu = menu.ariaExpanded === 'false'
 }

@@ -20,7 +20,7 @@ export function hostCheck(bound: string, allowed: string[]): HostCheck {
   }
 }
 
-function isLoopback(name: string): boolean {
+export function isLoopback(name: string): boolean {
   if (isIPv4(name)) return name.startsWith('127.')
   return /^(localhost|.+\.localhost|::1|\[::1\])$/.test(name) // RFC 6761 §6.3
 }

@@ -1,10 +1,10 @@
-// A request, with what the log and the metrics say about it, and as a holder of memory. Node's server makes one for
-// each request.
+// A request of Node's server: it collects its body in one buffer, and has what the log says about it.
+import { once } from 'node:events'
 import { IncomingMessage } from 'node:http'
-import type { Holder } from './budget.ts'
-import type { Connection } from './connections.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { LIMITS } from './limits.ts'
 
-export class Request extends IncomingMessage implements Holder {
+export class Request extends IncomingMessage {
   /** The id in `X-Request-Id` and in the log. */
   id?: string
   /** The trace that the request is part of. */
@@ -15,27 +15,86 @@ export class Request extends IncomingMessage implements Holder {
   userId?: string
   /** Why the guard refused the token. */
   refused?: string
-
-  /** The connection it came on. Node's class has another `connection`. */
-  via?: Connection
+  /** Why the service failed to serve it. */
+  cause?: string
   /** When the service began to serve it, in milliseconds. */
-  began = 0
+  startTime = 0
+  /** When the client last sent a part of it, or read a page of the response, in milliseconds. */
+  lastProgress = performance.now()
 
-  // For the budget of memory.
-  least = 0
-  isOver = false
-  /** Stops reading the body, if it is being read. The client still gets a response. */
-  stopReading?: (() => void) | undefined
+  /** In bytes. A larger body is not kept. */
+  readonly bodyLimit: number = 0
+  /** Whether the body has more bytes than `bodyLimit`, or too many chunks. */
+  isTooLarge = false
+  #body = EMPTY
+  #length = 0
+  #chunks = 0
+  #upgrade = false
 
-  #offersUpgrade = false
-
-  isBusy(): boolean {
-    return this.via?.isBusyWith(this) ?? true
+  /**
+   * Called by Node's parser with each part of the body, and with null at its end. The stream gets the body in one
+   * piece: as a chunk of its own, each byte could take hundreds of bytes of memory.
+   *
+   * @returns whether to read on
+   */
+  override push(chunk: Buffer | null): boolean {
+    if (chunk === null) {
+      if (this.#length > 0) super.push(this.#body.subarray(0, this.#length))
+      super.push(null)
+      return this.emit('arrived')
+    }
+    this.lastProgress = performance.now()
+    this.#chunks += 1
+    const length = this.#length + chunk.length
+    this.isTooLarge ||= length > this.bodyLimit || this.#chunks > LIMITS.maxChunks
+    if (this.isTooLarge) this.emit('arrived')
+    else this.#append(chunk, length)
+    return this.#chunks <= LIMITS.maxChunks
   }
 
-  giveUp(): void {
-    if (this.stopReading) this.stopReading()
-    else this.via?.cut()
+  #append(chunk: Buffer, length: number): void {
+    if (this.#length === 0) {
+      this.#body = chunk // most bodies are one chunk
+    } else {
+      const size = Math.min(2 * length, this.bodyLimit)
+      if (length > this.#body.length) this.#body = Buffer.concat([this.#body], size)
+      chunk.copy(this.#body, this.#length)
+    }
+    this.#length = length
+  }
+
+  /** Drops the body of a client that has left: what serves the request may wait long for the store. */
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#body = EMPTY
+    this.read()
+    super._destroy(error, done)
+  }
+
+  /** Reads on, but not after too many chunks, whatever Node wants to read. */
+  override _read(size: number): void {
+    if (this.#chunks <= LIMITS.maxChunks) super._read(size)
+  }
+
+  /** Resolves when the body has arrived, or is too large. @throws Error the connection closed before */
+  async arrival(): Promise<void> {
+    if (!this.complete && !this.isTooLarge) await once(this, 'arrived')
+  }
+
+  /** Drops the rest of the body, for at most `LIMITS.linger`. */
+  async dropRest(): Promise<void> {
+    this.resume().read(0) // otherwise Node would drop it without counting its chunks
+    const end = once(this, 'end').catch(() => {})
+    if (!this.complete) await Promise.race([end, sleep(LIMITS.linger, undefined, { ref: false })])
+  }
+
+  /** Whether there are several headers of this name, in lower case. Node may keep only the first of them. */
+  repeats(name: string): boolean {
+    let count = 0
+    for (let i = 0; i < this.rawHeaders.length; i += 2) {
+      const header = this.rawHeaders[i]!
+      if (header.length === name.length && header.toLowerCase() === name) count += 1
+    }
+    return count > 1
   }
 
   /**
@@ -44,10 +103,12 @@ export class Request extends IncomingMessage implements Holder {
    * 60 packets of 64 KB would take 200 MB.
    */
   get upgrade(): boolean {
-    return this.#offersUpgrade || this.socket.destroyed
+    return this.#upgrade || this.socket.destroyed
   }
 
   set upgrade(offered: boolean | null) {
-    if (offered !== null) this.#offersUpgrade = offered // null: the constructor of Node's class
+    if (offered !== null) this.#upgrade = offered // null: the constructor of Node's class
   }
 }
+
+const EMPTY: Buffer = Buffer.alloc(0)

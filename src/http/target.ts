@@ -6,8 +6,7 @@
  */
 export function rawPath(target: string): string {
   const origin = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*/i, '')
-  const query = origin.indexOf('?')
-  return query === -1 ? origin : origin.slice(0, query)
+  return origin.split('?', 1)[0]!
 }
 
 /** The host of an absolute target; it overrules `Host` (RFC 9112 §3.2.2). */
@@ -16,7 +15,4 @@ export function hostOf(target: string): string | undefined {
 }
 
 /** The query in a request target, without its question mark; empty if there is none. */
-export function rawQuery(target: string): string {
-  const query = target.indexOf('?')
-  return query === -1 ? '' : target.slice(query + 1)
-}
+export const rawQuery = (target: string): string => target.replace(/^[^?]*\??/, '')

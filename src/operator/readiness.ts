@@ -1,63 +1,61 @@
-// Whether requests should be sent here. An outage of the store does not change it: all copies of the service
-// share the store, and if none were ready, clients would get no response at all instead of a 500.
-import { setTimeout as sleep } from 'node:timers/promises'
+// Whether requests should be sent here, and whether the store works. An outage does not make the service unready:
+// all copies of it share the store, and if none were ready, clients would get no response at all instead of a 500.
 import type { StoreFailure, UserStore } from '../store/user-store.ts'
+import type { Logger } from '../telemetry/log.ts'
 
-export interface Readiness {
-  /** Why the service is not ready; undefined if it is. */
-  reason: () => string | undefined
-  /**
-   * The service is ready as soon as `store` has responded once. Resolves after the first try.
-   *
-   * @returns whether the store is empty; undefined if it did not respond
-   * @throws StoreFailure that is final
-   */
-  started: (store: Store) => Promise<boolean | undefined>
-  /** Tries again until `store` responds or the service stops. @throws StoreFailure that is final */
-  wait: (store: Store) => Promise<void>
-  /** From now on the service is not ready. */
-  stopping: () => void
-}
+export type Readiness = ReturnType<typeof createReadiness>
 
 type Store = Pick<UserStore, 'isEmpty'>
 
-/** The longest pause between two tries, in milliseconds. The store itself takes up to 2 s to fail. */
-const PAUSE = 500
+/** How long to wait between two checks of a store that fails. */
+const PAUSE_MS = 500
 
-const AWAY = 'the store cannot be reached'
+/** Tells `log` when the store fails, and when it responds again. */
+export function createReadiness(log: Logger) {
+  let state: 'starting' | 'ready' | 'stopping' = 'starting'
+  let since: Date | undefined
+  let kind: string | undefined
+  let failed = 0
 
-/** @param onChange called with the error when the store does not respond, or with another one; without when it does */
-export function createReadiness(onChange: (error?: unknown) => void = () => {}): Readiness {
-  let reason: string | undefined = 'starting'
-  let problem: string | undefined
-
-  async function started(store: Store): Promise<boolean | undefined> {
+  /**
+   * Checks `store` until it responds or the service stops. The service is ready as soon as it has responded once.
+   *
+   * @returns whether the store is empty; undefined if it did not respond to the first check
+   */
+  async function check(store: Store): Promise<boolean | undefined> {
+    since ??= new Date()
     try {
       const isEmpty = await store.isEmpty()
-      if (reason === 'stopping') return isEmpty
-      reason = undefined
-      if (problem !== undefined) onChange()
+      if (kind) log.info({ since, failed }, 'the store responds again')
+      since = kind = undefined
+      failed = 0
+      if (state === 'starting') state = 'ready'
       return isEmpty
-    } catch (error) {
-      const { message, isFinal } = error as StoreFailure
-      if (reason === 'stopping') return undefined
-      if (isFinal) throw error
-      reason = AWAY
-      if (message !== problem) onChange(error)
-      problem = message
+    } catch (err) {
+      if (state === 'stopping') return undefined
+      log.error({ err }, 'the store cannot be used')
+      kind = (err as StoreFailure).kind
+      setTimeout(() => void check(store), PAUSE_MS).unref()
       return undefined
     }
   }
 
   return {
-    reason: () => reason,
-    started,
-    async wait(store) {
-      for (let pause = 50; reason === AWAY; pause = Math.min(2 * pause, PAUSE)) {
-        await sleep(pause, undefined, { ref: false })
-        await started(store)
-      }
+    check,
+
+    /** Counts a request that failed because of `store`, and checks `store`. */
+    onRequestFailed(store: Store): void {
+      failed += 1
+      if (!since) void check(store)
     },
-    stopping: () => void (reason = 'stopping'),
+
+    /** What /readyz says. */
+    status: () => ({
+      isReady: state === 'ready',
+      state: kind ? `${state}, but the store cannot be used: ${kind}` : state,
+    }),
+
+    /** From now on the service is not ready. */
+    stopping: () => void (state = 'stopping'),
   }
 }

@@ -1,31 +1,24 @@
 // Picks the store. The only file that knows every store; loads only the one in use.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { BatchObserver } from './batch.ts'
-import type { UserStore } from './user-store.ts'
+import type { StoreOptions, UserStore } from './user-store.ts'
 
 interface Config {
   mongodbUri: string | undefined
   dataDir: string
 }
 
-/**
- * Opens the MongoDB store if there is a URI, else the SQLite one in `dataDir`.
- *
- * @param mayBeAway whether MongoDB may be unreachable for now; then every call fails until it is there
- * @throws StoreFailure
- */
+/** Opens the MongoDB store if there is a URI, else the SQLite one in `dataDir`. @throws StoreFailure */
 export async function openStore(
   { mongodbUri, dataDir }: Config,
-  onBatch?: BatchObserver,
-  mayBeAway = false,
+  options: StoreOptions = {},
 ): Promise<UserStore> {
   if (mongodbUri) {
     const { openMongoStore } = await import('./mongo/store.ts')
-    return openMongoStore(mongodbUri, onBatch, mayBeAway)
+    return openMongoStore(mongodbUri, options)
   }
   const { openSqliteStore } = await import('./sqlite/store.ts')
-  return openSqliteStore(databaseIn(dataDir), onBatch)
+  return openSqliteStore(databaseIn(dataDir), options)
 }
 
 /** Opens the store only if it exists. @throws StoreFailure */

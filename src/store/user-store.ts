@@ -20,16 +20,16 @@ export interface UserStore {
   create(fields: Omit<User, 'id'>): Promise<User>
 
   /** The most users that `createMany` takes. */
-  most: number
+  maxBatchSize: number
 
   /**
    * Stores many users at once. Changes no user that exists, except as `update` says.
    *
-   * @param users at most `most`; those without an id get a new one
+   * @param users at most `maxBatchSize`; those without an id get a new one
    * @param update whether an existing user with the email of one of them gets its name
-   * @returns the outcome of each
+   * @returns the result for each
    */
-  createMany(users: Newcomer[], update: boolean): Promise<Outcome[]>
+  createMany(users: UserToImport[], update: boolean): Promise<ImportResult[]>
 
   find(id: string): Promise<User | undefined>
 
@@ -38,10 +38,10 @@ export interface UserStore {
 
   /**
    * Users in order of creation: all, or those after the id `after`, or those with the given `ids`, which
-   * must be in that order. They come in pages of at most about a megabyte, but at least one user. A
+   * must be in that order. They come in pages of at most about 64 KiB; a longer user has a page of its own. A
    * page is read only when the caller asks for it. It is a new array, which the caller may empty.
    */
-  list(which?: { after?: string | undefined; ids?: string[] }): AsyncIterable<User[]>
+  list(query?: { after?: string | undefined; ids?: string[] }): AsyncIterable<User[]>
 
   /** The ids of the first `limit` users, or of the first `limit` after the id `after`, in order of creation. */
   ids(after: string | undefined, limit: number): Promise<string[]>
@@ -57,11 +57,18 @@ export interface UserStore {
   close(): Promise<void>
 }
 
-/** A user to store, with the id that it had elsewhere, if any. */
-export type Newcomer = Omit<User, 'id'> & { id?: string | undefined }
+/** How to open a store. */
+export interface StoreOptions {
+  /** Called for each batch: what the batch does, and the number of calls in it. */
+  onBatch?: (operation: string, size: number) => void
+  /** Whether MongoDB may be unreachable for now; then every call fails until it can be reached. */
+  allowUnreachable?: boolean
+}
 
-/** What became of a newcomer. */
-export type Outcome = 'created' | 'updated' | 'email taken' | 'id taken'
+/** A user to store, with the id that it had elsewhere, if any. */
+export type UserToImport = Omit<User, 'id'> & { id?: string | undefined }
+
+export type ImportResult = 'created' | 'updated' | 'email taken' | 'id taken'
 
 /** Another user has this email. */
 export class EmailTaken extends Error {
@@ -72,11 +79,12 @@ export class EmailTaken extends Error {
 
 /** The store could not do its task; `cause` is the driver's error. */
 export class StoreFailure extends Error {
-  /** Whether the store will fail until its configuration changes. */
-  readonly isFinal: boolean
+  /** What /readyz says: `connection refused`, for example. Never a value or a credential. */
+  readonly kind: string
 
-  constructor(cause: unknown, task = 'use the data store', isFinal = false) {
-    super(`cannot ${task}: ${(cause as Error).message}`, { cause })
-    this.isFinal = isFinal
+  constructor(cause: unknown, task = 'use the data store', kind?: string) {
+    const { message } = cause as Error
+    super(`cannot ${task}: ${kind ? `${kind}: ` : ''}${message}`, { cause })
+    this.kind = kind ?? 'error'
   }
 }

@@ -17,22 +17,22 @@ export function measured(store: UserStore, metrics: Metrics): UserStore {
     }
   }
 
-  function timed<A extends unknown[], R>(operation: string, call: (...given: A) => Promise<R>) {
+  function timed<A extends unknown[], R>(operation: string, call: (...args: A) => Promise<R>) {
     const start = clock(operation)
-    return (...given: A): Promise<R> => {
+    return (...args: A): Promise<R> => {
       const stop = start()
-      const answer = call(...given)
-      answer.then(() => stop(), stop)
-      return answer
+      const result = call(...args)
+      result.then(() => stop(), stop)
+      return result
     }
   }
 
   const startList = clock('list')
   /** The time counts until the first page. */
-  async function* list(which: Parameters<UserStore['list']>[0]) {
+  async function* list(query: Parameters<UserStore['list']>[0]) {
     const stop = startList()
     try {
-      for await (const page of store.list(which)) {
+      for await (const page of store.list(query)) {
         stop()
         yield page
       }
@@ -46,7 +46,7 @@ export function measured(store: UserStore, metrics: Metrics): UserStore {
   // Each method is listed, so that a new one does not compile until it is measured, or passed on, here.
   return {
     description: store.description,
-    most: store.most,
+    maxBatchSize: store.maxBatchSize,
     createMany: (users, update) => store.createMany(users, update),
     isEmpty: () => store.isEmpty(),
     close: () => store.close(),

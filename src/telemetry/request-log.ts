@@ -2,57 +2,50 @@
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type Koa from 'koa'
-import type { Failure } from '../http/failure.ts'
+import type { Failure } from '../failure.ts'
 import type { Request } from '../http/request.ts'
-import type { Observer } from '../http/server.ts'
 import { rawPath } from '../http/target.ts'
-import type { Logger } from './log.ts'
+import { messageOf, type Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
-export interface RequestLog extends Observer {
-  /** The service failed to serve a request. */
-  failure: (failure: Failure, ctx?: Koa.Context) => void
-}
-
-export function createRequestLog({ log, metrics }: Destinations): RequestLog {
-  function ended(request: Request, response: ServerResponse): void {
-    const { id, trace, method = '', operation, refused, userId, began } = request
+/** Writes to the log and the metrics. */
+export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metrics }) {
+  function onResponse(request: Request, response: ServerResponse): void {
+    const { id, trace, method = '', operation, refused, userId, cause, startTime } = request
     const status = response.headersSent ? response.statusCode : undefined
-    const ms = Math.round((performance.now() - began) * 1000) / 1000
+    const ms = Math.round((performance.now() - startTime) * 1000) / 1000
     const labels = { operation: operation ?? 'none', method, status: String(status ?? 'none') }
     metrics.requestEnded(labels, ms / 1000)
     if (refused) metrics.refused(refused)
     const path = rawPath(request.url ?? '')
     const location = response.getHeader('Location') // of a user that was created
-    const line = { id, trace_id: trace, user: userId, method, path, location, status, refused, ms }
+    const outcome = { location, status, refused, cause, ms }
+    const line = { id, trace_id: trace, user: userId, method, path, ...outcome }
     if (!response.writableFinished) log.warn(line, 'response aborted')
     else if (response.statusCode >= 500) log.error(line, 'request')
     else log.info(line, 'request')
   }
 
   return {
-    ended,
-    begun(request, response) {
-      request.began = performance.now()
+    onResponse,
+    onRequest(request: Request, response: ServerResponse): void {
+      request.startTime = performance.now()
       metrics.requestBegun()
       request.id = idOf(request) ?? randomUUID()
       request.trace ??= traceOf(request)
       response.setHeader('X-Request-Id', request.id)
       response.setHeader('X-Content-Type-Options', 'nosniff')
     },
-    noRequest({ status }, id, code) {
-      log.warn({ id, status, code }, 'refused what is not a valid request')
+    onMalformed({ status }: Failure, id: string, code: string): void {
+      log.warn({ id, status, code }, 'rejected malformed HTTP')
     },
-    failure({ message, cause }, ctx) {
-      const { id, trace } = (ctx?.req ?? {}) as Partial<Request>
-      log.error({ id, trace_id: trace, err: cause }, message)
+    /** The service failed to serve a request. Its line has the cause, because the log leaves out repeated errors. */
+    onFailure: ({ message, cause }: Failure, ctx: Koa.Context): void => {
+      const request = ctx.req as Request
+      request.cause = messageOf(cause)
+      log.error({ id: request.id, trace_id: request.trace, err: cause }, message)
     },
   }
-}
-
-interface Destinations {
-  log: Logger
-  metrics: Metrics
 }
 
 const SAFE_ID = /^[\w.:/+=@-]{1,128}$/ // no character that needs escaping anywhere

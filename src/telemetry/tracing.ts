@@ -8,36 +8,53 @@ import { HttpInstrumentation } from '@opentelemetry/instrumentation-http'
 import { KoaInstrumentation } from '@opentelemetry/instrumentation-koa'
 import { MongoDBInstrumentation } from '@opentelemetry/instrumentation-mongodb'
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
-import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
+import {
+  BatchSpanProcessor,
+  NodeTracerProvider,
+  type ReadableSpan,
+} from '@opentelemetry/sdk-trace-node'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { register } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Request } from '../http/request.ts'
 
-/** How long, in milliseconds, the last traces may take to be sent. */
-const PATIENCE = 2_000
+const STOP_TIMEOUT_MS = 2_000
 
-/** Traces the modules that are imported from now on. @returns a function that sends the rest and stops */
+/**
+ * Traces the modules that are imported from now on.
+ *
+ * @returns a function that stops, and sends the last traces if the collector takes them in time
+ */
 export function startTracing(): () => Promise<void> {
   register('@opentelemetry/instrumentation/hook.mjs', import.meta.url)
   const name = resourceFromAttributes({ 'service.name': 'users-service' })
   const provider = new NodeTracerProvider({
     resource: name.merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+    spanProcessors: [new RedactingSpanProcessor(new OTLPTraceExporter())],
   })
   provider.register()
   registerInstrumentations({
     instrumentations: [
-      new HttpInstrumentation({ ignoreIncomingRequestHook: isProbe, requestHook: nameTrace }),
+      new HttpInstrumentation({ ignoreIncomingRequestHook: isProbe, requestHook: setTraceId }),
       new KoaInstrumentation(),
       new MongoDBInstrumentation(),
     ],
   })
-  return () => Promise.race([provider.shutdown(), sleep(PATIENCE)])
+  return () => Promise.race([provider.shutdown(), sleep(STOP_TIMEOUT_MS)])
+}
+
+/** Removes what can name an email: the query and all errors. The log has the errors, with the id of the trace. */
+class RedactingSpanProcessor extends BatchSpanProcessor {
+  override onEnd(span: ReadableSpan): void {
+    delete span.attributes['url.query']
+    delete span.status.message
+    span.events.length = 0
+    super.onEnd(span)
+  }
 }
 
 /** Gives the request log the id of the trace, which may begin with this request. */
-function nameTrace(span: Span, request: IncomingMessage | ClientRequest): void {
+function setTraceId(span: Span, request: IncomingMessage | ClientRequest): void {
   if (request instanceof Request) request.trace = span.spanContext().traceId
 }
 

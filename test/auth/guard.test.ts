@@ -27,15 +27,6 @@ const service = useService(counting)
 const VALID = `Bearer ${tokens.issue('665f1c2e8b3f4a0012d4c001')}`
 const [, TOKEN = ''] = VALID.split(' ')
 
-test.each<[string, string | undefined]>([
-  ['no header', undefined],
-  ['an invalid token', 'Bearer x'],
-])('a request with %s gets 401 with a challenge and a message', async (_, authorization) => {
-  const { status, headers, json } = await service().send('GET /users', { authorization })
-  expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer'])
-  expect(json).toEqual({ message: 'a valid bearer token is required' })
-})
-
 test.each<[string, string[]]>([
   ['an invalid one first', ['Bearer x', VALID]],
   ['an invalid one last', [VALID, 'Bearer x']],
@@ -68,31 +59,41 @@ test('the guard protects exactly the operations that need a token by the contrac
 describe('generated requests', () => {
   const encode = (text: string) => text.replaceAll(/./g, (c) => `%${c.charCodeAt(0).toString(16)}`)
   const seed = fc.constantFrom('/users', '/users/665f1c2e8b3f4a0012d4c001', '/login', '/')
-  const alter = fc.constantFrom<(path: string) => string>(
+  type Alter = (path: string) => string
+  const others = ['u U', 's %73', 'u %2575', 'users u\u00ffsers', '/ ']
+  const starts = [
+    '/x/..',
+    '/..;',
+    'http://example.com',
+    'https://user@example.com:1',
+    '//example.com',
+  ]
+  const alter = fc.constantFrom<Alter>(
     (path) => path,
     (path) => path.toUpperCase(),
-    (path) => path.replace('u', 'U'),
-    (path) => path.replace('s', '%73'),
-    (path) => path.replace('u', '%2575'),
     (path) => `/${encode(path.slice(1))}`,
-    (path) => path.replaceAll('/', '%2f'),
-    (path) => path.replaceAll('/', '//'),
-    (path) => path.replaceAll('/', '\\'),
-    (path) => path.replaceAll('/', '/./'),
-    (path) => `/x/..${path}`,
-    (path) => `/..;${path}`,
-    (path) => `${path}/`,
-    (path) => `${path}.json`,
-    (path) => `${path};x=1`,
-    (path) => `${path}?x`,
-    (path) => `${path}#x`,
-    (path) => `${path}%00`,
-    (path) => `${path}%20`,
-    (path) => `http://example.com${path}`,
-    (path) => `https://user@example.com:1${path}`,
-    (path) => `//example.com${path}`,
-    (path) => path.slice(1),
-    (path) => path.replace('users', 'u\u00ffsers'),
+    ...others
+      .map((one) => one.split(' '))
+      .map(
+        ([a, b]): Alter =>
+          (path) =>
+            path.replace(a!, b!),
+      ),
+    ...['%2f', '//', '\\', '/./'].map(
+      (slash): Alter =>
+        (path) =>
+          path.replaceAll('/', slash),
+    ),
+    ...starts.map(
+      (start): Alter =>
+        (path) =>
+          start + path,
+    ),
+    ...['/', '.json', ';x=1', '?x', '#x', '%00', '%20'].map(
+      (end): Alter =>
+        (path) =>
+          path + end,
+    ),
   )
   const printable = fc.string({
     unit: fc.integer({ min: 0x21, max: 0x7e }).map((c) => String.fromCharCode(c)),

@@ -65,7 +65,7 @@ const CHMOD = /: other users can read or write it; use chmod 600$/
 test.each([
   [
     'a line is too short',
-    () => write(`${SECRET}\nshort\n`),
+    () => write(`${SECRET}\nx\n`),
     /: each line must have at least 32 bytes /,
   ],
   ['it cannot be read', () => mkdirSync(file, 0o700), /: EISDIR/],

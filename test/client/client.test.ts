@@ -1,9 +1,13 @@
 // How the client logs in, and how it reads all users. (Its operations are used by the other tests.)
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
 import {
   createUsersClient,
   PageFailed,
   type User,
+  type UsersClient,
   type UsersClientOptions,
 } from '../../src/client/client.ts'
 import { createTokens } from '../../src/auth/tokens.ts'
@@ -31,7 +35,12 @@ async function noted(request: Request): Promise<Response> {
   return response
 }
 
+/** The status of GET /users. */
+const list = async (users: UsersClient) => (await users.GET('/users')).response.status
+const TWENTY = Array.from({ length: 20 }, () => 200)
+
 const LOG_IN = 'POST /login 200'
+const logIns = () => sent.filter((line) => line === LOG_IN)
 
 describe('with an email', () => {
   test('it logs in once, when a token is first needed', async () => {
@@ -44,9 +53,8 @@ describe('with an email', () => {
 
   test('simultaneous calls share one log-in', async () => {
     const users = client({ email })
-    const calls = await Promise.all(Array.from({ length: 20 }, () => users.GET('/users')))
-    expect(calls.map(({ response }) => response.status)).toEqual(Array(20).fill(200))
-    expect(sent.filter((line) => line === LOG_IN)).toHaveLength(1)
+    expect(await Promise.all(TWENTY.map(() => list(users)))).toEqual(TWENTY)
+    expect(logIns()).toHaveLength(1)
   })
 
   test('after a 401 it logs in again and repeats the call with its body', async () => {
@@ -70,10 +78,9 @@ describe('with an email', () => {
       },
     })
     const late = users.GET('/users/{id}', { params: { path: { id: 'late' } } })
-    const calls = await Promise.all(Array.from({ length: 20 }, () => users.GET('/users')))
-    expect(calls.map(({ response }) => response.status)).toEqual(Array(20).fill(200))
+    expect(await Promise.all(TWENTY.map(() => list(users)))).toEqual(TWENTY)
     expect((await late).response.status).toBe(404)
-    expect(sent.filter((line) => line === LOG_IN)).toHaveLength(1)
+    expect(logIns()).toHaveLength(1)
   })
 
   test('a second 401 is returned, without another log-in', async () => {
@@ -84,7 +91,7 @@ describe('with an email', () => {
         return noted(request)
       },
     })
-    expect((await users.GET('/users')).response.status).toBe(401)
+    expect(await list(users)).toBe(401)
     expect(sent).toEqual([LOG_IN, 'GET /users 401', LOG_IN, 'GET /users 401'])
   })
 
@@ -96,15 +103,14 @@ describe('with an email', () => {
     }
     expect(sent).toEqual(['POST /login 401'])
     await store().create(newUser({ email: 'grace@example.com' }))
-    expect((await users.GET('/users')).response.status).toBe(200)
+    expect(await list(users)).toBe(200)
   })
 
   test('a log-in that is refused after a 401 is the response, and the next call tries again', async () => {
     const users = client({ email: 'late@example.com', token: REFUSED })
-    const { error } = await users.GET('/users')
-    expect(error).toEqual({ message: 'no user has this email' })
+    expect((await users.GET('/users')).error).toEqual({ message: 'no user has this email' })
     await store().create(newUser({ email: 'late@example.com' }))
-    expect((await users.GET('/users')).response.status).toBe(200)
+    expect(await list(users)).toBe(200)
   })
 
   test('a call rejects when the service cannot be reached, and the next call tries again', async () => {
@@ -115,12 +121,12 @@ describe('with an email', () => {
     })
     await expect(users.GET('/users')).rejects.toThrow('fetch failed')
     down = false
-    expect((await users.GET('/users')).response.status).toBe(200)
+    expect(await list(users)).toBe(200)
   })
 
   test('a call whose signal aborts does not wait for a log-in, which other calls still use', async () => {
-    let answer = (): void => {}
-    const hanging = new Promise<void>((resolve) => (answer = resolve))
+    let respond = (): void => {}
+    const hanging = new Promise<void>((resolve) => (respond = resolve))
     const users = client({
       email,
       async fetch(request) {
@@ -131,11 +137,11 @@ describe('with an email', () => {
     await expect(users.GET('/users', { signal: AbortSignal.abort() })).rejects.toThrow('aborted')
     const call = new AbortController()
     const aborted = users.GET('/users', { signal: call.signal })
-    const patient = users.GET('/users')
+    const other = list(users)
     call.abort()
     await expect(aborted).rejects.toThrow('aborted')
-    answer()
-    expect((await patient).response.status).toBe(200)
+    respond()
+    expect(await other).toBe(200)
     expect(sent).toEqual([LOG_IN, 'GET /users 200'])
   })
 
@@ -145,24 +151,24 @@ describe('with an email', () => {
   })
 
   test('other options are passed to openapi-fetch and fetch', async () => {
-    const given: unknown[] = []
+    const args: unknown[] = []
     const users = client({
       email,
       headers: { 'X-Request-Id': 'mine' },
       requestInitExt: { dispatcher: 'mine' },
       fetch: (request: Request, ...more: unknown[]) => {
-        given.push(request.headers.get('X-Request-Id'), ...more)
+        args.push(request.headers.get('X-Request-Id'), ...more)
         return noted(request)
       },
     })
     await users.GET('/users')
     const once = ['mine', { dispatcher: 'mine' }]
-    expect(given).toEqual([...once, ...once])
+    expect(args).toEqual([...once, ...once])
   })
 
   test('a call with its own Authorization header is sent unchanged', async () => {
     const headers = { Authorization: `Bearer ${REFUSED}` }
-    expect((await client({ email }).GET('/users', { headers })).response.status).toBe(401)
+    await client({ email }).GET('/users', { headers })
     expect(sent).toEqual(['GET /users 401'])
   })
 
@@ -177,28 +183,37 @@ describe('all()', () => {
   const ours = useService(own)
   const users = (options: Partial<UsersClientOptions> = {}) =>
     client({ baseUrl: `http://127.0.0.1:${ours().port}`, email, ...options })
-  const made: User[] = []
+  const created: User[] = []
 
   beforeAll(async () => {
     const names = Array.from({ length: 2_001 }, (_, i) => `${i}`)
     const one = (name: string) => own().create(newUser(name === '0' ? { name, email } : { name }))
-    made.push(...(await Promise.all(names.map(one))))
+    created.push(...(await Promise.all(names.map(one))))
   })
 
   test('yields users in order of creation, in pages of 1,000, and logs in for them', async () => {
     const all: User[] = []
     for await (const user of users().all()) all.push(user)
-    expect(all).toEqual(made)
+    expect(all).toEqual(created)
     expect(sent).toEqual([LOG_IN, 'GET /users 200', 'GET /users 200', 'GET /users 200'])
   })
 
   test('fetches a page only when it is needed', async () => {
-    for await (const user of users().all()) if (user.id === made[999]!.id) break
+    for await (const user of users().all()) if (user.id === created[999]!.id) break
+    expect(sent).toEqual([LOG_IN, 'GET /users 200'])
+  })
+
+  test('rejects with the reason of its signal, also between two users of a page', async () => {
+    const stop = new AbortController()
+    const all = users().all({ signal: stop.signal })
+    await all.next()
+    stop.abort('enough')
+    await expect(all.next()).rejects.toBe('enough')
     expect(sent).toEqual([LOG_IN, 'GET /users 200'])
   })
 
   test('yields nothing when there are no users', async () => {
-    const [id, ...others] = made.map(({ id }) => id)
+    const [id, ...others] = created.map(({ id }) => id)
     await Promise.all(others.map((one) => own().remove(one)))
     const one = users()
     for await (const { id: only } of one.all()) expect(only).toBe(id)
@@ -213,6 +228,53 @@ describe('all()', () => {
     const fetch = async () => new Response('<h1>', { status: 502, statusText: 'Bad Gateway' })
     const broken = users({ email: undefined!, token: 'x', fetch }).all().next()
     await expect(broken).rejects.toMatchObject({ status: 502, message: 'Bad Gateway' })
+  })
+
+  describe('from another server', () => {
+    const server = http.createServer()
+    beforeAll(() => once(server.listen(0, '127.0.0.1'), 'listening'))
+    afterAll(() => server.closeAllConnections())
+    const serve = (listener: http.RequestListener) =>
+      server.removeAllListeners('request').on('request', listener)
+    const all = (options?: { signal: AbortSignal }) => {
+      const { port } = server.address() as AddressInfo
+      return createUsersClient({ baseUrl: `http://127.0.0.1:${port}`, token: 'x' }).all(options)
+    }
+
+    test('rejects with the reason of its signal while it waits for a page', async () => {
+      const stop = new AbortController()
+      serve(() => stop.abort('enough'))
+      await expect(all(stop).next()).rejects.toBe('enough')
+    })
+
+    test.each([
+      ['itself', 'aa'],
+      ['one before it', 'ba'],
+    ])('throws PageFailed when a page links to %s, as the pages of a mock do', async (_, links) => {
+      let pages = 0
+      serve((_, response) => {
+        response.setHeader('Link', `</users?after=${links[pages]}>; rel="next"`)
+        response.end(`[{"id":"${(pages += 1)}"}]`)
+      })
+      const users = all()
+      expect((await users.next()).value).toEqual({ id: '1' })
+      await expect(users.next()).rejects.toThrow(PageFailed)
+    })
+
+    test('throws PageFailed when a page is not a list', async () => {
+      serve((_, response) => response.end('{}'))
+      await expect(all().next()).rejects.toMatchObject({ name: 'PageFailed', status: 200 })
+    })
+
+    test('throws PageFailed with a cause when a page breaks off, and when the service is down', async () => {
+      serve((_, response) => response.write('[', () => response.destroy()))
+      const broken = { name: 'PageFailed', status: undefined, cause: { message: 'terminated' } }
+      await expect(all().next()).rejects.toMatchObject(broken)
+      const users = all()
+      await once(server.close(), 'close')
+      const down = { name: 'PageFailed', status: undefined, cause: { message: 'fetch failed' } }
+      await expect(users.next()).rejects.toMatchObject(down)
+    })
   })
 
   test.each([
@@ -247,6 +309,6 @@ describe('without an email', () => {
         return noted(request)
       },
     })
-    expect((await users.GET('/users')).response.status).toBe(401)
+    expect(await list(users)).toBe(401)
   })
 })

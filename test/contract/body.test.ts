@@ -7,7 +7,7 @@ import { newUser } from '../support/users.ts'
 
 const ID = '665f1c2e8b3f4a0012d4c001'
 const JSON_TYPE = { 'content-type': 'application/json' }
-const GZIP = { ...JSON_TYPE, 'content-encoding': 'gzip' }
+const coded = (coding: string) => ({ ...JSON_TYPE, 'content-encoding': coding })
 const typed = (type: string) => ({ 'content-type': type })
 const json = (body: string | Buffer, headers = {}) => ({
   body,
@@ -23,9 +23,8 @@ describe('POST /users accepts', () => {
   test.each<[string, Request]>([
     ['another letter case of the media type', json('{}', typed('Application/JSON'))],
     ['a media type with parameters', json('{}', typed('application/json; Charset="utf-8"'))],
-    ['gzip', json(gzipSync('{}'), GZIP)],
-    ['deflate', json(deflateSync('{}'), { 'content-encoding': 'deflate' })],
-    ['another letter case of the coding', json(gzipSync('{}'), { 'content-encoding': 'GZip' })],
+    ['no content coding, by its name', json('{}', coded('identity'))],
+    ['no content coding, in another letter case', json('{}', coded('IDENTITY'))],
     ['a byte order mark', json('\uFEFF{}')],
   ])('%s', async (_, request) => {
     expect((await service().send('POST /users', request)).status).toBe(201)
@@ -35,7 +34,7 @@ describe('POST /users accepts', () => {
 const MUST_BE_JSON = 'the body must be application/json'
 const MUST_BE_OBJECT = 'the body must be a JSON object'
 const NOT_UTF8 = 'the body is not valid UTF-8'
-const UNREADABLE = 'the body cannot be read'
+const NOT_COMPRESSED = 'the body must not be compressed'
 const NOT_JSON = 'the body is not valid JSON'
 const TOO_LARGE = 'the body is too large'
 const large = `{"name":"${'x'.repeat(BODY_LIMIT)}"}`
@@ -71,19 +70,13 @@ describe.each<[string, [string, Request, number, string][]]>([
       ['text after the JSON', json('{}{}'), 400, NOT_JSON],
       ['invalid UTF-8', json(Buffer.from('{"name":"\xff"}', 'latin1')), 400, NOT_UTF8],
       ['half a character', json(Buffer.from('{"name":"\xf0\x9f"}', 'latin1')), 400, NOT_UTF8],
-      ['invalid gzip', json('x', GZIP), 400, UNREADABLE],
-      ['half of a gzip', json(gzipSync('{}').subarray(0, 12), GZIP), 400, UNREADABLE],
       ['plain text', { body: '{}', headers: typed('text/plain') }, 415, MUST_BE_JSON],
       ['another JSON', { body: '{}', headers: typed('application/vnd.x+json') }, 415, MUST_BE_JSON],
       ['no media type', { body: '{}' }, 415, MUST_BE_JSON],
-      [
-        'an unknown content coding',
-        json('{}', { 'content-encoding': 'x' }),
-        415,
-        'the content coding of the body must be gzip or deflate',
-      ],
+      ['gzip', json(gzipSync('{}'), coded('gzip')), 415, NOT_COMPRESSED],
+      ['deflate', json(deflateSync('{}'), coded('deflate')), 415, NOT_COMPRESSED],
+      ['an unknown content coding', json('{}', coded('x')), 415, NOT_COMPRESSED],
       ['too many chunks', json(large, { 'transfer-encoding': 'chunked' }), 413, TOO_LARGE],
-      ['too many bytes when unpacked', json(gzipSync(large), GZIP), 413, TOO_LARGE],
     ],
   ],
   [
@@ -122,16 +115,16 @@ describe.each<[string, [string, Request, number, string][]]>([
 
 const chunked = { 'transfer-encoding': 'chunked' }
 
-test.each([100, 2_000_000])('a limit of %d bytes is exact', async (bodyLimit) => {
+test.each([100, 1_000_000])('a limit of %d bytes is exact', async (bodyLimit) => {
   const service = await startService(store, { bodyLimit })
   const body = (size: number) => JSON.stringify({ ...newUser(), name: '' }).padEnd(size)
   const statuses = async (body: string) => {
-    const requests = [json(body), json(body, chunked), json(gzipSync(body), GZIP)]
+    const requests = [json(body), json(body, chunked)]
     const found = []
     for (const request of requests) found.push((await service.send('POST /users', request)).status)
     return found
   }
-  expect(await statuses(body(bodyLimit))).toEqual([201, 201, 201])
-  expect(await statuses(body(bodyLimit + 1))).toEqual([413, 413, 413])
+  expect(await statuses(body(bodyLimit))).toEqual([201, 201])
+  expect(await statuses(body(bodyLimit + 1))).toEqual([413, 413])
   await service.close()
 })

@@ -1,6 +1,7 @@
 // Handlers that compile, and those that must not. Checked by `npm run check`: a `@ts-expect-error` without
 // an error is an error.
 import type { Handler, Handlers, Reply } from '../../src/contract/handlers.ts'
+import type { components } from '../../src/contract/openapi.ts'
 import { newUser } from '../support/users.ts'
 
 const user = { id: '665f1c2e8b3f4a0012d4c001', ...newUser() }
@@ -15,7 +16,7 @@ export const right = {
     limit.toFixed() + after.trim()
       ? { status: 200, body: stream() }
       : { status: 200, headers: { Link: '' }, body: [] },
-  createUser: ({ body }) => ({ status: 201, headers, body: { ...user, name: String(body.name) } }),
+  createUser: ({ body }) => ({ status: 201, headers, body: { ...user, name: body.name } }),
   readUser: async ({ path, header }) =>
     header['If-None-Match']?.trim()
       ? { status: 304, headers: etag }
@@ -86,6 +87,9 @@ const { email: __, ...incompleteUser } = user
 
 // @ts-expect-error the request body of an operation without one
 ;(({ body }) => ({ status: body ? 204 : 204 })) satisfies Handler<'deleteUser'>
+
+// @ts-expect-error a request with misspelt fields
+;({ nmae: 'Ada', emial: 'ada@example.com' }) satisfies components['schemas']['UserFields']
 
 // @ts-expect-error a field that the request does not have
 ;(({ body }) => ({ status: 200, body: { token: body.password } })) satisfies Handler<'login'>

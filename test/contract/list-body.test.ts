@@ -123,38 +123,6 @@ describe.each(TYPES)('a list as %s', (type) => {
   })
 })
 
-test('a list is closed when the connection ends before its first users', async () => {
-  const { store, seen } = storeOf(1_000_000)
-  let begin = (): void => {}
-  const begun = new Promise<void>((resolve) => (begin = resolve))
-  let arrive = (): void => {}
-  const arrived = new Promise<void>((resolve) => (arrive = resolve))
-  const list = async function* () {
-    begin()
-    await arrived
-    yield* store.list()
-  }
-  const service = await startService({ ...store, list })
-  const socket = net.connect(service.port, '127.0.0.1')
-  socket.write(asking('*/*'))
-  await begun
-  socket.resetAndDestroy()
-  while (service.lines.length === 0) await sleep(5)
-  arrive()
-  while (!seen.closed) await sleep(5)
-  await service.close()
-  expect(service.lines).toMatchObject([{ level: 40, msg: 'response aborted' }])
-})
-
-test('a list is closed after HEAD', async () => {
-  const { store, seen } = storeOf(1_000_000)
-  const service = await startService(store)
-  expect((await service.send('HEAD /users')).status).toBe(200)
-  while (!seen.closed) await sleep(5)
-  expect(seen.fetched).toBeLessThan(1_000)
-  await service.close()
-})
-
 describe('the media type of a list', () => {
   const service = useService(() => storeOf(2).store)
 

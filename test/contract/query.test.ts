@@ -20,15 +20,14 @@ test.each([
   ['email=a=b', { email: 'a=b' }],
   ['email=a+b', { email: 'a b' }],
   ['email=a%2Bb', { email: 'a+b' }],
+  ['email=ada%20x@example.com', { email: 'ada x@example.com' }],
 ])('the query "%s" is accepted', (query, values) => {
   expect(read(query)).toEqual(values)
 })
 
 test('an email with a plus that a person has not encoded is refused with what to write', () => {
-  const complaint = 'must have `%2B` for a plus, or `%20` for a space'
-  expect(() => read('email=ada+x@example.com')).toThrow(`query parameter \`email\` ${complaint}`)
-  expect(read('email=ada%2Bx@example.com')).toEqual({ email: 'ada+x@example.com' })
-  expect(read('email=ada%20x@example.com')).toEqual({ email: 'ada x@example.com' })
+  const message = 'query parameter `email` must have `%2B` for a plus, or `%20` for a space'
+  expect(() => read('email=ada+x@example.com')).toThrow(message)
 })
 
 test('an email can be any text, encoded as in a URI or as in a form', () => {

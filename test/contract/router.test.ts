@@ -19,20 +19,14 @@ test.each`
   ${`PUT /users/${ID}`}               | ${401}        | ${400}
   ${`DELETE /users/${ID}`}            | ${401}        | ${404}
   ${'PUT /users'}                     | ${401}        | ${'405 HEAD, GET, POST'}
-  ${'DELETE /users'}                  | ${401}        | ${'405 HEAD, GET, POST'}
-  ${'OPTIONS /users'}                 | ${401}        | ${'405 HEAD, GET, POST'}
   ${`POST /users/${ID}`}              | ${401}        | ${'405 HEAD, GET, PUT, DELETE'}
-  ${`PATCH /users/${ID}`}             | ${401}        | ${'405 HEAD, GET, PUT, DELETE'}
   ${'POST /login'}                    | ${400}        | ${400}
   ${'GET /login'}                     | ${'405 POST'} | ${'405 POST'}
-  ${'HEAD /login'}                    | ${'405 POST'} | ${'405 POST'}
-  ${'OPTIONS /login'}                 | ${'405 POST'} | ${'405 POST'}
   ${'GET /'}                          | ${404}        | ${404}
   ${'OPTIONS *'}                      | ${404}        | ${404}
   ${'GET /nothing'}                   | ${404}        | ${404}
   ${'PURGE /nothing'}                 | ${404}        | ${404}
   ${'GET /USERS'}                     | ${404}        | ${404}
-  ${'GET /Users'}                     | ${404}        | ${404}
   ${'POST /LOGIN'}                    | ${404}        | ${404}
   ${'GET /users/'}                    | ${401}        | ${404}
   ${`GET /users/${ID}/`}              | ${401}        | ${404}
@@ -86,16 +80,6 @@ test.each(METHODS)(
     expect((await service().send(`${method} /nothing`)).status).toBe(404)
   },
 )
-
-test('CONNECT is refused like any method that the contract does not define', async () => {
-  const connect = (target: string) =>
-    service().exchange(`CONNECT ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
-  expect(await connect('/login')).toMatch(
-    /^HTTP\/1.1 405 [^]*Allow: POST\r\n[^]*CONNECT is not allowed on this path"\}$/,
-  )
-  expect(await connect('/users')).toMatch(/^HTTP\/1.1 401 /)
-  expect(await connect('example.com:443')).toMatch(/^HTTP\/1.1 404 /)
-})
 
 test('HEAD returns the headers of GET, and no body', async () => {
   const { json } = await service().send('POST /users', { json: newUser() })

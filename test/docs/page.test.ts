@@ -1,14 +1,5 @@
 // The page at /docs in a real browser. One tab serves all tests: each starts logged out, on a fresh load.
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  jest,
-  test,
-} from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import axe from 'axe-core'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
@@ -30,6 +21,23 @@ const TOO_WIDE = `[document.documentElement, ...${INSIDE}.querySelectorAll('*')]
   .filter((element) => element.matches('html') || getComputedStyle(element).overflowX !== 'visible')
   .map(({ outerHTML }) => 'too wide: ' + outerHTML.slice(0, 80))`
 
+/** In the browser: what the fields of the operation's parameters show. */
+const VALUES = `[...${INSIDE}.querySelectorAll('.request-param')].map(({ value, placeholder }) => value || placeholder)`
+
+/** In the browser: the controls that have the focus but do not show it, or are covered. */
+const INVISIBLE_FOCUS = `(function within(root) {
+  return [...root.querySelectorAll('*')].flatMap((element) => {
+    if (element.shadowRoot) return within(element.shadowRoot)
+    element.focus()
+    if (!element.matches(':focus')) return []
+    const { x, y, width, height } = element.getBoundingClientRect()
+    const top = root.elementFromPoint(x + width / 2, y + height / 2)
+    const uncovered = element.contains(top) || top?.contains(element)
+    const outlined = getComputedStyle(element).outlineStyle !== 'none'
+    return uncovered && outlined ? [] : ['no focus at ' + element.outerHTML.slice(0, 80)]
+  })
+})(document)`
+
 const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } }
 const SCHEMES = ['light', 'dark'] as const
 const ADA = 'ada@example.com'
@@ -48,7 +56,8 @@ const describeBrowser = existsSync(CHROMIUM) ? describe : describe.skip
 describeBrowser('the page', () => {
   const store = useStore(sqlitePlace)
   const service = useService(store)
-  const complaints: string[] = []
+  const warnings: string[] = []
+  const sent: string[] = []
   let browser: Browser
   let page: Page
 
@@ -56,14 +65,15 @@ describeBrowser('the page', () => {
     browser = await chromium.launch({ executablePath: CHROMIUM })
     page = await browser.newPage()
     page.setDefaultTimeout(10_000)
-    page.on('pageerror', (error) => complaints.push(error.message))
+    page.on('pageerror', (error) => warnings.push(error.message))
     page.on('console', (line) => {
       const refused = /responded with a status of 4/.test(line.text()) // the tests cause these
-      if (['error', 'warning'].includes(line.type()) && !refused) complaints.push(line.text())
+      if (['error', 'warning'].includes(line.type()) && !refused) warnings.push(line.text())
     })
     page.on('request', (request) => {
       const here = /^(http:\/\/127\.0\.0\.1:|data:)/.test(request.url())
-      if (!here) complaints.push(`a request to ${request.url()}`)
+      if (!here) warnings.push(`a request to ${request.url()}`)
+      sent.push(request.url())
     })
     await visit(SIZES.desktop)
   })
@@ -73,15 +83,16 @@ describeBrowser('the page', () => {
     if (!(await store().findByEmail(ADA))) await store().create(newUser({ email: ADA }))
     await page.evaluate('sessionStorage.clear()')
   })
-  afterEach(() => {
-    jest.restoreAllMocks()
-    expect(complaints.splice(0)).toEqual([]) // such as violations of the Content-Security-Policy
-  })
+  // Such as violations of the Content-Security-Policy.
+  afterEach(() => expect(warnings.splice(0)).toEqual([]))
 
   const said = () => page.getByRole('banner').getByRole('status')
   const button = (name: string) => page.getByRole('button', { name: new RegExp(`^${name}$`, 'i') })
   const entries = () => page.locator('nav .nav-bar-path[id^="link-"]')
   const body = () => page.getByRole('textbox', { name: 'Request Body' })
+  const field = (name: string) => page.locator(`[data-pname="${name}"]`)
+  const values = () => page.evaluate<string[]>(VALUES)
+  const hasFocus = (name: string) => button(name).and(page.locator(':focus')).waitFor()
 
   async function visit(viewport: ViewportSize, port = service().port, prefix = ''): Promise<void> {
     await page.setViewportSize(viewport)
@@ -119,10 +130,7 @@ describeBrowser('the page', () => {
   }
 
   /** Opens an operation and executes it. */
-  async function first(operation: OperationId) {
-    await open(operation)
-    return execute()
-  }
+  const first = (operation: OperationId) => open(operation).then(execute)
 
   /** Goes through the kinds of view: the start, operations with responses, models, the menu, the search. */
   async function* views(): AsyncGenerator<string> {
@@ -137,6 +145,7 @@ describeBrowser('the page', () => {
     yield 'models'
     await openMenu()
     yield 'menu'
+    await openMenu() // it closes when the focus leaves it
     await button('Search').click()
     await page.getByRole('dialog').waitFor()
     yield 'search'
@@ -183,16 +192,32 @@ describeBrowser('the page', () => {
       }
     })
 
-    test('is never wider than the screen, and axe finds nothing in light and in dark', async () => {
+    test('the keyboard reaches the log-in first, and the focus is never lost', async () => {
+      await page.locator('nav .active').waitFor({ state: 'attached' }) // the page has loaded
+      await page.keyboard.press('Tab')
+      await page.keyboard.type(ADA)
+      await page.keyboard.press('Enter')
+      await hasFocus('Log out')
+      await open('listUsers')
+      expect(await page.locator(':focus').last().isVisible()).toBe(true)
+      await button('Execute').press('Enter')
+      await page.locator('.response-message', { hasText: '(200)' }).waitFor()
+      await hasFocus('Execute')
+    })
+
+    test('is never wider than the screen, shows the focus, and axe finds nothing in light and in dark', async () => {
       const found: string[] = []
       await page.evaluate(axe.source)
       for await (const view of views()) {
         found.push(...(await page.evaluate<string[]>(TOO_WIDE)).map((at) => `${view}: ${at}`))
         for (const colorScheme of SCHEMES) {
-          found.push(
-            ...(await violations(colorScheme)).map((at) => `${view}, ${colorScheme}: ${at}`),
-          )
+          for (const at of await violations(colorScheme))
+            found.push(`${view}, ${colorScheme}: ${at}`)
         }
+        await page.keyboard.press('Shift') // the browser shows the focus to users of the keyboard
+        found.push(
+          ...(await page.evaluate<string[]>(INVISIBLE_FOCUS)).map((at) => `${view}: ${at}`),
+        )
       }
       expect(found).toEqual([])
     })
@@ -208,27 +233,66 @@ describeBrowser('the page', () => {
       expect(statuses).toEqual([200, 201, 200, 204, 204, 200])
     })
 
-    test('the examples succeed at the second click too', async () => {
+    test('the examples succeed at the second click too, with users created here who exist', async () => {
       await logIn()
       await open('createUser')
       const email = await body().inputValue()
       expect(await execute()).toMatchObject({ status: 201, shown: expect.stringContaining('ada-') })
       for (let next = email; next === email;) next = await body().inputValue()
-      expect((await execute()).status).toBe(201)
-      expect((await first('deleteUser')).status).toBe(204)
-      expect((await first('deleteUser')).status).toBe(204)
-      expect(await first('readUser')).toMatchObject({
-        status: 200,
-        shown: expect.stringContaining(ADA),
-      })
+      const { id } = JSON.parse((await execute()).shown)
+      await open('deleteUser')
+      expect(await values()).toEqual([id, '', ''])
+      await store().remove(id)
+      expect((await execute()).status).toBe(404)
+      expect((await execute()).status).toBe(204)
+      expect(await values()).toEqual(['', '', ''])
     })
 
-    test('what is typed in is sent', async () => {
+    test('fills in no user who was not created here, and sends nothing without an id', async () => {
+      await logIn()
+      sent.length = 0
+      for (const operation of ['readUser', 'renameUser', 'deleteUser'] as const) {
+        await open(operation)
+        expect(await values()).toEqual(['', '', ''])
+        await button('Execute').click()
+        await page.locator('.response-message', { hasText: 'required' }).waitFor()
+      }
+      expect(sent).toEqual([])
+    })
+
+    test('lists 100 users, and sends one request for two clicks', async () => {
+      await open('listUsers')
+      expect(await values()).toEqual(['100', '', ''])
+      sent.length = 0
+      const click = `${INSIDE}.querySelector('.btn-execute').click()`
+      await page.evaluate(`${click}; ${click}`)
+      await page.locator('.response-message', { hasText: '(401)' }).waitFor()
+      expect(sent).toEqual([expect.stringMatching(/users\?limit=100$/)])
+    })
+
+    test('shows the start of a long response and its size, and saves all of it', async () => {
+      const { id } = await store().create(newUser({ name: 'é'.repeat(200_000) }))
+      await logIn()
+      await open('readUser')
+      await field('id').fill(id)
+      expect((await execute()).shown.length).toBeLessThan(101_000)
+      const saved = page.waitForEvent('download')
+      await page.getByRole('link', { name: 'Save all 0.4 MB' }).click()
+      expect((await saved).suggestedFilename()).toBe('response.json')
+      const text = readFileSync(await (await saved).path(), 'utf8')
+      expect(JSON.parse(text)).toEqual(await store().find(id))
+      await store().remove(id)
+    })
+
+    test('what is typed in is sent, and the message of a 400 is shown', async () => {
       await logIn()
       const grace = newUser()
       await open('createUser')
       await body().fill(JSON.stringify(grace))
       expect((await execute()).status).toBe(201)
+      const shown = expect.stringContaining(`a user with email \`${ADA}\` already exists`)
+      await body().fill(JSON.stringify({ email: ADA }))
+      expect(await execute()).toMatchObject({ status: 400, shown })
       expect(await store().findByEmail(grace.email)).toMatchObject(grace)
       await open('renameUser')
       await body().fill('{ "name": "Grace Hopper" }')
@@ -236,15 +300,11 @@ describeBrowser('the page', () => {
       expect(await store().findByEmail(grace.email)).toMatchObject({ name: 'Grace Hopper' })
     })
 
-    test('the log-in survives a reload', async () => {
+    test('the log-in survives a reload, and can be undone for good', async () => {
       await logIn()
       await page.reload()
       await said().filter({ hasText: ADA }).waitFor()
       expect((await first('listUsers')).status).toBe(200)
-    })
-
-    test('the log-in can be undone, for good', async () => {
-      await logIn()
       await button('Log out').click()
       expect((await first('listUsers')).status).toBe(401)
       await page.reload()
@@ -252,55 +312,34 @@ describeBrowser('the page', () => {
       expect((await first('listUsers')).status).toBe(401)
     })
 
-    test('says why a log-in is refused', async () => {
+    test('says why a log-in is refused, sends every request without it, and says what to do', async () => {
       expect(await logIn('nobody@example.com')).toBe(NO_USER)
-      expect((await first('listUsers')).status).toBe(401)
-    })
-
-    test('sends every request while logged out, and says what to do', async () => {
       await store().remove((await store().findByEmail(ADA))!.id)
-      for (const { id } of contractOperations) {
-        expect((await first(id)).status).toBe(401)
+      for (const { id, path } of contractOperations) {
+        await open(id)
+        if (path.includes('{id}')) await field('id').fill('x')
+        expect((await execute()).status).toBe(401)
         const hint = id === 'login' ? NO_USER : 'Log in first'
         await said().filter({ hasText: hint }).waitFor()
       }
     })
 
-    test('uses another user when the one who is logged in is deleted', async () => {
-      await store().create(newUser())
-      await logIn()
-      await store().remove((await store().findByEmail(ADA))!.id)
-      expect((await first('readUser')).status).toBe(404)
-      await page.reload()
-      await said().filter({ hasText: ADA }).waitFor()
-      expect((await first('readUser')).status).toBe(200)
-    })
-
     test('says that the token has expired', async () => {
       await logIn()
-      const now = Date.now
-      jest.spyOn(Date, 'now').mockImplementation(() => now() + 2 * 86_400_000)
-      expect((await first('listUsers')).status).toBe(401)
+      const { now } = Date
+      Date.now = () => now() + 2 * 86_400_000
+      const listing = first('listUsers').finally(() => (Date.now = now))
+      expect((await listing).status).toBe(401)
       await said().filter({ hasText: 'The token is no longer valid. Log in again.' }).waitFor()
       await button('Log in').waitFor()
-    })
-
-    test('shows the message of a 400', async () => {
-      await logIn()
-      await open('createUser')
-      await body().fill(JSON.stringify({ email: ADA }))
-      const { status, shown } = await execute()
-      expect(status).toBe(400)
-      expect(shown).toContain(`a user with email \`${ADA}\` already exists`)
     })
 
     test('shows NDJSON as text', async () => {
       await logIn()
       await open('listUsers')
-      await page.locator('[data-pname="Accept"]').selectOption('application/x-ndjson')
-      const { status, shown } = await execute()
+      await field('Accept').selectOption('application/x-ndjson')
+      const { shown } = await execute()
       const lines = shown.trim().split('\n')
-      expect(status).toBe(200)
       expect(lines.map((line) => JSON.parse(line))).toContainEqual(await store().findByEmail(ADA))
     })
 
@@ -312,9 +351,8 @@ describeBrowser('the page', () => {
           const style = `getComputedStyle(document.querySelector('${part}'))`
           const text = lightness(await page.evaluate(`${style}.color`))
           const background = lightness(await page.evaluate(`${style}.backgroundColor`))
-          expect(colorScheme === 'dark' ? text - background : background - text).toBeGreaterThan(
-            400,
-          )
+          const contrast = (text - background) * (colorScheme === 'dark' ? 1 : -1)
+          expect(contrast).toBeGreaterThan(400)
         }
       }
     })
@@ -323,13 +361,10 @@ describeBrowser('the page', () => {
       const proxy = http.createServer((request, response) => {
         const path = request.url!.slice('/api'.length) // which leaves no path of a URL without it
         const { method, headers } = request
-        const outgoing = http.request(
-          { port: service().port, path, method, headers },
-          (incoming) => {
-            response.writeHead(incoming.statusCode!, incoming.headers)
-            incoming.pipe(response)
-          },
-        )
+        const { port } = service()
+        const outgoing = http.request({ port, path, method, headers }, (incoming) => {
+          incoming.pipe(response.writeHead(incoming.statusCode!, incoming.headers))
+        })
         request.pipe(outgoing)
       })
       await once(proxy.listen(0, '127.0.0.1').unref(), 'listening')

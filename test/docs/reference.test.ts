@@ -20,29 +20,22 @@ const TYPES: [string, string][] = [
 const PATHS = TYPES.map(([path]) => path)
 
 const FILE = readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8')
-const DOCUMENT = parse(FILE)
 
 describe('the contract over HTTP', () => {
-  test('/openapi.yaml is the file', async () => {
+  test('/openapi.yaml is the file, and /openapi.json the same document', async () => {
     expect(await (await fetch(url('/openapi.yaml'))).text()).toBe(FILE)
+    expect(await (await fetch(url('/openapi.json'))).json()).toEqual(parse(FILE))
   })
 
-  test('/openapi.json is the same document', async () => {
-    expect(await (await fetch(url('/openapi.json'))).json()).toEqual(DOCUMENT)
+  test.each(TYPES)('%s is %s, with a policy for its own scripts only', async (path, type) => {
+    const { status, headers } = await fetch(url(path))
+    expect([status, headers.get('content-type')]).toEqual([200, type])
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    )
   })
-
-  test.each(TYPES)(
-    '%s is %s, with a policy that allows only its own scripts',
-    async (path, type) => {
-      const { status, headers } = await fetch(url(path))
-      expect([status, headers.get('content-type')]).toEqual([200, type])
-      expect(headers.get('x-content-type-options')).toBe('nosniff')
-      expect(headers.get('content-security-policy')).toBe(
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
-          "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-      )
-    },
-  )
 
   test.each(PATHS)('%s returns 304 when If-None-Match matches', async (path) => {
     const etag = (await fetch(url(path))).headers.get('etag')!
@@ -64,9 +57,16 @@ describe('the contract over HTTP', () => {
     async (path) => expect((await service().send(`GET ${path}`)).status).toBe(404),
   )
 
-  test('all paths are 404 when DOCS is false', async () => {
+  test('the root is 404, and names /docs', async () => {
+    const json = { message: 'path not found; see /docs' }
+    expect(await service().send('GET /')).toMatchObject({ status: 404, json })
+  })
+
+  test('all paths are 404, and name no other, when DOCS is false', async () => {
     const without = await startService(store(), { docs: false })
-    for (const path of PATHS) expect((await without.send(`GET ${path}`)).status).toBe(404)
+    const json = { message: 'path not found' }
+    for (const path of ['/', ...PATHS])
+      expect(await without.send(`GET ${path}`)).toMatchObject({ status: 404, json })
     await without.close()
   })
 })

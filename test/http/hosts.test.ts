@@ -4,43 +4,27 @@ import { hostCheck } from '../../src/http/hosts.ts'
 import { parseAnswers, startService } from '../support/service.ts'
 import { sqlitePlace, useStore } from '../support/stores.ts'
 
-const LOCAL = [
-  'localhost',
-  'LOCALHOST:3000',
-  'a.localhost',
-  'localhost.:3000',
-  '127.0.0.1',
-  '127.1.2.3:80',
-  '[::1]:3000',
-]
-const REMOTE = [
-  'example.com',
-  'localhost.example.com',
-  '127.0.0.1.example.com',
-  '10.0.0.1',
-  '[::2]',
-  '',
-]
+const LOCAL_IPS = ['127.0.0.1', '127.1.2.3:80', '[::1]:3000']
+const LOCAL = ['localhost', 'LOCALHOST:3000', 'a.localhost', 'localhost.:3000', ...LOCAL_IPS]
+const OTHER_IPS = ['10.0.0.1', '[::2]', '']
+const REMOTE = ['example.com', 'localhost.example.com', '127.0.0.1.example.com', ...OTHER_IPS]
 
 test.each(['127.0.0.1', 'localhost', '::1'])('on %s only loopback names are accepted', (bound) => {
-  const isHere = hostCheck(bound, [])
-  expect(LOCAL.filter((name) => !isHere(name))).toEqual([])
-  expect(REMOTE.filter(isHere)).toEqual([])
+  const isAllowedHost = hostCheck(bound, [])
+  expect(LOCAL.filter((name) => !isAllowedHost(name))).toEqual([])
+  expect(REMOTE.filter(isAllowedHost)).toEqual([])
 })
 
 test('on loopback the allowed names are accepted too', () => {
-  const isHere = hostCheck('127.0.0.1', ['Users.example.com'])
-  expect(['users.example.com:8080', 'localhost', 'example.com'].map(isHere)).toEqual([
-    true,
-    true,
-    false,
-  ])
+  const isAllowedHost = hostCheck('127.0.0.1', ['Users.example.com'])
+  const names = ['users.example.com:8080', 'localhost', 'example.com']
+  expect(names.filter(isAllowedHost)).toEqual(names.slice(0, 2))
 })
 
 test('on another address every name is accepted, or only the allowed ones', () => {
   expect([...LOCAL, ...REMOTE].every(hostCheck('0.0.0.0', []))).toBe(true)
-  const isHere = hostCheck('0.0.0.0', ['users.example.com'])
-  expect(['users.example.com', 'localhost'].map(isHere)).toEqual([true, false])
+  const isAllowedHost = hostCheck('0.0.0.0', ['users.example.com'])
+  expect(['users.example.com', 'localhost'].map(isAllowedHost)).toEqual([true, false])
 })
 
 const store = useStore(sqlitePlace)
@@ -50,8 +34,11 @@ test.each([
   ['http://example.com/nothing', 'localhost', 421],
   ['/nothing?http://example.com', 'localhost', 404],
 ])('the host of the target %s overrules the Host %s', async (target, host, status) => {
-  const service = await startService(store(), { isHere: hostCheck('127.0.0.1', []) })
+  const service = await startService(store(), { isAllowedHost: hostCheck('127.0.0.1', []) })
   const bytes = `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
-  expect(parseAnswers(await service.exchange(bytes))).toMatchObject([{ status }])
+  const [answer] = parseAnswers(await service.exchange(bytes))
   await service.close()
+  expect(answer).toMatchObject({ status })
+  const message = 'this service is not at the host example.com: set ALLOWED_HOSTS to add it'
+  if (status === 421) expect(JSON.parse(answer!.text)).toEqual({ message })
 })

@@ -4,50 +4,49 @@ import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { LIMITS } from '../../src/http/limits.ts'
-import { MIN_SECRET_BYTES } from '../../src/auth/tokens.ts'
+import { PAGE_BYTES } from '../../src/store/pages.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const read = (file: string) => readFileSync(root + file, 'utf8')
 
-const rows = read('SECURITY.md').matchAll(
-  /^\| (.+?) +\|.*\| `(test\/[\w./-]+\.test\.ts)`: (.+?) +\|$/gm,
-)
+const security = read('SECURITY.md')
+const ROW = /^\| (.+?) +\|.*\| `(test\/[\w./-]+\.test\.ts)`: (.+?) +\|$/gm
+const rows = [...security.matchAll(ROW)]
 
-test.each([...rows].map(([, limit, file, name]) => [limit!, file!, name!]))(
+test.each(rows.map(([, limit, file, name]) => [limit!, file!, name!]))(
   '%s: the limit is tested, in %s',
   (_, file, name) => {
     expect(read(file)).toContain(name)
   },
 )
 
-const { headersTimeout, requestTimeout, timeout, responseTimeout, keepAliveTimeout } = LIMITS
+const seconds = (name: 'requestTimeout' | 'headersTimeout' | 'timeout' | 'keepAliveTimeout') =>
+  `${LIMITS[name] / 1_000} s`
+const headerSize = `${http.maxHeaderSize / 1_024} KiB`
 test.each([
-  ['Time for the headers', `${headersTimeout / 1_000} s`],
-  ['Time for headers and body', `${requestTimeout / 1_000} s`],
-  ['A connection without a byte either way', `${timeout / 1_000} s`],
-  ['Time to read a response', `${responseTimeout / 60_000} min`],
-  ['An idle connection', `${keepAliveTimeout / 1_000} s`],
-  ['Connections', LIMITS.maxConnections.toLocaleString('en')],
-  ['Headers', `${LIMITS.maxHeaders}`],
-  ['Waiting requests of one connection', `${LIMITS.waitingRequests}`],
-  ['Request line and headers', `${http.maxHeaderSize / 1_024} KiB`],
-  ['A signing secret', `${MIN_SECRET_BYTES} bytes`],
+  ['Body', `in at most ${LIMITS.maxChunks.toLocaleString('en')} chunks`],
+  ['Connections', `${LIMITS.maxConnections}`],
+  ['Waiting requests of one connection', `${LIMITS.maxWaitingRequests}`],
+  ['Bodies over 4 KB', `${LIMITS.maxLargeBodies}`],
+  ['A page of a list', `${PAGE_BYTES / 1_024} KiB`],
+  ['Request line and headers', `${headerSize} together, and ${LIMITS.maxHeaders}`],
+  [
+    'Time for headers and body',
+    `${seconds('requestTimeout')}, of which ${seconds('headersTimeout')}`,
+  ],
+  ['A silent connection', `${seconds('timeout')}; ${seconds('keepAliveTimeout')}`],
+  ['Connections to the port for operators', `${LIMITS.maxOperatorConnections}`],
 ])('%s: %s, as SECURITY.md says', (limit, value) => {
-  const row = read('SECURITY.md').match(new RegExp(`^\\| ${limit} +\\| (.*?) \\|`, 'm'))
-  expect(row?.[1]).toMatch(new RegExp(`^${value}\\b`))
+  const row = security.match(new RegExp(`^\\| ${limit} +\\| (.*?) \\|`, 'm'))
+  expect(row?.[1]).toContain(value)
 })
 
 test('every row of the limits names a test', () => {
-  const [, limits] = read('SECURITY.md').split('\n## Limits\n')
+  const [, limits] = security.split('\n## Limits\n')
   const [table] = limits!.trim().split('\n\n')
-  expect([
-    ...read('SECURITY.md').matchAll(/^\| .*`test\/[\w./-]+\.test\.ts`: .*\|$/gm),
-  ]).toHaveLength(table!.split('\n').length - 2)
+  expect(rows.length).toBe(table!.split('\n').length - 2)
 })
 
-test.each([...new Set(read('SECURITY.md').match(/test\/[\w./-]+\.test\.ts/g))])(
-  '%s is there',
-  (file) => {
-    expect(read(file)).not.toBe('')
-  },
-)
+test.each([...new Set(security.match(/test\/[\w./-]+\.test\.ts/g))])('%s is there', (file) => {
+  expect(read(file)).not.toBe('')
+})

@@ -1,38 +1,65 @@
-// What operators are told while the store does not respond at the start. (With stores: ../store/mongo.)
+// What operators are told while the store does not respond. (With stores: ../store/mongo.)
 import { expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createReadiness } from '../../src/operator/readiness.ts'
 import { StoreFailure } from '../../src/store/user-store.ts'
+import { createLogger } from '../../src/telemetry/log.ts'
 
-/** A store whose calls fail for these reasons, and then succeed. */
-function storeAfter(...failures: StoreFailure[]) {
+/** A store whose calls fail for these kinds of reasons, and then succeed. */
+function storeAfter(...kinds: string[]) {
   const isEmpty = async () => {
-    const failure = failures.shift()
-    if (failure) throw failure
+    const kind = kinds.shift()
+    if (kind) throw new StoreFailure(new Error('x'), 'use it', kind)
     return true
   }
   return { isEmpty }
 }
-const away = (reason: string) => new StoreFailure(new Error(reason))
-const refused = new StoreFailure(new Error('refused'), 'use the data store', true)
 
-test('each new reason is told once, and then that the store responds', async () => {
-  const told: unknown[] = []
-  const readiness = createReadiness((error) => void told.push(error && (error as Error).message))
-  const store = storeAfter(away('x'), away('x'), away('y'))
-  expect(await readiness.started(store)).toBeUndefined()
-  expect(readiness.reason()).toBe('the store cannot be reached')
-  await readiness.wait(store)
-  expect(readiness.reason()).toBeUndefined()
-  expect(told).toEqual(['cannot use the data store: x', 'cannot use the data store: y', undefined])
+/** A readiness, and what it has logged. */
+function create() {
+  const lines: Record<string, unknown>[] = []
+  const write = (line: string) => void lines.push(JSON.parse(line))
+  return { lines, readiness: createReadiness(createLogger('info', undefined, { write })) }
+}
+
+const failure = (kind: string) => ({ level: 50, err: { message: `cannot use it: ${kind}: x` } })
+const recovery = (failed: number) => ({ msg: 'the store responds again', failed })
+
+test('at the start, the service is ready when the store responds, and says before why it does not', async () => {
+  const { lines, readiness } = create()
+  expect(readiness.status()).toEqual({ isReady: false, state: 'starting' })
+  expect(await readiness.check(storeAfter('no response', 'unknown host'))).toBeUndefined()
+  const state = 'starting, but the store cannot be used: no response'
+  expect(readiness.status()).toEqual({ isReady: false, state })
+  while (!readiness.status().isReady) await sleep(10)
+  expect(lines).toMatchObject([failure('no response'), failure('unknown host'), recovery(0)])
 })
 
-test('a store that refuses ends the wait, but not after the service has stopped', async () => {
-  const readiness = createReadiness()
-  const store = storeAfter(away('x'), refused, refused)
-  await readiness.started(store)
-  await expect(readiness.wait(store)).rejects.toBe(refused)
-  const waiting = readiness.wait(store)
+test('in an outage, the service stays ready, and says why the store fails; then how many requests failed', async () => {
+  const { lines, readiness } = create()
+  await readiness.check(storeAfter())
+  const store = storeAfter('no primary')
+  const began = Date.now()
+  for (let i = 0; i < 2; i += 1) readiness.onRequestFailed(store)
+  while (lines.length === 0) await sleep(1)
+  const state = 'ready, but the store cannot be used: no primary'
+  expect(readiness.status()).toEqual({ isReady: true, state })
+  while (readiness.status().state !== 'ready') await sleep(10)
+  expect(lines).toMatchObject([failure('no primary'), recovery(2)])
+  expect(Date.parse(String(lines[1]!['since']))).toBeGreaterThanOrEqual(began)
+})
+
+test('a request that fails while the store responds is no outage', async () => {
+  const { lines, readiness } = create()
+  readiness.onRequestFailed(storeAfter())
+  while (!readiness.status().isReady) await sleep(1)
+  expect(lines).toEqual([])
+})
+
+test('a service that stops is not ready, whatever the store does', async () => {
+  const { lines, readiness } = create()
   readiness.stopping()
-  await waiting
-  expect(readiness.reason()).toBe('stopping')
+  for (const store of [storeAfter('x'), storeAfter()]) await readiness.check(store)
+  expect(readiness.status()).toEqual({ isReady: false, state: 'stopping' })
+  expect(lines).toEqual([])
 })

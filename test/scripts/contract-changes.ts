@@ -20,7 +20,7 @@ export const rowsOf = (table: string) =>
  * and `a b -` deletes. `;` separates changes; `schemas` is `components schemas`.
  */
 export function change(document: Any, changes: string): Any {
-  for (const one of changes.split('; ').filter((text) => text !== 'nothing')) {
+  for (const one of changes.split('; ')) {
     const [, path, operator, value] = /^(.*?) (=|\+=|->|-)(?: (.*))?$/.exec(one)!
     const keys = path!.replace(/^schemas/, 'components schemas').split(' ')
     const last = keys.pop()!

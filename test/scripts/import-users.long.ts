@@ -2,22 +2,23 @@
 import { describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createUsersClient } from '../../src/client/client.ts'
 import { openStore } from '../../src/store/open.ts'
 import { run, serve } from '../support/program.ts'
 import { tokens } from '../support/service.ts'
 import { describeStores, SECRET, sqlitePlace, usersAt, type Place } from '../support/stores.ts'
 import { useTransfers } from '../support/transfers.ts'
+import { newUser } from '../support/users.ts'
 
 const { at, file, importUsers } = useTransfers()
 
 /** A server without indexes, which may stand in for MongoDB, reads all users for each look-up. */
 const many = ({ mongodbUri }: Place, most: number) => (mongodbUri ? 3_000 : most)
 
-const people = (count: number) =>
-  file(
-    'people.csv',
-    `name,email\n${Array.from({ length: count }, (_, i) => `Ada,ada-${i}@x\n`).join('')}`,
-  )
+function people(count: number): string {
+  const lines = Array.from({ length: count }, (_, i) => `Ada,ada-${i}@x\n`)
+  return file('people.csv', `name,email\n${lines.join('')}`)
+}
 
 describeStores((kind) => {
   test('an import is safe while a service runs', async () => {
@@ -26,17 +27,13 @@ describeStores((kind) => {
     const url = await service.listening()
     const count = many(place, 50_000)
     const importing = run('scripts/import-users', place, {}, [people(count)])
-    const headers = {
-      authorization: `Bearer ${tokens.issue('x')}`,
-      'content-type': 'application/json',
-    }
+    const users = createUsersClient({ baseUrl: url, token: tokens.issue('x') })
     const statuses = new Set<number>()
     let created = 0
-    for (let over = false; !over;) {
-      const body = JSON.stringify({ name: 'Bob', email: `bob-${(created += 1)}@example.com` })
-      statuses.add((await fetch(`${url}/users`, { method: 'POST', headers, body })).status)
-      over = importing.process.exitCode !== null
-    }
+    do {
+      created += 1
+      statuses.add((await users.POST('/users', { body: newUser() })).response.status)
+    } while (importing.process.exitCode === null)
     expect([...statuses]).toEqual([201])
     expect(await importing.ended).toBe(0)
     expect(await usersAt(place)).toHaveLength(count + created)
@@ -65,12 +62,8 @@ describeStores((kind) => {
       }
       const { code, stdout } = await importUsers(place, people(count))
       const [created, duplicate] = [count - stored, stored].map((n) => n.toLocaleString('en'))
-      expect([code, stdout]).toEqual([
-        0,
-        expect.stringContaining(
-          `created ${created}, updated 0, duplicate ${duplicate}, refused 0;`,
-        ),
-      ])
+      const summary = `created ${created}, updated 0, duplicate ${duplicate}, refused 0;`
+      expect([code, stdout]).toEqual([0, expect.stringContaining(summary)])
       expect(await usersAt(place)).toHaveLength(count)
     })
   })

@@ -1,55 +1,45 @@
 // What all programs share, and the small programs.
 import { describe, expect, jest, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
-import { existsSync, statSync, symlinkSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { fileAt, printable, run, UsageError } from '../../scripts/program.ts'
+import { fileAt, escapeControls, run, UsageError } from '../../scripts/program.ts'
 import { contract } from '../../src/contract/document.ts'
 import { openStore } from '../../src/store/open.ts'
-import { run as start } from '../support/program.ts'
+import { dist, run as start } from '../support/program.ts'
 import { sqlitePlace } from '../support/stores.ts'
 import { useTransfers } from '../support/transfers.ts'
 
 const { folder, at, file, done } = useTransfers()
 
 test('a program exits with its own code, 1 if it fails, and 2 if its arguments are wrong', async () => {
+  const [USAGE, HELP] = ['usage: x\nsee --help', 'usage: x\n\nDoes x.\n']
   const said: string[] = []
-  const spies = [
-    jest.spyOn(console, 'error').mockImplementation((text) => void said.push(text)),
-    jest.spyOn(process.stdout, 'write').mockImplementation((text, ...[done]: unknown[]) => {
-      said.push(text as string)
-      ;(done as () => void)()
-      return true
-    }),
-  ]
+  jest.spyOn(console, 'error').mockImplementation((text) => void said.push(text))
+  jest.spyOn(process.stdout, 'write').mockImplementation((text, ...[done]: unknown[]) => {
+    said.push(text as string)
+    ;(done as () => void)()
+    return true
+  })
+  const main = async (_: object, [first]: string[]) => {
+    if (first === 'fail') throw new Error('it \x1b failed')
+    if (first === 'misuse') throw new UsageError('not so')
+    return 130
+  }
   const codes = []
   for (const word of ['well', 'fail', 'misuse', '--help', '-h', '--version', '--nonsense']) {
-    const main = async (_: object, [first]: string[]) => {
-      if (first === 'fail') throw new Error('it \x1b failed')
-      if (first === 'misuse') throw new UsageError('not so')
-      return 130
-    }
-    codes.push(await run('usage: x\n\nDoes x.', {}, main, [word]))
+    codes.push(await run(HELP.trimEnd(), {}, main, [word]))
   }
-  spies.forEach((spy) => spy.mockRestore())
+  jest.restoreAllMocks()
   expect(codes).toEqual([130, 1, 2, 0, 0, 0, 2])
-  expect(said).toEqual([
-    'it \\u001b failed',
-    'not so',
-    'usage: x\nsee --help',
-    'usage: x\n\nDoes x.\n',
-    'usage: x\n\nDoes x.\n',
-    `${contract.info.version}\n`,
-    expect.stringContaining('--nonsense'),
-    'usage: x\nsee --help',
-  ])
+  const failed = ['it \\u001b failed', 'not so', USAGE]
+  const nonsense = [expect.stringContaining('--nonsense'), USAGE]
+  expect(said).toEqual([...failed, HELP, HELP, `${contract.info.version}\n`, ...nonsense])
 })
 
 test('control characters cannot reach a terminal', async () => {
-  expect(printable('a\x1b[31m\x9b\x7f\u202e\r\nb')).toBe(
-    'a\\u001b[31m\\u009b\\u007f\\u202e\\u000d\nb',
-  )
+  const escaped = 'a\\u001b[31m\\u009b\\u007f\\u202e\\u000d\nb'
+  expect(escapeControls('a\x1b[31m\x9b\x7f\u202e\r\nb')).toBe(escaped)
   for (const [first, said] of [
     ['name', 'are: name, \\u001b]0;title\\u0007\n'],
     ['name,email', 'name: name; email: email; not used: \\u001b]0;title\\u0007\n'],
@@ -63,20 +53,11 @@ test('control characters cannot reach a terminal', async () => {
 test('output that cannot be written is a failure', () => {
   const place = at(sqlitePlace)
   const people = file('people.csv', 'name,email\nAda,a@x\n')
-  for (const [script, ...args] of [
-    ['import-users', people],
-    ['export-users', '-'],
-  ]) {
-    const program = fileURLToPath(new URL(`../../dist/scripts/${script}.js`, import.meta.url))
-    const { status, stderr } = spawnSync(
-      'bash',
-      ['-c', '"$0" "$@" > /dev/full', process.execPath, program, ...args],
-      { encoding: 'utf8', env: { ...process.env, MONGODB_URI: '', ...place.environment } },
-    )
-    expect([status, stderr]).toEqual([
-      1,
-      expect.stringMatching(/ENOSPC: no space left on device, write\n$/),
-    ])
+  const env = { ...process.env, MONGODB_URI: '', ...place.environment }
+  for (const command of [`import-users.js ${people}`, 'export-users.js -', 'backup.js -']) {
+    const shell = `node scripts/${command} > /dev/full`
+    const { status, stderr } = spawnSync('sh', ['-c', shell], { cwd: dist, encoding: 'utf8', env })
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/ENOSPC: no space left .*\n$/)])
   }
 })
 
@@ -96,16 +77,14 @@ describe.each<[string, string[], string]>([
     expect([await program.ended, existsSync(join(folder(), path))]).toEqual([0, true])
   })
 
-  test('refuses a file in a folder that does not exist', async () => {
+  test('refuses a folder, and a file in a folder that does not exist', async () => {
     const missing = join(folder(), 'missing')
-    const { code, stderr } = await done(script, at(sqlitePlace), [...args, join(missing, path)])
-    expect([code, stderr]).toEqual([2, expect.stringMatching(`^there is no folder ${missing}\n`)])
-  })
-
-  test('refuses a folder', async () => {
-    const { code, stderr } = await done(script, at(sqlitePlace), [...args, folder()])
-    const first = `${folder()} is a folder: give a file\n`
-    expect([code, stderr]).toEqual([2, expect.stringContaining(first)])
+    const refused = async (file: string, message: string) => {
+      const { code, stderr } = await done(script, at(sqlitePlace), [...args, file])
+      expect([code, stderr]).toEqual([2, expect.stringMatching(`^${message}\n`)])
+    }
+    await refused(join(missing, path), `there is no folder ${missing}`)
+    await refused(folder(), `${folder()} is a folder: give a file`)
   })
 })
 
@@ -117,26 +96,34 @@ test('a path is left as it is if npm runs another script', () => {
 })
 
 test.each([
-  ['import-users', /people\.csv does not exist\n$/],
-  ['backup', /^there are no users in .*: check DATA_DIR\n$/],
-])('%s says in plain words that there is nothing to read', async (script, message) => {
-  const { code, stderr } = await done(script, at(sqlitePlace), [join(folder(), 'people.csv')])
-  expect([code, stderr]).toEqual([1, expect.stringMatching(message)])
+  ['backup', /^there are no users in .*: check DATA_/],
+  ['export-users', /^there are no users: check MONGODB_URI or DATA_DIR\n$/],
+])('%s of no users fails, says where it looked and makes no file', async (script, message) => {
+  const target = join(folder(), 'users.csv')
+  const { code, stderr } = await done(script, at(sqlitePlace), [target])
+  expect([code, existsSync(target)]).toEqual([1, false])
+  expect(stderr).toMatch(message)
 })
 
-test('create-user says where the user is stored', async () => {
-  const place = at(sqlitePlace)
-  const { stderr } = await done('create-user', place, ['--email', 'a@x'])
-  expect(stderr).toBe(`stored in SQLite in ${join(place.dataDir, 'users.db')}\n`)
+test.each(['import-users --format csv -', 'export-users -', 'backup copy.db'])(
+  '%s reads .env in the current folder',
+  async (command) => {
+    file('.env', 'STOP_DELAY=soon')
+    const [script, ...args] = command.split(' ')
+    const program = start(`scripts/${script}`, at(sqlitePlace), {}, args, folder())
+    const stderr = expect.stringMatching(/^STOP_DELAY must be a duration .*, not "soon"\n$/)
+    expect([await program.ended, program.output.stderr]).toEqual([1, stderr])
+  },
+)
+
+test('create-user stores a user whose email looks wrong, and warns', async () => {
+  const { code, stdout, stderr } = await done('create-user', at(sqlitePlace), ['--email', 'a b@x'])
+  expect([code, stdout]).toEqual([0, expect.stringContaining('"email":"a b@x"')])
+  expect(stderr).toMatch(/^stored in .*\na b@x does not look like an email.*\n$/)
 })
 
-test('backup writes a file that only its owner may read, and never through a link', async () => {
+test('create-user says where it stores', async () => {
   const place = at(sqlitePlace)
-  await (await openStore(place)).close()
-  const [copy, link] = [join(folder(), 'copy.db'), join(folder(), 'link.db')]
-  symlinkSync(join(folder(), 'target.db'), link)
-  expect((await done('backup', place, [copy])).code).toBe(0)
-  expect(statSync(copy).mode & 0o777).toBe(0o600)
-  const { code, stderr } = await done('backup', place, [link])
-  expect([code, stderr]).toEqual([1, `${link} exists: give another file\n`])
+  const made = await done('create-user', place, ['--email', 'a@x'])
+  expect(made.stderr).toBe(`stored in SQLite in ${join(place.dataDir, 'users.db')}\n`)
 })

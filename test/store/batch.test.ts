@@ -1,102 +1,74 @@
-// Calls of one turn of the event loop, done together.
+// Calls of about the same time, done together.
 import { expect, test } from '@jest/globals'
-import { setImmediate as turn } from 'node:timers/promises'
-import { atMost, batched, outcomes } from '../../src/store/batch.ts'
-import { StoreFailure } from '../../src/store/user-store.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { batched } from '../../src/store/batch.ts'
 
-/** Doubles numbers, and notes which came together. A run with -1 fails; 0 fails alone. */
-function doubler(most = 100) {
-  const runs: number[][] = []
-  const sizes: number[] = []
-  const run = async (numbers: number[]) => {
-    runs.push(numbers)
+/** Doubles numbers, at most two in a batch. A batch with -1 fails; 0 fails alone. */
+const double = batched(
+  async (numbers: number[]) => {
     if (numbers.includes(-1)) throw new Error('all fail')
     return numbers.map((number) => (number === 0 ? new Error('nothing to double') : number * 2))
-  }
-  const double = batched(outcomes(run), { most, onBatch: (size) => void sizes.push(size) })
-  const statuses = async (...numbers: number[]) =>
-    (await Promise.allSettled(numbers.map(double))).map(({ status }) => status)
-  return { runs, sizes, double, statuses }
-}
+  },
+  { maxBatchSize: 2 },
+)
 
-test('the calls of one turn are one run, and each gets its own outcome', async () => {
-  const { runs, sizes, double } = doubler()
-  expect(await Promise.all([1, 2, 3].map(double))).toEqual([2, 4, 6])
-  expect([runs, sizes]).toEqual([[[1, 2, 3]], [3]])
-})
-
-/** Runs that go on until they are ended, in the order of their beginning. */
-function endless(runs?: number) {
-  const begun: number[][] = []
-  const ends: (() => void)[] = []
+/** Batches of at most two calls that go on until they are ended, in the order of their start. */
+function endless(concurrency?: number) {
+  const started: number[][] = []
+  const ends: ((error?: Error) => void)[] = []
   const call = batched<number, void>(
-    (calls) => {
-      begun.push(calls.map(({ item }) => item))
-      return new Promise((resolve) => ends.push(resolve))
+    (numbers) => {
+      started.push(numbers)
+      return new Promise((resolve, reject) => {
+        ends.push((error) => (error ? reject(error) : resolve([])))
+      })
     },
-    { most: 2, ...(runs && { runs }), onBatch() {} },
+    { maxBatchSize: 2, ...(concurrency && { concurrency }) },
   )
-  return { begun, ends, call }
+  return { started, ends, call }
 }
 
-test('the calls of two turns come together; a later call does not wait for an earlier run', async () => {
-  const { begun, call } = endless()
+test('the calls of two turns come together; a later call does not wait for an earlier batch', async () => {
+  const { started, call } = endless()
   void call(1)
-  await turn()
+  await nextTurn()
   void call(2)
-  await turn()
-  expect(begun).toEqual([[1, 2]])
+  await nextTurn()
+  expect(started).toEqual([[1, 2]])
   void call(3)
-  await turn()
-  await turn()
-  expect(begun).toEqual([[1, 2], [3]])
+  await nextTurn()
+  await nextTurn()
+  expect(started).toEqual([[1, 2], [3]])
 })
 
-test('more calls than fit in one run are several', async () => {
-  const { runs, double } = doubler(2)
-  expect(await Promise.all([1, 2, 3].map(double))).toEqual([2, 4, 6])
-  expect(runs).toEqual([[1, 2], [3]])
-})
-
-test('with a limit on the runs, calls wait for the end of one', async () => {
-  const { begun, ends, call } = endless(1)
+test('with a limit on the batches, calls wait for the end of one', async () => {
+  const { started, ends, call } = endless(1)
   for (const number of [1, 2, 3]) void call(number)
-  await turn()
+  await nextTurn()
   void call(4)
-  await turn()
-  expect(begun).toEqual([[1, 2]])
+  await nextTurn()
+  expect(started).toEqual([[1, 2]])
   ends[0]!()
-  await turn()
-  expect(begun).toEqual([
-    [1, 2],
-    [3, 4],
-  ])
+  await nextTurn()
+  expect(started.join(' ')).toBe('1,2 3,4')
 })
 
-test('an error fails only the call that it belongs to', async () => {
-  const { statuses } = doubler()
-  expect(await statuses(1, 0, 2)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+test('each call gets its own result; an error fails one call, and a failed batch only its own', async () => {
+  const results = await Promise.allSettled([1, 0, 2, 3, -1, 4, 5].map(double))
+  const values = results.map((result) => (result.status === 'fulfilled' ? result.value : 'failed'))
+  expect(values).toEqual([2, 'failed', 4, 6, 'failed', 'failed', 10])
 })
 
-test('a run that fails fails its own calls only', async () => {
-  const { statuses } = doubler(2)
-  expect(await statuses(1, -1, 2)).toEqual(['rejected', 'rejected', 'fulfilled'])
-})
-
-test.each([
-  ['while the store is away, a call also fails', new StoreFailure(new Error('away')), 'rejected'],
-  [
-    'a call that the store refuses does not fail',
-    new StoreFailure(new Error(), '', true),
-    'fulfilled',
-  ],
-  ['any other error does not fail', new Error('wrong'), 'fulfilled'],
-])('%s those that wait for it', async (_, error, others) => {
-  const call = atMost(1, async (isRight: boolean) => {
-    if (!isRight) throw error
-  })
-  const statuses = (await Promise.allSettled([false, true, true].map(call))).map(
-    (one) => one.status,
-  )
-  expect(statuses).toEqual(['rejected', others, others])
+test('a batch that fails also fails the calls that wait for it, and none that come later', async () => {
+  const { started, ends, call } = endless(1)
+  const calls = Promise.allSettled([1, 2, 3].map(call))
+  await nextTurn()
+  await nextTurn()
+  ends[0]!(new Error('unreachable'))
+  expect((await calls).every(({ status }) => status === 'rejected')).toBe(true)
+  const later = call(4)
+  while (ends.length < 2) await nextTurn()
+  ends[1]!()
+  await later
+  expect(started).toEqual([[1, 2], [4]])
 })

@@ -37,7 +37,7 @@ describeStores((kind) => {
     const over = new AbortController()
     const client = async () => {
       while (!over.signal.aborted) {
-        const { data, error } = await users.POST('/users', { body: { name: 'x' } })
+        const { data, error } = await users.POST('/users', { body: { name: 'x', email: '' } })
         if (data) created.push(data.id)
         else failed.push(error)
         const params = { path: { id: created[0]! } }

@@ -1,5 +1,5 @@
 // Before all tests: finds a MongoDB server, which is MONGODB_URI or a container.
-import { startMongodb, type MongodbContainer } from '../mongodb/container.mjs'
+import { startMongodb, type MongodbContainer } from './mongodb.ts'
 
 declare global {
   var mongodbContainer: MongodbContainer | undefined

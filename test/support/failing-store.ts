@@ -6,13 +6,11 @@ export function failing(
   methods: Partial<UserStore> = {},
   cause: Error = new Error('the cause'),
 ): UserStore {
-  const fail = async () => {
-    throw new StoreFailure(cause)
-  }
+  const fail = () => Promise.reject(new StoreFailure(cause))
   return {
     description: 'nothing',
     create: fail,
-    most: 1,
+    maxBatchSize: 1,
     createMany: fail,
     find: fail,
     findByEmail: fail,

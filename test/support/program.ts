@@ -4,7 +4,16 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { VARIABLES } from '../../src/config.ts'
 import type { Place } from './stores.ts'
+
+/** The built programs. Nobody keeps a `.env` in this folder. */
+export const dist = fileURLToPath(new URL('../../dist/', import.meta.url))
+
+/** Each variable, not set, for programs in a folder where a developer may keep a `.env`. */
+export const UNSET: Record<string, string> = Object.fromEntries(
+  Object.keys(VARIABLES).flatMap((name) => [name, `${name}_FILE`].map((name) => [name, ''])),
+)
 
 export interface Program {
   process: ChildProcess
@@ -28,17 +37,18 @@ export async function killPrograms(): Promise<void> {
   running.clear()
 }
 
-/** Starts a program of dist/, such as `src/main`, on the store at `place`. */
+/** Starts a program of dist/, such as `src/main`, on the store at `place`, in the folder `cwd`. */
 export function run(
   script: string,
   place: Place,
   env: Record<string, string> = {},
   args: string[] = [],
+  cwd = dist,
 ): Program {
-  const file = fileURLToPath(new URL(`../../dist/${script}.js`, import.meta.url))
   const { PATH = '' } = process.env
   const environment = { PATH, PORT: '0', OPS_PORT: '0', ...place.environment, ...env }
-  const child = spawn(process.execPath, [file, ...args], { env: environment })
+  const options = { cwd, env: environment }
+  const child = spawn(process.execPath, [`${dist}${script}.js`, ...args], options)
   const output = { stdout: '', stderr: '' }
   child.stdout.on('data', (text: Buffer) => (output.stdout += text))
   child.stderr.on('data', (text: Buffer) => (output.stderr += text))
@@ -65,7 +75,8 @@ async function address({ process, output, url }: Program): Promise<string> {
 }
 
 /** Starts the service, on a port that is free. */
-export const serve = (place: Place, env?: Record<string, string>) => run('src/main', place, env)
+export const serve = (place: Place, env?: Record<string, string>, cwd?: string) =>
+  run('src/main', place, env, [], cwd)
 
 /** A port that is free now. */
 export async function freePort(): Promise<number> {

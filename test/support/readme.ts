@@ -3,13 +3,13 @@ import { afterAll, beforeAll, expect } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { killPrograms, runToEnd, serve } from './program.ts'
+import { killPrograms, runToEnd, serve, UNSET } from './program.ts'
 import { sqlitePlace } from './stores.ts'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
 /** A fenced block and its output, which is the next block if that is `text`. */
-export interface Block {
+interface Block {
   title: string
   language: string
   code: string
@@ -44,7 +44,7 @@ export function useReadme() {
 
   /** Runs a program to its end. @returns what it printed */
   function run(program: string, args: string[], cwd = root): string {
-    const others = { MONGODB_URI: '', SIGNING_SECRET: '', npm_config_local_prefix: undefined }
+    const others = { npm_config_local_prefix: undefined, ...UNSET }
     const env = { ...process.env, ...others, ...place.environment }
     return runToEnd(program, args, { cwd, env })
   }
@@ -52,17 +52,17 @@ export function useReadme() {
   return {
     url: () => url,
     run,
+    expectOutput,
     /** Runs a script in bash. @returns what it printed */
-    bash: (script: string) => run('bash', ['-euo', 'pipefail', '-c', script]),
+    bash: (script: string, cwd?: string) => run('bash', ['-euo', 'pipefail', '-c', script], cwd),
     /** The code with the address of this service. */
     here: (code: string) => code.replaceAll('http://localhost:3000', url),
   }
 }
 
 /** Expects that `actual` is the output that README.md shows, with other ids and tokens. */
-export function expectOutput(actual: string, { output }: Block): void {
+const expectOutput = (actual: string, { output }: Block) =>
   expect(comparable(actual)).toBe(comparable(output))
-}
 
 /** The text with its ids numbered in order, and without tokens, which differ each time. */
 function comparable(text: string): string {

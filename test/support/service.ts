@@ -7,9 +7,8 @@ import { createApp } from '../../src/app.ts'
 import { createUsersClient, type UsersClient } from '../../src/client/client.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
-import { Budget } from '../../src/http/budget.ts'
 import type { HostCheck } from '../../src/http/hosts.ts'
-import { LIMITS, type Limits } from '../../src/http/limits.ts'
+import type { Limits } from '../../src/http/limits.ts'
 import { createServer } from '../../src/http/server.ts'
 import { createRequestLog } from '../../src/telemetry/request-log.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -19,7 +18,7 @@ import { expectContract } from './contract.ts'
 import { SECRET, type Place } from './stores.ts'
 
 export const tokens = createTokens([SECRET], 86_400)
-export const BODY_LIMIT = 1024 * 1024
+export const BODY_LIMIT = 100 * 1024
 
 /** Limits of a service that waits only briefly for the headers of a request. */
 export const IMPATIENT: Partial<Limits> = { headersTimeout: 100, connectionsCheckingInterval: 20 }
@@ -58,26 +57,25 @@ export interface Options {
   docs?: boolean
   bodyLimit?: number
   limits?: Partial<Limits> | undefined
-  isHere?: HostCheck
+  isAllowedHost?: HostCheck
 }
 
 export async function startService(
   store: UserStore,
-  { docs = true, bodyLimit = BODY_LIMIT, limits, isHere = () => true }: Options = {},
+  { docs = true, bodyLimit = BODY_LIMIT, limits, isAllowedHost = () => true }: Options = {},
 ): Promise<Service> {
   const lines: Record<string, unknown>[] = []
   const log = createLogger('debug', undefined, {
     write: (line) => void lines.push(JSON.parse(line)),
   })
-  const memory = new Budget({ ...LIMITS, ...limits })
-  const app = createApp({ store, tokens, bodyLimit, docs, memory })
+  const app = createApp({ store, tokens, docs })
   const requestLog = createRequestLog({ log, metrics: createMetrics('test') })
-  app.on('error', requestLog.failure)
+  app.on('error', requestLog.onFailure)
   const handle = app.callback()
   const { server, close } = createServer((request, response) => void handle(request, response), {
     observer: requestLog,
-    isHere,
-    memory,
+    isAllowedHost,
+    bodyLimit,
     limits,
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -175,6 +173,15 @@ export function parseAnswers(text: string) {
       return { status: Number(status.split(' ')[1]), headers, text: body }
     })
 }
+
+/** The responses in `text`, each checked against the contract: a 201 is one of POST /users, others are of `request`. */
+export const answersIn = (text: string, request = '') =>
+  parseAnswers(text).map((answer) => {
+    const [method = '', path = ''] = (answer.status === 201 ? 'POST /users' : request).split(' ')
+    return { ...answer, json: expectContract(method, path, answer) as { message?: string } }
+  })
+export const statusesIn = (text: string, request?: string) =>
+  answersIn(text, request).map(({ status }) => status)
 
 /** A connection, and the text received over it so far. */
 export function dial(port: number): { socket: net.Socket; text: () => string } {

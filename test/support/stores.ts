@@ -6,9 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MongoClient } from 'mongodb'
-import type { BatchObserver } from '../../src/store/batch.ts'
 import { databaseIn, openStore } from '../../src/store/open.ts'
-import type { User, UserStore } from '../../src/store/user-store.ts'
+import type { StoreOptions, User, UserStore } from '../../src/store/user-store.ts'
 
 /** Where a store keeps its users: what `openStore` takes, and the same as environment variables. */
 export interface Place {
@@ -34,9 +33,9 @@ export function sqlitePlace(): Place {
 export const databaseOf = ({ dataDir }: Place): DatabaseSyncInstance =>
   new DatabaseSync(databaseIn(dataDir))
 
-/** A new database on the server that the tests were given. */
-export function mongodbPlace(): Place {
-  const mongodbUri = withDatabase(process.env['MONGODB_URI']!, `test-${randomUUID()}`)
+/** A new database, by default on the server that the tests were given. */
+export function mongodbPlace(server = process.env['MONGODB_URI']!): Place {
+  const mongodbUri = withDatabase(server, `test-${randomUUID()}`)
   return {
     mongodbUri,
     dataDir: '/nowhere',
@@ -66,10 +65,7 @@ export async function usersAt(place: Place): Promise<User[]> {
 }
 
 /** The users of a list. */
-export async function usersIn(
-  store: UserStore,
-  which?: Parameters<UserStore['list']>[0],
-): Promise<User[]> {
+export async function usersIn(store: UserStore, which?: Parameters<UserStore['list']>[0]) {
   const users: User[] = []
   for await (const page of store.list(which)) users.push(...page)
   return users
@@ -117,8 +113,8 @@ export function useOwnStores(kind: () => Place) {
     places.add(place)
     return place
   }
-  const open = async (place = newPlace(), onBatch?: BatchObserver): Promise<UserStore> => {
-    const store = await openStore(place, onBatch)
+  const open = async (place = newPlace(), onBatch?: StoreOptions['onBatch']) => {
+    const store = await openStore(place, { onBatch })
     stores.add(store)
     return store
   }

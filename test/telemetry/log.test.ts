@@ -1,26 +1,120 @@
 // The log itself: what is written, and when. (What is logged of a request is in server.test.ts.)
-import { expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createLogger, readable } from '../../src/telemetry/log.ts'
-import { runToEnd } from '../support/program.ts'
+import { json } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createLogger, prettyPrint } from '../../src/telemetry/log.ts'
+import { killPrograms, serve } from '../support/program.ts'
+import { send } from '../support/service.ts'
 import { sqlitePlace } from '../support/stores.ts'
 
-test('all lines of one turn are written when standard output takes them, however many', async () => {
-  const place = sqlitePlace()
-  const file = join(place.dataDir, 'log')
-  const script = `
-    import { createLogger } from '${new URL('../../dist/src/telemetry/log.js', import.meta.url).href}'
-    const log = createLogger('info', () => (dropped += 1))
-    let dropped = 0
-    for (let i = 0; i < 300; i += 1) log.info({ path: 'x'.repeat(15_000) }, 'line')
-    setImmediate(() => log.info({ dropped }, 'end'))`
-  const stdio = ['ignore', openSync(file, 'w'), 'inherit']
-  runToEnd(process.execPath, ['--input-type=module', '--eval', script], { stdio })
-  const lines = readFileSync(file, 'utf8').trim().split('\n')
-  expect(lines.length).toBe(301)
-  expect(JSON.parse(lines.at(-1)!)).toMatchObject({ msg: 'end', dropped: 0 })
+const place = sqlitePlace()
+const file = join(place.dataDir, 'log')
+const loggers: ChildProcess[] = []
+afterAll(async () => {
+  for (const logger of loggers) logger.kill('SIGKILL')
+  await killPrograms()
   await place.remove()
+})
+
+/** Logs 300 lines of 15 KB, prints how many it dropped, and once its input ends, logs the last line and exits. */
+const LOGGER = `
+  import { createLogger } from '${new URL('../../dist/src/telemetry/log.js', import.meta.url).href}'
+  let dropped = 0
+  const log = createLogger('info', () => (dropped += 1))
+  for (let i = 0; i < 300; i += 1) log.info({ path: 'x'.repeat(15_000) }, 'line')
+  console.error(dropped)
+  process.stdin.resume().on('end', () => {
+    log.info('end')
+    process.exit()
+  })`
+
+function startLogger(stdout: 'pipe' | number) {
+  const args = ['--input-type=module', '--eval', LOGGER]
+  const logger = spawn(process.execPath, args, { stdio: ['pipe', stdout, 'pipe'] })
+  loggers.push(logger)
+  return logger
+}
+
+function startUnread() {
+  const logger = startLogger('pipe')
+  logger.stdout!.destroy()
+  return logger
+}
+
+test('a file gets all lines', async () => {
+  const logger = startLogger(openSync(file, 'w'))
+  expect(await json(logger.stderr!.once('data', () => logger.stdin!.end()))).toBe(0)
+  const lines = readFileSync(file, 'utf8').trim().split('\n')
+  expect(lines.map((line) => JSON.parse(line).msg)).toEqual([...Array(300).fill('line'), 'end'])
+})
+
+test('a pipe gets whole lines when its reader is slow, except those that are counted as dropped', async () => {
+  const logger = startLogger('pipe')
+  const [dropped] = await once(logger.stderr!, 'data')
+  const lines = (text: string) => text.trim().split('\n')
+  let text = ''
+  for await (const chunk of logger.stdout!.setEncoding('utf8')) {
+    text += chunk
+    if (lines(text).length === 300 - Number(dropped) && text.endsWith('\n')) logger.stdin!.end()
+  }
+  expect(Number(dropped)).toBeGreaterThan(200)
+  const messages = lines(text).map((line) => JSON.parse(line).msg)
+  expect(messages).toEqual([...Array(300 - Number(dropped)).fill('line'), 'end'])
+})
+
+test.each([
+  ['the disk is full', () => startLogger(openSync('/dev/full', 'w'))],
+  ['the reader of the pipe has left', startUnread],
+])('when %s, lines are counted as dropped, and the program ends', async (_, start) => {
+  const logger = start()
+  const ended = once(logger, 'exit')
+  const dropped = await json(logger.stderr!.once('data', () => logger.stdin!.end()))
+  expect(dropped).toBeGreaterThan(200)
+  expect(await ended).toEqual([0, null])
+})
+
+test('the service serves while nobody reads its log, and counts the lines that are dropped', async () => {
+  const service = serve(place)
+  const port = Number(new URL(await service.listening()).port)
+  service.process.stdout!.pause().removeAllListeners('data')
+  const path = `/${'x'.repeat(15_000)}`
+  for (let i = 0; i < 150; i += 1) expect((await send(port, `GET ${path}`)).status).toBe(404)
+  const metrics = await (await fetch(`${service.ops()}/metrics`)).text()
+  expect(metrics).toMatch(/^log_lines_dropped_total [1-9]/m)
+  service.process.kill('SIGTERM')
+  expect(await once(service.process, 'exit')).toEqual([0, null])
+})
+
+/** A logger of errors with a message, and the lines that it wrote. */
+function errorLogger(repeatMs?: number) {
+  const lines: object[] = []
+  const write = (line: string) => void lines.push(JSON.parse(line))
+  const log = createLogger('info', undefined, { write }, repeatMs)
+  return { lines, fail: (message: string) => log.error({ err: new Error(message) }, 'failed') }
+}
+
+test('errors with the same cause are written once a minute, whatever their numbers, and are counted', async () => {
+  const { lines, fail } = errorLogger(500)
+  for (const cause of ['connection 1 closed', 'connection 2 closed', 'other']) fail(cause)
+  await sleep(510)
+  fail('connection 3 closed')
+  const stack = expect.stringMatching(/\n +at /)
+  expect(lines).toMatchObject([
+    { err: { message: 'connection 1 closed', stack } },
+    { err: { message: 'other', stack } },
+    { err: { message: 'connection 3 closed', stack }, repeated: 1 },
+  ])
+})
+
+test('at most 100 causes of errors are remembered', () => {
+  const { lines, fail } = errorLogger()
+  for (let i = 0; i < 101; i += 1) for (let j = 0; j < 2; j += 1) fail('x'.repeat(i))
+  fail('x')
+  expect(lines).toHaveLength(102)
 })
 
 const CONTROLS = /(?!\n)\p{Cc}/u
@@ -36,14 +130,14 @@ test('lines have no control characters, and keep what they say', () => {
 
 test('a terminal gets one line, however much it says', () => {
   const fields = { id: 'x'.repeat(100), user: 'y'.repeat(100), location: 'z\n'.repeat(100) }
-  const line = readable(JSON.stringify({ time: 0, level: 30, msg: 'request', ...fields }))
+  const line = prettyPrint(JSON.stringify({ time: 0, level: 30, msg: 'request', ...fields }))
   expect(line).toMatch(/^.*\n$/)
 })
 
 test('a terminal gets no control characters of a request or an error', () => {
   const request = { time: 0, level: 30, msg: 'request', method: 'GET', path, status: 404, ms: 1 }
   const failure = { time: 0, level: 50, msg: path, err: { message: path, stack: `${path}\n at x` } }
-  const [text = '', ...rest] = [request, failure].map((line) => readable(JSON.stringify(line)))
+  const [text = '', ...rest] = [request, failure].map((line) => prettyPrint(JSON.stringify(line)))
   expect(text).toMatch(/ GET \/\\u009b31m\\u007f\\u0080\\u001b\[2J\\u000d\\u0007é 404 1 ms \n$/)
   const colours = /\x1b\[\d+m/g // eslint-disable-line -- those that Node's inspect adds
   for (const line of [text, ...rest]) expect(line.replace(colours, '')).not.toMatch(CONTROLS)

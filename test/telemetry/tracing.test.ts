@@ -3,10 +3,12 @@ import { afterEach, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { json } from 'node:stream/consumers'
+import { text } from 'node:stream/consumers'
+import { openStore } from '../../src/store/open.ts'
 import { killPrograms, serve } from '../support/program.ts'
-import { send } from '../support/service.ts'
+import { send, type Request } from '../support/service.ts'
 import { describeStores, mongodbPlace, SECRET, sqlitePlace, type Place } from '../support/stores.ts'
+import { newUser } from '../support/users.ts'
 
 interface Span {
   scope: string
@@ -16,10 +18,7 @@ interface Span {
 }
 
 interface Traces {
-  resourceSpans: {
-    resource: unknown
-    scopeSpans: { scope: { name: string }; spans: Span[] }[]
-  }[]
+  resourceSpans: { scopeSpans: { scope: { name: string }; spans: Span[] }[] }[]
 }
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
@@ -33,20 +32,21 @@ afterEach(async () => {
 })
 
 /** Starts the service, and a collector that it sends its traces to. */
-async function serveTraced(kind: () => Place, collect: http.RequestListener) {
+async function serveTraced(collect: http.RequestListener) {
   collector = http.createServer(collect)
   await once(collector.listen(0, '127.0.0.1'), 'listening')
   const { port } = collector.address() as AddressInfo
-  place = kind()
   const service = serve(place, {
     SIGNING_SECRET: SECRET,
+    LOG_LEVEL: 'debug',
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
   })
   return { service, port: Number(new URL(await service.listening()).port) }
 }
 
 test('a collector that never responds delays neither requests nor the stop', async () => {
-  const { service, port } = await serveTraced(sqlitePlace, () => {})
+  place = sqlitePlace()
+  const { service, port } = await serveTraced(() => {})
   expect((await send(port, 'GET /users')).status).toBe(200)
   service.process.kill('SIGTERM')
   expect(await service.ended).toBe(0)
@@ -54,40 +54,72 @@ test('a collector that never responds delays neither requests nor the stop', asy
 })
 
 describeStores((kind) => {
-  test('a request leaves spans of HTTP, the router and MongoDB, in the trace that it came with or that begins with it', async () => {
-    const collected: Traces['resourceSpans'] = []
-    const receive = async (request: http.IncomingMessage, response: http.ServerResponse) => {
-      collected.push(...((await json(request)) as Traces).resourceSpans)
-      response.end('{}')
-    }
-    const { service, port } = await serveTraced(kind, (...args) => void receive(...args))
-    const headers = { traceparent: `00-${TRACE}-b7ad6b7169203331-01` }
-    await send(port, 'POST /login', { headers, json: { email: 'secret@example.com' } })
-    await send(port, 'GET /nothing')
+  /** Sends requests to a new service. @returns all that it sends to the collector, and its log */
+  async function trace(requests: [line: string, request?: Request][]) {
+    let sent = ''
+    const { service, port } = await serveTraced((request, response) => {
+      void text(request).then((body) => response.end('{}', () => (sent += `${body}\n`)))
+    })
+    const statuses = []
+    for (const request of requests) statuses.push((await send(port, ...request)).status)
     await fetch(`${service.ops()}/readyz`)
     service.process.kill('SIGTERM')
     expect(await service.ended).toBe(0)
+    return { statuses, sent, log: service.output.stdout }
+  }
 
-    const spans = collected
+  test('a request leaves spans of HTTP, the router and MongoDB, in the trace that it came with or that begins with it', async () => {
+    place = kind()
+    const headers = { traceparent: `00-${TRACE}-b7ad6b7169203331-01` }
+    const { sent, log } = await trace([
+      ['POST /login', { headers, json: { email: 'x' } }],
+      ['GET /nothing'],
+    ])
+    expect(sent).toContain('users-service')
+    expect(sent).not.toContain('readyz')
+    const spans = sent
+      .trim()
+      .split('\n')
+      .flatMap((body) => (JSON.parse(body) as Traces).resourceSpans)
       .flatMap(({ scopeSpans }) => scopeSpans)
-      .flatMap(({ scope, spans }) => spans.map((span) => ({ ...span, scope: scope.name })))
-    expect(JSON.stringify(collected[0]!.resource)).toContain('users-service')
+      .flatMap(({ scope: { name }, spans }) =>
+        spans.map((span) => ({ ...span, scope: name.replace(/.*instrumentation-/, '') })),
+      )
     const traced = spans.filter(({ traceId }) => traceId === TRACE)
-    const names = traced.map(
-      ({ scope, name }) => `${scope.replace(/.*instrumentation-/, '')}: ${name}`,
-    )
-    expect(names.sort()).toEqual([
+    expect(traced.map(({ scope, name }) => `${scope}: ${name}`).sort()).toEqual([
       'http: POST /login',
       'koa: login',
       'koa: middleware - guard',
       ...(kind === mongodbPlace ? ['mongodb: find users'] : []),
     ])
-    expect(traced.find(({ scope }) => scope.endsWith('http'))!.parentSpanId).toBe(
-      'b7ad6b7169203331',
-    )
-    expect(JSON.stringify(spans)).not.toMatch(/secret|readyz/)
-    const line = service.output.stdout.split('\n').find((one) => one.includes('/nothing'))!
-    const begun = spans.filter(({ traceId }) => traceId === JSON.parse(line).trace_id)
-    expect(begun.map(({ scope }) => scope)).toContain('@opentelemetry/instrumentation-http')
+    const root = traced.find(({ scope }) => scope === 'http')!
+    expect(root.parentSpanId).toBe('b7ad6b7169203331')
+    const line = JSON.parse(log.split('\n').find((one) => one.includes('/nothing'))!)
+    const begun = spans.filter(({ traceId }) => traceId === line.trace_id)
+    expect(begun.map(({ scope }) => scope)).toContain('http')
+  })
+
+  test('no email, name or token leaves through traces or the log', async () => {
+    place = kind()
+    const user = newUser({ name: 'the-name', email: 'secret+1@example.com' })
+    const store = await openStore(place)
+    const { id } = await store.create(user)
+    await store.close()
+    const { statuses, sent, log } = await trace([
+      ['POST /login', { json: { email: user.email } }],
+      ['GET /users?email=secret%2B1@example.com'],
+      ['GET /users?email=secret+1@example.com'],
+      ['POST /users', { json: user }],
+      ['POST /users', { json: { ...user, email: 'secret-2@example.com' } }],
+      ['POST /login', { json: { email: 'secret-3@example.com' } }],
+      [`PUT /users/${id}`, { json: { name: 'the-name-2' } }],
+      ['GET /users', { authorization: 'Bearer the-token' }],
+      ['POST /login', { body: '{"secret', headers: { 'content-type': 'application/json' } }],
+    ])
+    expect(statuses).toEqual([200, 200, 400, 400, 201, 401, 204, 401, 400])
+    for (const text of [sent, log]) {
+      expect(text).toContain(id)
+      expect(text.match(/[^"]*(secret|the-name|the-token|eyJ)[^"]*/g)).toBeNull()
+    }
   })
 })

@@ -1,8 +1,21 @@
 // Users as documents of MongoDB: many are looked up or inserted with one command, and each inserted one has
 // its own outcome.
-import { BSON, MongoBulkWriteError, ObjectId, type Collection, type FindCursor } from 'mongodb'
+import {
+  BSON,
+  MongoBulkWriteError,
+  MongoServerError,
+  ObjectId,
+  type AnyBulkWriteOperation,
+  type Collection,
+} from 'mongodb'
 import { newUserId } from '../user-id.ts'
-import { EmailTaken, StoreFailure, type Newcomer, type Outcome, type User } from '../user-store.ts'
+import {
+  EmailTaken,
+  StoreFailure,
+  type ImportResult,
+  type User,
+  type UserToImport,
+} from '../user-store.ts'
 
 /** The name of the collection. */
 export const USERS = 'users'
@@ -10,8 +23,7 @@ export const USERS = 'users'
 /** A user as MongoDB keeps it. An empty email is an absent field, which the sparse index leaves out. */
 export type UserDocument = Omit<User, 'id' | 'email'> & { _id: ObjectId; email?: string }
 
-/** Makes a call of the driver, waits for it, and translates its errors. */
-export type Attempt = <T>(call: (users: Collection<UserDocument>) => Promise<T>) => Promise<T>
+export type Users = Collection<UserDocument>
 
 export function toDocument({ id, email, ...fields }: User): UserDocument {
   return { _id: toObjectId(id), ...fields, ...(email !== '' && { email }) }
@@ -25,15 +37,18 @@ export function toUser(document: Buffer): User {
 
 export const toObjectId = (id: string): ObjectId => ObjectId.createFromHexString(id)
 
-/** The documents of the users whose `field` is one of `values`. */
-export function findEach(
-  users: Collection<UserDocument>,
+/** The users whose `field` is one of `values`, by its value. @throws the driver's error */
+export async function findUsers(
+  users: Users,
   field: 'id' | 'email',
   values: string[],
-): FindCursor<Buffer> {
+): Promise<Map<string, User>> {
+  if (values.length === 0) return new Map()
   const filter =
     field === 'id' ? { _id: { $in: values.map(toObjectId) } } : { email: { $in: values } }
-  return users.find<Buffer>(filter, { raw: true, batchSize: values.length + 1 })
+  const options = { raw: true, batchSize: values.length + 1 }
+  const documents = await users.find<Buffer>(filter, options).toArray()
+  return new Map(documents.map(toUser).map((user) => [user[field], user]))
 }
 
 /**
@@ -41,7 +56,7 @@ export function findEach(
  * @throws the driver's error when it is not known which of them were inserted
  */
 export async function insertEach(
-  users: Collection<UserDocument>,
+  users: Users,
   documents: UserDocument[],
 ): Promise<(Error | undefined)[]> {
   const { codes, error } = await insert(users, documents)
@@ -55,42 +70,29 @@ export async function insertEach(
 
 /** Implements `UserStore.createMany`. @throws the driver's error */
 export async function createMany(
-  users: Collection<UserDocument>,
-  newcomers: Newcomer[],
+  users: Users,
+  usersToImport: UserToImport[],
   update: boolean,
-): Promise<Outcome[]> {
-  if (newcomers.length === 0) return [] // the driver would throw
-  const documents = newcomers.map((user) => toDocument({ ...user, id: user.id ?? newUserId() }))
+): Promise<ImportResult[]> {
+  if (usersToImport.length === 0) return [] // the driver would throw
+  const documents = usersToImport.map((user) => toDocument({ ...user, id: user.id ?? newUserId() }))
   const { codes, error } = await insert(users, documents)
   if ([...codes.values()].some((code) => code !== DUPLICATE_KEY)) throw error
   const refused = documents.filter((_, i) => codes.has(i))
-  const owners = await ownersOf(users, refused)
-  const renamed = refused.filter(({ name, email = '' }) => {
+  const emails = refused.flatMap(({ email }) => email ?? [])
+  const owners = await findUsers(users, 'email', emails)
+  const updates: AnyBulkWriteOperation<UserDocument>[] = []
+  const results = documents.map(({ name, email = '' }, i): ImportResult => {
     const owner = owners.get(email)
-    if (!update || !owner || owner.name === name) return false
+    if (!codes.has(i)) return 'created'
+    if (!owner) return 'id taken'
+    if (!update || owner.name === name) return 'email taken'
     owner.name = name
-    return true
-  })
-  const updates = renamed.map(({ name, email }) => {
-    return { updateOne: { filter: { email: email! }, update: { $set: { name } } } }
+    updates.push({ updateOne: { filter: { email }, update: { $set: { name } } } })
+    return 'updated'
   })
   if (updates.length > 0) await users.bulkWrite(updates)
-  return documents.map((document, i) => {
-    if (!codes.has(i)) return 'created'
-    if (!owners.has(document.email ?? '')) return 'id taken'
-    return renamed.includes(document) ? 'updated' : 'email taken'
-  })
-}
-
-/** The users who have the emails of `documents`, by email. */
-async function ownersOf(
-  users: Collection<UserDocument>,
-  documents: UserDocument[],
-): Promise<Map<string, User>> {
-  const emails = documents.flatMap(({ email }) => email ?? [])
-  if (emails.length === 0) return new Map()
-  const owners = (await findEach(users, 'email', emails).toArray()).map(toUser)
-  return new Map(owners.map((owner) => [owner.email, owner]))
+  return results
 }
 
 const DUPLICATE_KEY = 11000 // https://www.mongodb.com/docs/manual/reference/error-codes/
@@ -102,20 +104,29 @@ const DUPLICATE_KEY = 11000 // https://www.mongodb.com/docs/manual/reference/err
  * @throws the driver's error when it is not known which were inserted
  */
 async function insert(
-  users: Collection<UserDocument>,
+  users: Users,
   documents: UserDocument[],
 ): Promise<{ codes: Map<number, number>; error?: unknown }> {
   try {
-    await users.insertMany(documents, { ordered: false })
+    if (documents.length > 1) await users.insertMany(documents, { ordered: false })
+    else await users.insertOne(documents[0]!)
     return { codes: new Map() }
   } catch (error) {
-    if (!(error instanceof MongoBulkWriteError)) throw error
-    const refused = [error.writeErrors].flat()
-    const isKnown = refused.length > 0 && error.insertedCount + refused.length === documents.length
-    if (isKnown && !error.result.getWriteConcernError()) {
-      return { codes: new Map(refused.map(({ index, code }) => [index, code])), error }
-    }
-    const { errorResponse } = error // the driver has wrapped an error of the connection
+    const codes = refusalsIn(error, documents.length)
+    if (codes) return { codes, error }
+    const { errorResponse } = error as MongoBulkWriteError // the driver may have wrapped an error of the connection
     throw errorResponse instanceof Error ? errorResponse : error
   }
+}
+
+/** The error codes of the documents that were refused, by index; undefined if others may not be inserted either. */
+function refusalsIn(error: unknown, count: number): Map<number, number> | undefined {
+  if (error instanceof MongoBulkWriteError) {
+    const refused = [error.writeErrors].flat()
+    const isKnown = refused.length > 0 && error.insertedCount + refused.length === count
+    if (!isKnown || error.result.getWriteConcernError()) return undefined
+    return new Map(refused.map(({ index, code }) => [index, code]))
+  }
+  const isDuplicate = error instanceof MongoServerError && error.code === DUPLICATE_KEY
+  return count === 1 && isDuplicate ? new Map([[0, DUPLICATE_KEY]]) : undefined
 }

@@ -1,109 +1,54 @@
-// Reads lists from MongoDB page by page. One cursor serves all pages of a list, so that the server looks for its
-// users only once.
-import type { Filter, MongoClient, MongoServerError } from 'mongodb'
-import { letOthersIn } from '../../turns.ts'
-import { atMost } from '../batch.ts'
-import { pages, type Page, type Rest } from '../pages.ts'
-import type { StoreFailure, UserStore } from '../user-store.ts'
-import { createCursor, type Cursor } from './cursor.ts'
-import { toObjectId, toUser, type Attempt, type UserDocument } from './documents.ts'
+// Reads lists from MongoDB, page by page.
+import type { Filter } from 'mongodb'
+import { batched } from '../batch.ts'
+import { PAGE_BYTES, readPages, type Page, type PageQuery } from '../pages.ts'
+import type { UserStore } from '../user-store.ts'
+import type { Execute } from './connection.ts'
+import { toObjectId, toUser, type UserDocument, type Users } from './documents.ts'
 
-/** The most users in a page of a list, and the most bytes of documents; a longer user gets a page of its own. */
-const PAGE = 1_000
-const PAGE_BYTES = 250_000
+/** The most users in a page of a list. */
+const MAX_PAGE_SIZE = 1_000
 
-interface Parts {
-  attempt: Attempt
-  client: () => MongoClient
-}
-
-export function lists({ attempt, client }: Parts): Pick<UserStore, 'list' | 'ids'> {
+/** Implements `UserStore.list`. */
+export function lister(execute: Execute): UserStore['list'] {
   let size = 1 // how many users to ask for in the next page of any list; grows while users are short
 
-  /**
-   * Whether the server has lost a cursor: it was restarted, or there are several routers (mongos), each with its own
-   * cursors. From then on, each page is a query of its own, so that lost cursors do not pile up.
-   */
-  let losesCursors = false
-
-  /** Two at a time, because a response can have 16 MB. */
-  const inTurn = atMost(2, (read: () => Promise<Buffer[]>) => attempt(read), letOthersIn)
-
-  /** A few at a time: otherwise, many lists would take all connections of the driver. */
-  const idsOf = atMost(
-    2,
-    async ({ after, limit }: { after: string | undefined; limit: number }) => {
-      const page = { sort: { _id: 1 }, limit, batchSize: limit + 1 } as const
-      const options = { projection: { _id: 1 }, ...page }
-      const found = await attempt((users) => users.find(following(after), options).toArray())
-      return found.map(({ _id }) => _id.toHexString())
-    },
-    letOthersIn,
-  )
-
-  async function* list(which: { after?: string | undefined; ids?: string[] } = {}) {
-    let cursor: Cursor | undefined
-    let isAlone = false // whether the page has a query of its own
-
-    async function page(rest: Rest): Promise<Page> {
-      const batchSize = size
-      const documents = await batch(rest, batchSize)
-      size = nextSize(documents, batchSize)
-      const users = documents.slice(0, endOf(documents)).map(toUser)
-      const isWhole = users.length === documents.length
-      const isAtEnd = !cursor!.hasMore() && !(isAlone && documents.length === batchSize)
-      // What does not fit is read again, so that it is not in memory while the client reads this page.
-      if (!isWhole || isAlone) close()
-      return { users, isLast: isWhole && isAtEnd }
-    }
-
-    async function batch({ after, ids }: Rest, batchSize: number): Promise<Buffer[]> {
-      const open = cursor
-      try {
-        if (open) return await inTurn(() => open.next(batchSize))
-      } catch (error) {
-        const { cause } = error as StoreFailure
-        losesCursors ||= (cause as MongoServerError).code === CURSOR_NOT_FOUND
-        close() // and a query continues the list
-      }
-      const filter = ids ? { _id: { $in: ids.map(toObjectId) } } : following(after)
-      isAlone = losesCursors
-      const limit = isAlone ? batchSize : NO_LIMIT
-      return inTurn(() => {
-        cursor = createCursor(client(), { filter, sort: { _id: 1 }, limit })
-        return cursor.next(batchSize)
-      })
-    }
-
-    function close(): void {
-      cursor?.close()
-      cursor = undefined
-    }
-
-    try {
-      yield* pages(which, page)
-    } finally {
-      close()
-    }
+  async function readPage(query: PageQuery): Promise<Page> {
+    const limit = size
+    const documents = await execute((users) => findPage(users, query, limit))
+    let room = PAGE_BYTES
+    const fitting = documents.filter(({ length }) => (room -= length) >= 0)
+    const fits = Math.floor((PAGE_BYTES * documents.length) / Math.max(1, PAGE_BYTES - room))
+    if (documents.length > 0) size = Math.max(1, Math.min(MAX_PAGE_SIZE, 4 * limit, fits))
+    // What does not fit is read again, so that it is not in memory while the client reads this page.
+    const users = documents.slice(0, Math.max(1, fitting.length)).map(toUser)
+    return { users, isLast: documents.length < limit && fitting.length === documents.length }
   }
 
-  return { list, ids: (after, limit) => idsOf({ after, limit }) }
+  // Two pages at a time, because a response can have 16 MB.
+  const read = batched(async ([query]: PageQuery[]) => [await readPage(query!)], {
+    maxBatchSize: 1,
+    concurrency: 2,
+  })
+  return (query = {}) => readPages(query, read)
 }
 
-const NO_LIMIT = 0
-const CURSOR_NOT_FOUND = 43 // https://www.mongodb.com/docs/manual/reference/error-codes/
-
-/** How many of `documents` fit in `PAGE_BYTES`, but at least one. */
-function endOf(documents: Buffer[]): number {
-  let bytes = 0
-  const end = documents.findIndex(({ length }, i) => (bytes += length) > PAGE_BYTES && i > 0)
-  return end === -1 ? documents.length : end
+/** Reads the first documents, with one response: fewer than `limit` if they have more than 16 MB. */
+function findPage(users: Users, { after, ids }: PageQuery, limit: number): Promise<Buffer[]> {
+  const filter = ids ? { _id: { $in: ids.map(toObjectId) } } : idAfter(after)
+  const page = { limit, batchSize: limit, singleBatch: true } // without `batchSize`, a batch has 101
+  return users.find<Buffer>(filter, { raw: true, sort: { _id: 1 }, ...page }).toArray()
 }
 
-function nextSize(documents: Buffer[], size: number): number {
-  const longest = Math.max(1, ...documents.map(({ length }) => length))
-  return Math.max(1, Math.min(PAGE, 4 * size, Math.floor(PAGE_BYTES / longest)))
+/** Implements `UserStore.ids`. */
+export async function findIds(
+  users: Users,
+  after: string | undefined,
+  limit: number,
+): Promise<string[]> {
+  const page = { sort: { _id: 1 }, limit, batchSize: limit + 1 } as const
+  const found = await users.find(idAfter(after), { projection: { _id: 1 }, ...page }).toArray()
+  return found.map(({ _id }) => _id.toHexString())
 }
 
-const following = (id?: string): Filter<UserDocument> =>
-  id ? { _id: { $gt: toObjectId(id) } } : {}
+const idAfter = (id?: string): Filter<UserDocument> => (id ? { _id: { $gt: toObjectId(id) } } : {})

@@ -44,9 +44,9 @@ export function migrate(db: DatabaseSyncInstance, migrations = MIGRATIONS): void
 export function transaction<T>(db: DatabaseSyncInstance, work: () => T): T {
   db.exec('BEGIN IMMEDIATE')
   try {
-    const outcome = work()
+    const result = work()
     db.exec('COMMIT')
-    return outcome
+    return result
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK')
     throw error
@@ -54,9 +54,9 @@ export function transaction<T>(db: DatabaseSyncInstance, work: () => T): T {
 }
 
 function checkColumns(db: DatabaseSyncInstance): void {
-  const [found, wanted] = [columnsOf(db), Object.keys(COLUMNS)]
-  const missing = wanted.filter((name) => !found.includes(name))
-  const unknown = found.filter((name) => !wanted.includes(name))
+  const [actual, expected] = [columnsOf(db), Object.keys(COLUMNS)]
+  const missing = expected.filter((name) => !actual.includes(name))
+  const unknown = actual.filter((name) => !expected.includes(name))
   if (missing.length > 0) throw new Error(`its table users has no column ${missing.join(', ')}`)
   if (unknown.length > 0) {
     throw new Error(`its table users has an unknown column ${unknown.join(', ')}`)

@@ -46,7 +46,7 @@ func main() {
 
 	list := must(users.ListUsersWithResponse(background, nil))
 	expect(*list.JSON200, []User{ada, grace})
-	limit := 1
+	limit := int32(1)
 	first := must(users.ListUsersWithResponse(background, &ListUsersParams{Limit: &limit}))
 	expect(*first.JSON200, []User{ada})
 	after := regexp.MustCompile(`after=(\w+)`).FindStringSubmatch(*first.Headers200.Link)[1]
@@ -78,7 +78,7 @@ func clientWith(token string) *ClientWithResponses {
 		})))
 }
 
-func fields(name, email string) UserFields { return UserFields{Name: &name, Email: &email} }
+func fields(name, email string) UserFields { return UserFields{Name: name, Email: email} }
 
 func ptr[T any](value T) *T { return &value }
 

@@ -4,50 +4,38 @@ import { readJson } from '../../../scripts/transfer/json.ts'
 import type { Line } from '../../../scripts/transfer/lines.ts'
 import { read, readAnyhow } from '../../support/transfers.ts'
 
-const user = (line: number, element: number, name: string): Line => ({
-  line,
-  element,
-  fields: { name },
-})
+const user = (line: number, element: number, name: string, more = {}): Line => {
+  return { line, element, fields: { name, ...more } }
+}
 
-test.each<[string, string, Line[]]>([
-  ['one line', '[{"name":"a"},{"name":"b"}]', [user(1, 1, 'a'), user(1, 2, 'b')]],
-  ['many lines', '[\n {\n"name": "a" },\n\n{"name":"b"}\n]\n', [user(2, 1, 'a'), user(5, 2, 'b')]],
-  ['CRLF', '[\r\n{"name":"a"},\r\n{"name":"b"}\r\n]\r\n', [user(2, 1, 'a'), user(3, 2, 'b')]],
-  ['no element', ' [ ] ', []],
-  [
-    'brackets and quotes in strings',
-    '[{"name":"]}\\"\\\\"},{"name":"b"}]',
-    [user(1, 1, ']}"\\'), user(1, 2, 'b')],
-  ],
-  [
-    'other fields',
-    '[{"a":[{"b":[]}],"name":"x"}]',
-    [{ line: 1, element: 1, fields: { a: [{ b: [] }], name: 'x' } }],
-  ],
-])('an array may have %s', async (_, file, lines) => {
+test.each<[string, string, ...Line[]]>([
+  ['one line', '[{"name":"a"},{"name":"b"}]', user(1, 1, 'a'), user(1, 2, 'b')],
+  ['many lines', '[\n {\n"name": "a" },\n\n{"name":"b"}\n]\n', user(2, 1, 'a'), user(5, 2, 'b')],
+  ['CRLF', '[\r\n{"name":"a"},\r\n{"name":"b"}\r\n]\r\n', user(2, 1, 'a'), user(3, 2, 'b')],
+  ['no element', ' [ ] '],
+  ['brackets', '[{"name":"]}\\"\\\\"},{"name":"b"}]', user(1, 1, ']}"\\'), user(1, 2, 'b')],
+  ['other fields', '[{"name":"x","a":[{"b":[]}]}]', user(1, 1, 'x', { a: [{ b: [] }] })],
+])('an array may have %s', async (_, file, ...lines) => {
   expect(await readAnyhow(readJson, file)).toEqual(lines)
 })
 
-test.each(['7', '"b"', '["b"]', 'null'])(
-  'the element %s is refused, and no other',
-  async (element) => {
-    expect(await readAnyhow(readJson, `[{"name":"a"},\n${element},\n{"name":"c"}\n]`)).toEqual([
-      user(1, 1, 'a'),
-      { line: 2, element: 2, reason: 'it is not a JSON object' },
-      user(3, 3, 'c'),
-    ])
-  },
-)
+test.each(['7', '"b"', '["b"]', 'null'])('the element %s alone is refused', async (element) => {
+  const lines = await readAnyhow(readJson, `[{"name":"a"},\n${element},\n{"name":"c"}\n]`)
+  const refused = { line: 2, element: 2, reason: 'it is not a JSON object' }
+  expect(lines).toEqual([user(1, 1, 'a'), refused, user(3, 3, 'c')])
+})
+
+const INVALID = 'line 2, element 2: it is not valid JSON'
+const NO_END = 'the JSON array does not end: see line 2, element 2'
 
 test.each([
-  ['{"name":b}', 'line 2, element 2: it is not valid JSON'],
-  ['{"name":"b"]', 'line 2, element 2: it is not valid JSON'],
-  ['{"name":"b"}}', 'line 2, element 2: it is not valid JSON'],
-  ['{"name":"b}', 'line 2, element 2: it is not valid JSON'],
-  ['{"name":"b","x":', 'the JSON array does not end: see line 2, element 2'],
-  ['{"name":"b"', 'the JSON array does not end: see line 2, element 2'],
-  ['{"name":"b","x":[}', 'the JSON array does not end: see line 2, element 2'],
+  ['{"name":b}', INVALID],
+  ['{"name":"b"]', INVALID],
+  ['{"name":"b"}}', INVALID],
+  ['{"name":"b}', INVALID],
+  ['{"name":"b","x":', NO_END],
+  ['{"name":"b"', NO_END],
+  ['{"name":"b","x":[}', NO_END],
   ['{"name":"b"}]', 'line 2: there is text after the JSON array'],
 ])('the broken element %s ends the file: %s', async (element, message) => {
   for (const size of [1, Infinity]) {
@@ -81,7 +69,7 @@ test.each([
   ['', 'the file is empty'],
   [
     '{"name":"a"}',
-    'the file is not a JSON array: put its users in `[…]`, or give --format ndjson if each line is a user',
+    'not a JSON array: put its users in `[…]`, or give --format ndjson if each line is',
   ],
   ['[{"name":"a"},\n', 'the JSON array does not end: see line 2'],
   ['[{"name":"a"}, {"name":}]', 'line 1, element 2: it is not valid JSON'],

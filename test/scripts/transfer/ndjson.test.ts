@@ -21,30 +21,21 @@ test.each([
   ['7', 'it is not a JSON object'],
   ['null', 'it is not a JSON object'],
 ])('the line %s is refused, and no other', async (line, reason) => {
-  expect(await readAnyhow(readNdjson, `{"name":"a"}\n${line}\n{"name":"c"}\n`)).toEqual([
-    user(1, 'a'),
-    { line: 2, reason },
-    user(3, 'c'),
-  ])
+  const lines = await readAnyhow(readNdjson, `{"name":"a"}\n${line}\n{"name":"c"}\n`)
+  expect(lines).toEqual([user(1, 'a'), { line: 2, reason }, user(3, 'c')])
 })
 
 test('a line that is too long is refused, and the next is read', async () => {
   const file = Buffer.from(`\n${'{,'.repeat(5_000_000)}\n{"name":"a"}\n`)
   for (const size of [65_536, file.length - 5]) {
-    expect(await read(readNdjson, file, size)).toEqual([
-      { line: 2, reason: 'it is longer than 8,500,000 characters' },
-      user(3, 'a'),
-    ])
+    const refused = { line: 2, reason: 'it is longer than 8,500,000 characters' }
+    expect(await read(readNdjson, file, size)).toEqual([refused, user(3, 'a')])
   }
 })
 
-test.each(['[{"name":"a"}]', '\n [\n{"name":"a"}\n]\n'])(
-  'a file that begins as a JSON array gets the advice to give its format: %j',
-  async (file) => {
-    for (const size of [1, Infinity]) {
-      await expect(read(readNdjson, file, size)).rejects.toThrow(
-        'the file begins as a JSON array: give --format json',
-      )
-    }
-  },
-)
+test.each(['[{"name":"a"}]', '\n [\n{"name":"a"}\n]\n'])('%j is not lines', async (file) => {
+  const message = 'the file begins as a JSON array: give --format json'
+  for (const size of [1, Infinity]) {
+    await expect(read(readNdjson, file, size)).rejects.toThrow(message)
+  }
+})

@@ -4,9 +4,8 @@ import type { WriteStream } from 'node:tty'
 import { progressLine, startProgress } from '../../../scripts/transfer/progress.ts'
 
 test('progress shows how much is done, the rate and the time left, where they are known', () => {
-  expect(progressLine({ users: 1_500_000, part: 0.25 }, 10)).toBe(
-    '[#####               ] 25 %  1,500,000 users  150,000 users/s  30 s left',
-  )
+  const line = '[#####               ] 25 %  1,500,000 users  150,000 users/s  30 s left'
+  expect(progressLine({ users: 1_500_000, fraction: 0.25 }, 10)).toBe(line)
   expect(progressLine({ users: 20 }, 10)).toBe('20 users  2 users/s')
 })
 
@@ -17,7 +16,7 @@ function shownOn(terminal: { isTTY?: boolean; columns?: number }, milliseconds: 
   const shown: string[] = []
   const write = (text: string) => shown.push(text) > 0
   const output = { ...terminal, write } as WriteStream
-  const progress = startProgress(() => ({ users: 1_500, part: 0.25 }), output)
+  const progress = startProgress(() => ({ users: 1_500, fraction: 0.25 }), output)
   jest.advanceTimersByTime(milliseconds)
   progress.stop()
   return shown

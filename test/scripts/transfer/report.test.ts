@@ -7,6 +7,8 @@ import { useTransfers } from '../../support/transfers.ts'
 
 const { folder, file } = useTransfers()
 
+const REASON = 'it is the input, a link or not a file'
+
 test('a report lists lines, and only its owner may read it', () => {
   const [input, path] = [statSync(file('people.csv', 'x')), file('report.txt', 'of before')]
   const report = openReport(undefined, path, input)
@@ -29,9 +31,8 @@ test('a report is never written over the input, through a link or to a device', 
   const [link, nowhere] = [join(folder(), 'link'), join(folder(), 'nowhere')]
   symlinkSync(nowhere, link)
   for (const asked of [people, link, folder(), '/dev/null']) {
-    expect(() => openReport(asked, '-', statSync(people))).toThrow(
-      `the report cannot be written to ${asked}: it is the input, a link or not a file`,
-    )
+    const message = `the report cannot be written to ${asked}: ${REASON}`
+    expect(() => openReport(asked, '-', statSync(people))).toThrow(message)
   }
   expect([readFileSync(people, 'utf8'), existsSync(nowhere)]).toEqual(['users', false])
 })
@@ -43,9 +44,6 @@ test('refused lines are printed where no report can be written', () => {
   report.refuse('line 3', 'it is broken')
   expect(report.close()).toBe('')
   spy.mockRestore()
-  const reason = 'it is the input, a link or not a file; refused lines are printed here'
-  expect(said).toEqual([
-    `the report cannot be written to ${folder()}: ${reason}`,
-    'line 3: it is broken',
-  ])
+  const first = `the report cannot be written to ${folder()}: ${REASON}; refused lines are printed here`
+  expect(said).toEqual([first, 'line 3: it is broken'])
 })

@@ -6,7 +6,7 @@ import type { Line } from '../../../scripts/transfer/lines.ts'
 import { read, readAnyhow } from '../../support/transfers.ts'
 
 const TEXT = 'name,email\r\nÄda 💩\u{10FFFF}\uFFFD\0,a@x\r\n'
-const user = { line: 2, fields: { id: '', name: 'Äda 💩\u{10FFFF}\uFFFD\0', email: 'a@x' } }
+const user = { line: 2, fields: { name: 'Äda 💩\u{10FFFF}\uFFFD\0', email: 'a@x' } }
 
 test.each([
   ['UTF-8', Buffer.from(TEXT)],
@@ -16,7 +16,7 @@ test.each([
   ['gzip', gzipSync(TEXT)],
   ['UTF-16 in gzip', gzipSync(Buffer.from(`\uFEFF${TEXT}`, 'utf16le'))],
 ])('%s is read as it is', async (_, file) => {
-  expect(await readAnyhow(readCsv, file)).toEqual([user])
+  expect(await readAnyhow(readCsv, file)).toMatchObject([user])
 })
 
 test.each([

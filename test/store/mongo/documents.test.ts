@@ -1,19 +1,18 @@
 // What insertEach makes of errors that no server here gives. (The rest: ../user-store.test.ts.)
 import { expect, test } from '@jest/globals'
-import { MongoBulkWriteError, MongoNetworkError, type Collection } from 'mongodb'
+import * as mongodb from 'mongodb'
 import { insertEach, toDocument, type UserDocument } from '../../../src/store/mongo/documents.ts'
 import { EmailTaken, StoreFailure } from '../../../src/store/user-store.ts'
 import { user } from '../../support/users.ts'
 
-/** The outcomes of three inserts, of which the last has no email, for an error of the driver. */
-async function outcomes(error: Error): Promise<unknown[]> {
-  const insertMany = async () => {
+/** The results of inserts for an error of the driver; by default of three, of which the last has no email. */
+async function results(error: Error, emails = ['a@x', 'b@x', '']): Promise<unknown[]> {
+  const fail = async () => {
     throw error
   }
-  const users = { insertMany } as unknown as Collection<UserDocument>
-  const documents = ['a@x', 'b@x', ''].map((email) => toDocument(user({ email })))
-  const errors = await insertEach(users, documents)
-  return errors.map((one) => one?.constructor)
+  const users = { insertMany: fail, insertOne: fail } as unknown as mongodb.Collection<UserDocument>
+  const documents = emails.map((email) => toDocument(user({ email })))
+  return (await insertEach(users, documents)).map((one) => one?.constructor)
 }
 
 /** The driver's error: `codes` by index, how many documents it inserted, and an error of the write concern. */
@@ -21,7 +20,7 @@ function bulkError(codes: Record<number, number>, inserted: number, concern?: ob
   const writeErrors = Object.entries(codes).map(([index, code]) => ({ index: Number(index), code }))
   const result = { insertedCount: inserted, getWriteConcernError: () => concern }
   const error = { message: 'no', code: 0, writeErrors }
-  return new MongoBulkWriteError(error as never, result as never)
+  return new mongodb.MongoBulkWriteError(error as never, result as never)
 }
 
 test.each([
@@ -29,7 +28,7 @@ test.each([
   ['a duplicate key without an email', { 2: 11_000 }, [undefined, undefined, StoreFailure]],
   ['several errors', { 0: 11_000, 1: 121 }, [EmailTaken, StoreFailure, undefined]],
 ])('%s fails its own insert only', async (_, codes, expected) => {
-  expect(await outcomes(bulkError(codes, 3 - Object.keys(codes).length))).toEqual(expected)
+  expect(await results(bulkError(codes, 3 - Object.keys(codes).length))).toEqual(expected)
 })
 
 test.each([
@@ -38,11 +37,29 @@ test.each([
   ['the error is about no document', bulkError({}, 0)],
   ['the error is not one of documents', Object.assign(new Error(), { code: 11_000 })],
 ])('no insert counts as done when %s', async (_, error) => {
-  await expect(outcomes(error)).rejects.toBe(error)
+  await expect(results(error)).rejects.toBe(error)
 })
 
 test('an error of the connection is thrown as it is, without the wrapper of the driver', async () => {
-  const cause = new MongoNetworkError('gone')
-  const error = new MongoBulkWriteError(cause, { getWriteConcernError() {} } as never)
-  await expect(outcomes(error)).rejects.toBe(cause)
+  const cause = new mongodb.MongoNetworkError('gone')
+  const error = new mongodb.MongoBulkWriteError(cause, { getWriteConcernError() {} } as never)
+  await expect(results(error)).rejects.toBe(cause)
+})
+
+const duplicate = { index: 0, code: 11_000, errmsg: 'no' }
+const unconfirmed = { writeErrors: [duplicate], writeConcernError: { code: 64, errmsg: 'no' } }
+
+test.each([
+  ['an email that is taken', ['a@x'], EmailTaken],
+  ['a key that is taken, without an email', [''], StoreFailure],
+])('a single insert fails for %s', async (_, emails, expected) => {
+  expect(await results(new mongodb.MongoServerError(duplicate), emails)).toEqual([expected])
+})
+
+test.each([
+  ['an error of the connection', new mongodb.MongoNetworkError('gone')],
+  ['another refusal', new mongodb.MongoServerError({ code: 121, errmsg: 'no' })],
+  ['an unconfirmed duplicate', new mongodb.MongoWriteConcernError(unconfirmed as never)],
+])('a single insert with %s is thrown as it is', async (_, error) => {
+  await expect(results(error, ['a@x'])).rejects.toBe(error)
 })

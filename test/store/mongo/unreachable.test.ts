@@ -1,36 +1,58 @@
-// A MongoDB that goes away while the service runs: reached through a proxy that can be cut or stalled.
-import { afterAll, expect, test } from '@jest/globals'
+// A MongoDB that cannot be reached for a while: it is behind a proxy that can be cut or stalled. (More rounds:
+// unreachable.long.ts.)
+import { afterEach, expect, test } from '@jest/globals'
 import dgram from 'node:dgram'
 import dns from 'node:dns'
 import { once } from 'node:events'
-import net, { type AddressInfo, type Server, type Socket } from 'node:net'
+import net, { type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createReadiness } from '../../../src/operator/readiness.ts'
 import { openMongoStore } from '../../../src/store/mongo/store.ts'
-import { EmailTaken, StoreFailure } from '../../../src/store/user-store.ts'
+import { EmailTaken, StoreFailure, type User } from '../../../src/store/user-store.ts'
+import { startProxy } from '../../support/mongodb-proxy.ts'
 import { everyOperation } from '../../support/operations.ts'
-import { freePort, killPrograms, serve } from '../../support/program.ts'
+import { freePort, killPrograms, serve, type Program } from '../../support/program.ts'
+import { rounds } from '../../support/rounds.ts'
 import { send, startService } from '../../support/service.ts'
-import { describeMongodb, mongodbPlace, type Place } from '../../support/stores.ts'
-import { newUser } from '../../support/users.ts'
+import {
+  describeMongodb,
+  mongodbPlace,
+  SECRET,
+  sqlitePlace,
+  usersIn,
+} from '../../support/stores.ts'
+import { newUser, user } from '../../support/users.ts'
 
-/** Far less than the 30 s of the driver. Not a measurement: a test that takes longer hangs. */
-const SECONDS = 15_000
+/** What to do after a test, the last first. */
+const undo: (() => unknown)[] = []
+afterEach(async () => {
+  await killPrograms()
+  while (undo.length > 0) await undo.pop()!()
+})
+
+/** A new database, and a proxy to it. */
+async function behindProxy() {
+  const place = mongodbPlace()
+  undo.push(() => place.remove())
+  const proxy = await startProxy(place.mongodbUri!)
+  undo.push(() => proxy.close())
+  return { place, proxy }
+}
+
+async function open(...[uri, options]: Parameters<typeof openMongoStore>) {
+  const store = await openMongoStore(uri, options)
+  undo.push(() => store.close().catch(() => {}))
+  return store
+}
 
 describeMongodb('a MongoDB that goes away', () => {
   /** What a service says before, while and after its database is cut off or stalled. */
-  async function seen(place: Place, state: 'cut' | 'stalled') {
-    const [, login = '', host] = /\/\/([^@/]*@)?([^,/?]+)/.exec(place.mongodbUri!)!
-    const proxy = await startProxy(host!)
-    const uri = place.mongodbUri!.replace(/\/\/[^/?]+/, `//${login}127.0.0.1:${proxy.port}`)
-    const store = await openMongoStore(
-      `${uri.replace(/&?directConnection=true/, '')}&directConnection=true`,
-    )
+  async function seen(state: 'cut' | 'stalled') {
+    const { proxy } = await behindProxy()
+    const store = await open(proxy.uri)
     const service = await startService(store)
+    undo.push(() => service.close())
     const { users } = service
-    const readiness = createReadiness()
-    await readiness.started(store)
-    const before = [(await users.GET('/users')).response.status, readiness.reason()]
+    const before = (await users.GET('/users')).response.status
 
     proxy.be(state)
     const calls = everyOperation.map(async ([operation, call]) => {
@@ -39,112 +61,174 @@ describeMongodb('a MongoDB that goes away', () => {
     })
     const opening = openMongoStore(`mongodb://127.0.0.1:${proxy.port}/x`)
     await expect(opening).rejects.toThrow(StoreFailure)
-    const answers = Object.fromEntries(await Promise.all(calls))
-    const during = readiness.reason()
+    const responses = Object.fromEntries(await Promise.all(calls))
 
     proxy.be('open')
     while ((await users.GET('/users')).error);
-    readiness.stopping()
-    await service.close()
-    await store.close()
-    await proxy.close()
-    return { before, answers, during, after: readiness.reason() }
+    return { before, responses }
   }
 
+  // Less than the 30 s that the driver would wait. Not a measurement: a test that takes longer hangs.
+  test('fails every operation and every start within seconds, and serves again afterwards', async () => {
+    const failed = [500, { message: 'the data store failed' }]
+    const expected = {
+      before: 200,
+      responses: Object.fromEntries(everyOperation.map(([operation]) => [operation, failed])),
+    }
+    expect(await Promise.all([seen('cut'), seen('stalled')])).toEqual([expected, expected])
+  }, 25_000)
+
   test(
-    'fails every operation and every start within seconds, stays ready, and serves again afterwards',
+    'fails hundreds of calls within seconds, for the reason of the outage, and is found again',
     async () => {
-      const place = mongodbPlace()
-      const [cut, stalled] = await Promise.all([seen(place, 'cut'), seen(place, 'stalled')])
-      await place.remove()
-      const failed = [500, { message: 'the data store failed' }]
-      const expected = {
-        before: [200, undefined],
-        answers: Object.fromEntries(everyOperation.map(([operation]) => [operation, failed])),
-        during: undefined,
-        after: 'stopping',
+      const { proxy } = await behindProxy()
+      const store = await open(proxy.uri)
+      const { id, email } = await store.create(newUser())
+      for (let round = 0; round < rounds(2, 20); round += 1) {
+        proxy.be(round % 2 ? 'stalled' : 'cut')
+        const calls: Promise<unknown>[] = []
+        for (let ms = round < 2 ? 6_000 : Math.random() * 4_000; ms > 0; ms -= 50) {
+          calls.push(store.find(id), store.findByEmail(email), store.create(newUser()))
+          calls.push(store.rename(id, 'x'), store.ids(undefined, 1), usersIn(store))
+          await sleep(50) // the client is replaced every two seconds
+        }
+        proxy.be('open') // while calls wait
+        const rename = () => store.rename(id, 'x').catch(() => false)
+        expect((await rename()) || (await rename()) || (await rename())).toBe(true)
+        const results = (await Promise.allSettled(calls)) as Partial<PromiseRejectedResult>[]
+        const kinds = results.flatMap(({ reason }) => (reason ? (reason as StoreFailure).kind : []))
+        expect(['connection closed', 'no response']).toEqual(expect.arrayContaining(kinds))
+        if (round < 2) expect(kinds.length).toBeGreaterThan(100)
+        await sleep(Math.random() * 700)
       }
-      expect({ cut, stalled }).toEqual({ cut: expected, stalled: expected })
     },
-    SECONDS,
+    rounds(25_000, 250_000),
   )
 
   test('and comes back empty gets its index again, also when no request failed meanwhile', async () => {
-    const place = mongodbPlace()
-    const { proxy, uri } = await behindProxy(place)
-    const store = await openMongoStore(uri)
+    const { place, proxy } = await behindProxy()
+    const store = await open(proxy.uri)
     proxy.be('cut')
     await place.remove()
     proxy.be('open')
-    const user = newUser()
-    await store.create(user)
-    await expect(store.create(user)).rejects.toThrow(EmailTaken)
-    await store.close()
-    await proxy.close()
-    await place.remove()
+    const fields = newUser()
+    await store.create(fields)
+    await expect(store.create(fields)).rejects.toThrow(EmailTaken)
+  })
+
+  test('and comes back breaks off no list, which has the users of now', async () => {
+    const { place, proxy } = await behindProxy()
+    const [store, other] = [await open(proxy.uri), await open(place.mongodbUri!)]
+    const users = Array.from({ length: 100 }, () => user())
+    await store.createMany(users, false)
+    const listed: User[] = []
+    for await (const page of store.list()) {
+      listed.push(...page)
+      if (listed.length !== 5) continue
+      proxy.be('cut')
+      await other.remove(users[99]!.id)
+      users.push(await other.create(newUser()))
+      proxy.be('open')
+    }
+    expect(listed).toEqual(users.toSpliced(99, 1))
   })
 })
 
-describeMongodb('a service whose MongoDB is away at the start', () => {
-  afterAll(killPrograms)
-
-  test('is alive and not ready, and ready when MongoDB is there', async () => {
-    const place = mongodbPlace()
-    const { proxy, uri } = await behindProxy(place)
+describeMongodb('a service whose MongoDB is unreachable at the start', () => {
+  test('is alive and not ready, and ready when MongoDB is there; then stays ready, and tells an outage', async () => {
+    const { place, proxy } = await behindProxy()
     proxy.be('cut')
-    const service = serve(place, { MONGODB_URI: uri })
-    const url = await service.listening()
-    const probe = async (path: string) => (await fetch(service.ops() + path)).text()
-    expect(await probe('/livez')).toBe('alive')
-    expect(await probe('/readyz')).toBe('the store cannot be reached')
-    const login = () => send(Number(new URL(url).port), 'POST /login', { json: { email: 'x' } })
+    const service = serve(place, { MONGODB_URI: proxy.uri })
+    const port = Number(new URL(await service.listening()).port)
+    const login = () => send(port, 'POST /login', { json: { email: 'nobody@example.com' } })
+    expect(await probe(service, '/livez')).toBe('200 alive')
+    while ((await probe(service)) === '503 starting') await sleep(20)
+    expect(await probe(service)).toMatch(/^503 starting, but the store cannot be used: (conn|no )/)
     expect((await login()).status).toBe(500)
     proxy.be('open')
-    while ((await probe('/readyz')) !== 'ready') await sleep(50)
+    while ((await probe(service)) !== '200 ready') await sleep(20)
     expect((await login()).status).toBe(401)
-    await killPrograms()
-    await proxy.close()
-    await place.remove()
-  })
 
-  test('ends with a message when the address can never work', async () => {
-    const place = mongodbPlace()
-    const service = serve(place, { MONGODB_URI: 'mongodb://localhost:99999' })
+    proxy.be('cut')
+    const answers = await Promise.all(Array.from({ length: 30 }, login))
+    while ((await probe(service)) === '200 ready') await sleep(20)
+    expect(await probe(service)).toMatch(/^200 ready, but the store cannot be used: (conn|no )/)
+    proxy.be('open')
+    while ((await probe(service)) !== '200 ready') await sleep(20)
+    service.process.kill('SIGTERM')
+    expect(await service.ended).toBe(0)
+    const lines = linesOf(service)
+    for (const { headers } of answers) {
+      const cause = expect.stringMatching(/^cannot use MongoDB at 127\.0\.0\.1:\d+\/test-.*: /)
+      const line = lines.find(({ id, msg }) => id === headers['x-request-id'] && msg === 'request')
+      expect(line).toMatchObject({ status: 500, cause })
+    }
+    const stacks = lines.flatMap(({ err }) => err?.message.replace(/\d+/g, '') ?? [])
+    expect(stacks).toEqual([...new Set(stacks)])
+    const ends = lines.filter(({ msg }) => msg === 'the store responds again')
+    expect(ends).toMatchObject([{ failed: 1 }, { failed: 30 }])
+    expect(service.output.stdout).not.toContain('nobody@')
+  }, 25_000)
+
+  test('ends with a message when its address can never work', async () => {
+    const service = serve(mongodbPlace(), { MONGODB_URI: 'mongodb://localhost:99999' })
     expect(await service.ended).toBe(1)
     expect(service.output.stderr).toMatch(/^cannot use MONGODB_URI: .*99999/)
   })
 
-  test('ends with a message when MongoDB is there and refuses the credentials', async () => {
-    const place = mongodbPlace()
-    const { proxy, uri } = await behindProxy(place)
-    proxy.be('cut')
-    const MONGODB_URI = uri.replace(/\/\/([^@/]*@)?/, '//nobody:wrong-password@')
-    const service = serve(place, { MONGODB_URI })
-    await service.listening()
-    proxy.be('open')
-    expect(await service.ended).toBe(1)
-    const message = /^cannot use the data store: .*authentication/i
-    expect(service.output.stderr).toMatch(message)
-    await proxy.close()
-  })
+  test('says at /readyz and in the log what is wrong, and never its password', async () => {
+    const mute = net.createServer().listen(0, '127.0.0.1')
+    await once(mute, 'listening')
+    undo.push(() => mute.close())
+    const { port } = mute.address() as AddressInfo
+    const server = mongodbPlace().mongodbUri!.replace(/^mongodb:\/\/([^@/]*@)?|\?.*/g, '')
+    const addresses = {
+      'authentication failed': `${server}?directConnection=true`,
+      'replica set not found': `${server}?replicaSet=nowhere`,
+      'unknown host': 'nowhere.invalid:27017/x',
+      'connection refused': '127.0.0.1:1/x',
+      'no response': `127.0.0.1:${port}/x`,
+    }
+    const starts = Object.entries(addresses).map(async ([kind, address]) => {
+      const MONGODB_URI = `mongodb://ada:wrong-password@${address}`
+      const service = serve(sqlitePlace(), { MONGODB_URI, SIGNING_SECRET: SECRET })
+      await service.listening()
+      const state = `503 starting, but the store cannot be used: ${kind}`
+      while ((await probe(service)) !== state) await sleep(20)
+      const errors = linesOf(service).flatMap(({ err }) => err?.message ?? [])
+      const message = `cannot use MongoDB at ${address.replace(/\?.*/, '')}: ${kind}: `
+      expect(errors).toContainEqual(expect.stringContaining(message))
+      expect(service.output.stdout).not.toContain('wrong-password')
+    })
+    await Promise.all(starts)
+  }, 25_000)
 
   test('waits for DNS, too', async () => {
-    const place = mongodbPlace()
-    const { proxy } = await behindProxy(place)
-    const before = dns.getServers()
+    const { proxy } = await behindProxy()
+    const servers = dns.getServers()
     const dnsPort = await freePort()
     dns.setServers([`127.0.0.1:${dnsPort}`])
-    const store = await openMongoStore('mongodb+srv://db.0.0.1/x?tls=false', () => {}, true)
-    await expect(store.isEmpty()).rejects.toMatchObject({ isFinal: false })
+    undo.push(() => dns.setServers(servers))
+    const store = await open('mongodb+srv://db.0.0.1/x?tls=false', { allowUnreachable: true })
+    await expect(store.isEmpty()).rejects.toMatchObject({ kind: 'unknown host' })
     const server = startDns(dnsPort, proxy.port)
+    undo.push(() => server.close())
     await once(server, 'listening')
     expect(await store.isEmpty()).toBe(true)
-    dns.setServers(before)
-    await store.close()
-    server.close()
-    await proxy.close()
   })
 })
+
+/** What a service responds to operators: the status and the text. */
+async function probe(service: Program, path = '/readyz'): Promise<string> {
+  const response = await fetch(service.ops() + path)
+  return `${response.status} ${await response.text()}`
+}
+
+/** The lines of the log. */
+function linesOf({ output }: Program): { err?: { message: string }; [field: string]: unknown }[] {
+  const lines = output.stdout.split('\n').slice(0, -1)
+  return lines.map((line) => JSON.parse(line))
+}
 
 /** A DNS server on which every name has one SRV record, 127.0.0.1:`port`, and nothing else. */
 function startDns(dnsPort: number, port: number): dgram.Socket {
@@ -161,55 +245,4 @@ function startDns(dnsPort: number, port: number): dgram.Socket {
       from,
     )
   })
-}
-
-/** A proxy to the server of `place`, and the URI through it. */
-async function behindProxy(place: Place) {
-  const [, target = ''] = /\/\/(?:[^@/]*@)?([^,/?]+)/.exec(place.mongodbUri!)!
-  const proxy = await startProxy(target)
-  return { proxy, uri: place.mongodbUri!.replace(target, `127.0.0.1:${proxy.port}`) }
-}
-
-interface Proxy {
-  port: number
-  be(state: 'open' | 'cut' | 'stalled'): void
-  close(): Promise<void>
-}
-
-async function startProxy(target: string): Promise<Proxy> {
-  const [host, port = '27017'] = target.split(':')
-  const pairs = new Set<[Socket, Socket]>()
-  let state = 'open'
-  const server: Server = net.createServer((inward) => {
-    if (state === 'cut') return void inward.destroy()
-    const outward = net.connect(Number(port), host)
-    const pair: [Socket, Socket] = [inward, outward]
-    pairs.add(pair)
-    inward.pipe(outward).pipe(inward)
-    for (const socket of pair) {
-      socket.on('error', () => {}).on('close', () => pair.forEach((end) => end.destroy()))
-    }
-    if (state === 'stalled') stall(pair)
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  return {
-    port: (server.address() as AddressInfo).port,
-    be(next) {
-      state = next
-      for (const pair of pairs) {
-        if (next === 'stalled') stall(pair)
-        else pair[0].destroy() // a stalled connection is never used again
-      }
-    },
-    async close() {
-      server.close()
-      for (const [inward] of pairs) inward.destroy()
-      await once(server, 'close')
-    },
-  }
-}
-
-function stall([inward, outward]: [Socket, Socket]): void {
-  inward.unpipe().pause()
-  outward.unpipe().pause()
 }

@@ -1,0 +1,33 @@
+// A store for a dry run: it returns what the configured store would return, and does not change that store.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openExisting, openStore } from '../../src/store/open.ts'
+import type { UserToImport, UserStore } from '../../src/store/user-store.ts'
+
+/** @throws StoreFailure */
+export async function openDryRun(
+  config: Parameters<typeof openStore>[0],
+): Promise<Pick<UserStore, 'createMany' | 'maxBatchSize' | 'close'>> {
+  const real = await openExisting(config)
+  const folder = existsSync(config.dataDir) ? config.dataDir : tmpdir()
+  const dataDir = mkdtempSync(join(folder, 'dry-run-'))
+  const copy = await openStore({ mongodbUri: undefined, dataDir })
+
+  const findConflict = async ({ id, email }: UserToImport) =>
+    (await real?.findByEmail(email)) ?? (id === undefined ? undefined : real?.find(id))
+
+  return {
+    ...copy,
+    async createMany(users, update) {
+      const conflicts = (await Promise.all(users.map(findConflict))).flatMap((user) => user ?? [])
+      await copy.createMany(conflicts, false)
+      return copy.createMany(users, update)
+    },
+    async close() {
+      await real?.close()
+      await copy.close()
+      rmSync(dataDir, { recursive: true })
+    },
+  }
+}

@@ -1,0 +1,110 @@
+// Opens and copies the database file. Knows nothing of users but their table.
+import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
+import { closeSync, constants, existsSync, lstatSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { StoreFailure } from '../user-store.ts'
+import { migrate } from './schema.ts'
+
+/** How long a call waits for a write of another process, and how often it is tried, in milliseconds. */
+const TIMEOUT_MS = 2_000
+const RETRY_MS = 5
+
+/**
+ * Opens the SQLite database `file`; makes it and its folder if they do not exist.
+ *
+ * @throws StoreFailure the file cannot be opened, or is not a database of users
+ */
+export async function openDatabase(file: string): Promise<DatabaseSyncInstance> {
+  const folder = dirname(file)
+  await retryWhileBusy(() => {
+    makeFolder(folder)
+    for (const suffix of SUFFIXES) checkOwner(file + suffix)
+    // Only its owner can ever read it.
+    closeSync(openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600))
+  }, `keep users in the folder ${folder} (DATA_DIR)`)
+  return retryWhileBusy(() => open(file), `open SQLite in ${file}`)
+}
+
+/**
+ * Keeps the database `file` as it is, with all that was committed, so that it can be copied like any other file.
+ * Services go on: what they write stays in the write-ahead log, which grows.
+ *
+ * A transaction that began to read while the log was empty reads only the file. Until it ends, no checkpoint can
+ * change the file: WAL_READ_LOCK(0) in https://www.sqlite.org/walformat.html.
+ *
+ * @returns the size of the log, in bytes; and a function that ends this and gives the space of the log back
+ * @throws StoreFailure services write all the time, or another process copies the file
+ */
+export async function freezeSqlite(file: string) {
+  for (const suffix of SUFFIXES) checkOwner(file + suffix)
+  const db = new DatabaseSync(file)
+  const logSize = () => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  const emptyLog = (then: string) =>
+    retryWhileBusy(() => {
+      db.exec(`PRAGMA wal_checkpoint; PRAGMA wal_checkpoint(TRUNCATE); ${then}`)
+      if (logSize() === 0) return
+      if (db.isTransaction) db.exec('ROLLBACK')
+      throw Object.assign(new Error('its log is in use'), { errcode: BUSY })
+    }, `back up SQLite in ${file}`)
+  await emptyLog('BEGIN; SELECT 1 FROM sqlite_schema')
+  async function release() {
+    db.exec('ROLLBACK')
+    await emptyLog('').catch(() => {}) // then services empty it
+  }
+  return { logSize, release }
+}
+
+/** Makes a call of the library; tries again while another process writes. @throws StoreFailure */
+export async function retryWhileBusy<T>(call: () => T, task?: string): Promise<T> {
+  for (const deadline = performance.now() + TIMEOUT_MS; ; await sleep(RETRY_MS)) {
+    try {
+      return call()
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= deadline) throw new StoreFailure(error, task)
+    }
+  }
+}
+
+const BUSY = 5 // https://www.sqlite.org/rescode.html; the low byte is the primary code
+const isBusy = (error: unknown): boolean =>
+  ((error as { errcode?: number }).errcode ?? 0) % 256 === BUSY
+
+/**
+ * The files that SQLite opens: the database, and what it finds beside it. A planted journal would rewrite the
+ * database, and delete the files that it names (https://www.sqlite.org/fileformat2.html#the_rollback_journal).
+ */
+const SUFFIXES = ['', '-journal', '-wal', '-shm']
+
+/** @throws Error another user can have planted the file, or can change it */
+function checkOwner(file: string): void {
+  const stats = lstatSync(file, { throwIfNoEntry: false })
+  if (!stats) return
+  if (!stats.isFile()) throw new Error(`${file} is not a regular file`)
+  if (stats.uid !== (process.geteuid?.() ?? stats.uid))
+    throw new Error(`${file} belongs to another user`)
+  if (stats.mode & 0o002) throw new Error(`every user can write ${file}; use chmod 600`)
+}
+
+/** Does not use the option `recursive` of `mkdirSync`: on /proc/x, Node 20 and 24 would try forever. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return
+  makeFolder(dirname(folder))
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    if (!existsSync(folder)) throw error // otherwise another process has just made it
+  }
+}
+
+function open(file: string): DatabaseSyncInstance {
+  const db = new DatabaseSync(file)
+  try {
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+    migrate(db)
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}

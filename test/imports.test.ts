@@ -1,0 +1,56 @@
+// Imports go one way (CONTRIBUTING.md), and a new file may import from another folder only what a rule allows.
+import { expect, test } from '@jest/globals'
+import { spawnSync } from 'node:child_process'
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { root } from './support/readme.ts'
+
+const REFUSED = [
+  'new.ts imports ./main.ts',
+  'new.ts imports ./http/limits.ts',
+  'new.ts imports ../scripts/program.ts',
+  'new/file.ts imports ../config.ts',
+  'new/file.ts imports ../http/limits.ts',
+  'new/inner/file.ts imports ../../http/limits.ts',
+  'http/new.ts imports ../contract/body.ts',
+  'http/new/file.ts imports ../../users.ts',
+  'auth/new.ts imports ../store/user-store.ts',
+  'contract/new.ts imports ../users.ts',
+  'store/new.ts imports ../http/failure.ts',
+  'store/new/file.ts imports ../../http/failure.ts',
+  'telemetry/new.ts imports ../store/open.ts',
+  'operator/new.ts imports ../contract/body.ts',
+  'client/new.ts imports ../contract/body.ts',
+  'users.ts imports ./app.ts',
+  'login.ts imports ./store/open.ts',
+  'errors.ts imports ./users.ts',
+  'config.ts imports ./http/server.ts',
+  'app.ts imports ./service.ts',
+  'service.ts imports ./main.ts',
+]
+
+const ALLOWED = [
+  'new.ts imports node:fs',
+  'new/file.ts imports ./other.ts',
+  'new/file.ts imports ./inner/other.ts',
+  'store/new/file.ts imports ../user-store.ts',
+  'users.ts imports ./preconditions.ts',
+]
+
+test('oxlint refuses every import that no rule allows, and no other', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'users-service-'))
+  cpSync(join(root, '.oxlintrc.json'), join(folder, '.oxlintrc.json'))
+  for (const line of [...REFUSED, ...ALLOWED]) {
+    const [path, imported] = line.split(' imports ') as [string, string]
+    const file = join(folder, 'src', path)
+    mkdirSync(dirname(file), { recursive: true })
+    appendFileSync(file, `import '${imported}'\n`)
+  }
+  const oxlint = join(root, 'node_modules/.bin/oxlint')
+  const { stdout } = spawnSync(oxlint, ['--format=unix'], { cwd: folder, encoding: 'utf8' })
+  rmSync(folder, { recursive: true })
+  const found = stdout.matchAll(/^src\/(.*?):.* '(.*)' import is restricted/gm)
+  const refused = [...found].map(([, path, imported]) => `${path} imports ${imported}`)
+  expect(refused.sort()).toEqual(REFUSED.toSorted())
+})

@@ -1,0 +1,216 @@
+// The alerts: promtool runs them, also on the metrics of a real outage. Each has a section of the runbook.
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parse, stringify } from 'yaml'
+import { startProxy } from './support/mongodb-proxy.ts'
+import { killPrograms, serve } from './support/program.ts'
+import { root } from './support/readme.ts'
+import { send } from './support/service.ts'
+import { describeMongodb, mongodbPlace } from './support/stores.ts'
+
+const runbook = readFileSync(join(root, 'k8s/runbook.md'), 'utf8')
+const rule = readFileSync(join(root, 'k8s/components/monitoring/prometheusrule.yaml'), 'utf8')
+const { spec } = parse(rule) as {
+  spec: { groups: { rules: { alert?: string; annotations?: { runbook_url: string } }[] }[] }
+}
+
+test('each alert has a section of the runbook, and each section an alert', () => {
+  const [, ...sections] = runbook.split(/^## (?=UsersService)/m)
+  const names = sections.map((text) => text.split('\n')[0]!)
+  const alerts = spec.groups.flatMap(({ rules }) => rules).filter(({ alert }) => alert)
+  expect(alerts.map(({ alert }) => alert)).toEqual(names)
+  const urls = names.map((name) =>
+    expect.stringMatching(`^https:.*/runbook.md#${name.toLowerCase()}$`),
+  )
+  expect(alerts.map(({ annotations }) => annotations?.runbook_url)).toEqual(urls)
+  for (const text of sections) {
+    const parts = [...text.matchAll(/^\*\*(.*?)\*\*/gm)].map(([, part]) => part)
+    expect(parts).toEqual(['For users:', 'The cause:', 'What to do:', 'It is over when'])
+  }
+})
+
+const testPromtool = spawnSync('promtool', ['--version']).status === 0 ? test : test.skip
+const folder = mkdtempSync(join(tmpdir(), 'alerts-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function promtool(command: string[], files: Record<string, object>): string {
+  for (const [name, content] of Object.entries(files))
+    writeFileSync(join(folder, name), stringify(content))
+  const { stdout, stderr } = spawnSync('promtool', command, { cwd: folder, encoding: 'utf8' })
+  return stdout + stderr
+}
+
+testPromtool('the queries of the runbook are valid', () => {
+  const queries = [...runbook.matchAll(/^```promql\n(.*?)^```$/gms)]
+  const rules = queries.map(([, expr], i) => ({ record: `query_${i}`, expr }))
+  const files = { 'queries.yml': { groups: [{ name: 'runbook', rules }] } }
+  expect(promtool(['check', 'rules', 'queries.yml'], files)).toMatch(/SUCCESS: \d\d/)
+})
+
+/**
+ * At each time exactly these alerts fire, each of them once.
+ *
+ * @param series lines such as `up{job="x"} 1x10`, in promtool's notation
+ * @param expected such as `{ '5m': ['UsersServiceDown users'] }`, with the namespace
+ */
+function expectAlerts(series: string, expected: Record<string, string[]>, interval = '15s'): void {
+  const lines = series
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/(?<=}) /))
+  const input_series = lines.map(([series, values]) => ({ series, values }))
+  const promql_expr_test = Object.entries(expected).map(([eval_time, alerts]) => ({
+    expr: 'sum by (alertname, namespace) (ALERTS{alertstate="firing"})',
+    eval_time,
+    exp_samples: alerts.map((alert) => ({
+      labels: alert.replace(/(.*) (.*)/, '{alertname="$1", namespace="$2"}'),
+      value: 1,
+    })),
+  }))
+  const tests = [{ interval, input_series, promql_expr_test }]
+  const run = { rule_files: ['rules.yml'], evaluation_interval: interval, tests }
+  const output = promtool(['test', 'rules', 'test.yml'], { 'rules.yml': spec, 'test.yml': run })
+  expect(output).toMatch(/SUCCESS\s*$/)
+}
+
+describeMongodb('on the metrics of a service that could not reach MongoDB for a while', () => {
+  const user = '/users/665f1c2e8b3f4a0012d4c001'
+  const REQUESTS = ['GET /users', `GET ${user}`, `DELETE ${user}`]
+  const COUNTS =
+    /^(ready|http_request_duration_seconds_count|store_operation_failures_total)(?:\{(.*)\})? (\d+)$/gm
+  /** Of a service after a few requests, after more, and after the same in an outage: series and their values. */
+  const [idle, worked, failed] = [{}, {}, {}] as Record<string, number>[]
+
+  beforeAll(async () => {
+    const proxy = await startProxy(process.env['MONGODB_URI']!)
+    const place = mongodbPlace(proxy.uri)
+    const service = serve(place)
+    const port = Number(new URL(await service.listening()).port)
+    for (const counts of [idle, worked, failed]) {
+      if (counts === failed) proxy.be('cut')
+      await Promise.all(REQUESTS.map((line) => send(port, line)))
+      const metrics = await (await fetch(`${service.ops()}/metrics`)).text()
+      for (const [, name, labels = '', count] of metrics.matchAll(COUNTS)) {
+        counts![`${name}{${labels}`] = Number(count)
+      }
+    }
+    proxy.be('open')
+    await killPrograms()
+    await place.remove()
+    await proxy.close()
+  })
+
+  /**
+   * An hour of a pod in the namespace `users` and of one in `other`. Then all requests in `users` fail for so many
+   * seconds. Then 15 minutes.
+   */
+  function outage(seconds: number, requestsPerSecond: number): string {
+    const lines: string[] = []
+    const rounds = (15 * requestsPerSecond) / REQUESTS.length // from sample to sample
+    for (const namespace of ['users', 'other']) {
+      for (const [name, end] of Object.entries(failed!)) {
+        const [before = 0, after = 0] = [idle![name], worked![name]]
+        let value = after
+        const values = Array.from({ length: 301 }, (_, i) => {
+          const left = i > 240 && namespace === 'users' ? seconds - 15 * (i - 241) : 0
+          const share = Math.max(0, Math.min(1, left / 15)) // of the time since the last sample
+          value += rounds * (share * (end - after) + (1 - share) * (after - before))
+          return name in worked! || value > 0 ? value : '_'
+        })
+        lines.push(`${name}, job="users-service", namespace="${namespace}"} ${values.join(' ')}`)
+      }
+    }
+    return lines.join('\n').replaceAll('{, ', '{')
+  }
+
+  const [ERRORS, STORE] = ['UsersServiceErrors users', 'UsersServiceStoreFails users']
+
+  testPromtool(
+    'an outage of 60 s raises two alerts, within it, until at most 2 minutes after it',
+    () => {
+      const both = [ERRORS, STORE]
+      expectAlerts(outage(60, 60), { '60m': [], '60m45s': both, '61m30s': both, '63m': [] })
+    },
+  )
+
+  testPromtool('a failover of 10 s raises no alert for errors', () => {
+    const series = outage(10, 60).replaceAll('_ ', '0 ') // not the first errors: they would count less
+    expectAlerts(series, { '60m30s': [STORE], '61m': [STORE], '63m': [] })
+  })
+
+  testPromtool('one 500 at 0.1 requests per second raises no alert', () => {
+    for (const before of ['_', '0']) {
+      const series = outage(0, 0.1).replace(/("500".*}).*/, `$1 ${before}x239 1x60`)
+      expectAlerts(series, { '60m': [], '60m30s': [], '62m': [] })
+    }
+  })
+})
+
+testPromtool(
+  'without a ready pod, UsersServiceDown fires for its namespace, until a day after its pods are gone',
+  () => {
+    const series = `
+    up{job="users-service", namespace="deleted"} 1x10 stale _x1600
+    ready{job="users-service", namespace="deleted"} 1x10 stale _x1600
+    up{job="users-service", namespace="unreachable"} 1x10 0x1600
+    ready{job="users-service", namespace="unreachable"} 1x10 stale _x1600
+    up{job="users-service", namespace="unready"} 1x1611
+    ready{job="users-service", namespace="unready"} 1x10 0x1600
+    up{job="users-service", namespace="watched"} 1x1611
+    ready{job="users-service", namespace="watched"} 1x1611`
+    const others = ['UsersServiceDown unreachable', 'UsersServiceDown unready']
+    const all = ['UsersServiceDown deleted', ...others]
+    expectAlerts(series, { '10m': [], '12m': all, '24h': all, '24h15m': others }, '1m')
+  },
+)
+
+/** What is wrong in the namespace `users` from 10 to 35 minutes, and what is not wrong in `other`. */
+const CASES: Record<string, string> = {
+  'UsersServiceErrors: 4 % for a while, not 1 %': `
+    http_request_duration_seconds_count{job="users-service", namespace="users", status="500"} 0x39 0+30x99 3000x200
+    http_request_duration_seconds_count{job="users-service", namespace="users", status="200"} 0+720x340
+    http_request_duration_seconds_count{job="users-service", namespace="other", status="500"} 0+10x340
+    http_request_duration_seconds_count{job="users-service", namespace="other", status="200"} 0+990x340`,
+  'UsersServiceSlow: slow responses, not slow lists or failures': `
+    http_request_duration_seconds_bucket{job="users-service", namespace="users", status="200", le="0.5"} 0+9x39 360x99 360+9x200
+    http_request_duration_seconds_bucket{job="users-service", namespace="users", status="200", le="1"} 0+9x340
+    http_request_duration_seconds_bucket{job="users-service", namespace="users", status="200", le="+Inf"} 0+9x340
+    http_request_duration_seconds_bucket{job="users-service", namespace="other", status="500", le="1"} 0+9x340
+    http_request_duration_seconds_bucket{job="users-service", namespace="other", status="500", le="+Inf"} 0+9x340
+    http_request_duration_seconds_bucket{job="users-service", namespace="other", operation="listUsers", le="1"} 0+9x340
+    http_request_duration_seconds_bucket{job="users-service", namespace="other", operation="listUsers", le="+Inf"} 0+9x340`,
+  'UsersServiceRefusesTokens: many invalid tokens, not expired ones': `
+    tokens_refused_total{job="users-service", namespace="users", reason="invalid"} 0x39 0+30x99 3000x200
+    tokens_refused_total{job="users-service", namespace="other", reason="expired"} 0+30x340`,
+  'UsersServiceEventLoopLag: more than 0.1 s': `
+    nodejs_eventloop_lag_p99_seconds{job="users-service", namespace="users"} 0.01x39 0.2x99 0.01x200
+    nodejs_eventloop_lag_p99_seconds{job="users-service", namespace="other"} 0.09x340`,
+  'UsersServiceDropsLogLines: when the counter rises': `
+    log_lines_dropped_total{job="users-service", namespace="users"} 0x39 0+1x99 100x200
+    log_lines_dropped_total{job="users-service", namespace="other"} 100x340`,
+  'UsersServiceRolloutStuck: when Kubernetes says so': `
+    kube_deployment_status_condition{namespace="users", deployment="users-service", condition="Progressing", status="false"} 0x39 1x99 0x200
+    kube_deployment_status_condition{namespace="other", deployment="users-service", condition="Available", status="false"} 1x340
+    kube_deployment_status_condition{namespace="other", deployment="another", condition="Progressing", status="false"} 1x340`,
+  'UsersServiceRestarts: three in half an hour, not one': `
+    kube_pod_container_status_restarts_total{namespace="users", container="users-service"} 0x39 0+1x3 3x300
+    kube_pod_container_status_restarts_total{namespace="other", container="users-service"} 0x39 1x300
+    kube_pod_container_status_restarts_total{namespace="other", container="another"} 0+1x340`,
+  'UsersServiceAtMaximum: as many pods as allowed': `
+    kube_horizontalpodautoscaler_status_current_replicas{namespace="users", horizontalpodautoscaler="users-service"} 9x39 10x99 9x200
+    kube_horizontalpodautoscaler_spec_max_replicas{namespace="users", horizontalpodautoscaler="users-service"} 10x340
+    kube_horizontalpodautoscaler_status_current_replicas{namespace="other", horizontalpodautoscaler="another"} 10x340
+    kube_horizontalpodautoscaler_spec_max_replicas{namespace="other", horizontalpodautoscaler="another"} 10x340`,
+  'UsersServiceVolumeFills: a volume over 80 %': `
+    kubelet_volume_stats_used_bytes{namespace="users", persistentvolumeclaim="users-service"} 79x39 81x99 79x200
+    kubelet_volume_stats_capacity_bytes{namespace="users", persistentvolumeclaim="users-service"} 100x340
+    kubelet_volume_stats_used_bytes{namespace="other", persistentvolumeclaim="another"} 99x340
+    kubelet_volume_stats_capacity_bytes{namespace="other", persistentvolumeclaim="another"} 100x340`,
+}
+
+testPromtool.each(Object.entries(CASES))('%s', (rule, series) => {
+  expectAlerts(series, { '9m': [], '34m': [rule.replace(/:.*/, ' users')], '70m': [] })
+})

@@ -1,0 +1,165 @@
+// backup, as a program, and what its copies hold.
+import { expect, test } from '@jest/globals'
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { buffer, text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gunzipSync } from 'node:zlib'
+import { databaseIn, openStore } from '../../src/store/open.ts'
+import { Load } from '../support/load.ts'
+import { dist, runToEnd, serve } from '../support/program.ts'
+import { testAsRoot, tmpfsPlace } from '../support/root.ts'
+import { databaseOf, SECRET, sqlitePlace, usersAt, type Place } from '../support/stores.ts'
+import { useTransfers } from '../support/transfers.ts'
+import { newUser } from '../support/users.ts'
+
+const { folder, at, file, done } = useTransfers()
+
+const backup = (place: Place, target: string) => done('backup', place, [target])
+
+const longName = () => randomBytes(750).toString('base64') // little shorter when it is compressed
+
+/** A place with a database of 1 MB, which is more than a pipe holds. */
+async function filled(kind: () => Place = sqlitePlace): Promise<Place> {
+  const place = at(kind)
+  const store = await openStore(place)
+  const users = Array.from({ length: 1_000 }, () => newUser({ name: longName() }))
+  await store.createMany(users, false)
+  await store.close()
+  return place
+}
+
+/** Starts a backup to standard output, of which the first bytes have come; the rest is not read yet. */
+async function start({ environment }: Place) {
+  const env = { ...process.env, MONGODB_URI: '', ...environment }
+  const program = spawn('node', ['scripts/backup.js', '-'], { cwd: dist, env })
+  const [said, exited] = [text(program.stderr), once(program, 'exit')]
+  await once(program.stdout, 'readable')
+  const end = async () => [(await exited)[0], await said] as const
+  /** Reads the rest. */
+  async function copy(): Promise<Buffer> {
+    const bytes = await buffer(program.stdout)
+    const success = [0, expect.stringMatching(/^copied \d+ MB from .*users\.db\n$/)]
+    expect(await end()).toEqual(success)
+    return bytes
+  }
+  return { program, end, copy }
+}
+
+/** The users in a copy of the database, which must be whole. */
+async function usersOf(copy: Buffer) {
+  const place = at(sqlitePlace)
+  writeFileSync(databaseIn(place.dataDir), copy, { mode: 0o600 })
+  const db = databaseOf(place)
+  expect(db.prepare('PRAGMA integrity_check').get()).toMatchObject({ integrity_check: 'ok' })
+  db.close()
+  return usersAt(place)
+}
+
+const logOf = (place: Place) => statSync(`${databaseIn(place.dataDir)}-wal`).size
+
+test('standard output gets the users of one moment, while the service writes', async () => {
+  const place = await filled()
+  const users = await usersAt(place)
+  const service = serve(place, { SIGNING_SECRET: SECRET, STOP_DELAY: '0s' })
+  await service.listening()
+  const [store, load] = [await openStore(place), new Load(() => service.url(), 'meanwhile')]
+  load.start(4)
+  await load.more(201)
+  const earlier = await store.create(newUser())
+  const { copy } = await start(place)
+  const later = await store.create(newUser())
+  for (let i = 0; i < 100 && logOf(place) < 5_000_000; i += 1) await load.more(201) // checkpoints begin at 4 MB
+  const copied = await usersOf(await copy())
+  expect(copied.slice(0, users.length)).toEqual(users)
+  expect(copied).toContainEqual(earlier)
+  expect(copied).not.toContainEqual(later)
+
+  await load.stop()
+  expect(load.count(500)).toBe(0)
+  expect(await usersOf(await (await start(place)).copy())).toEqual(await usersAt(place))
+  await store.close()
+})
+
+test('a file gets all users; only its owner may read it; .gz compresses it', async () => {
+  const place = await filled()
+  const read = { 'copy.db': (bytes: Buffer) => bytes, 'copy.db.gz': gunzipSync }
+  for (const [name, bytesOf] of Object.entries(read)) {
+    const target = join(folder(), name)
+    expect(await backup(place, target)).toMatchObject({ code: 0, stdout: '' })
+    expect(statSync(target).mode & 0o777).toBe(0o600)
+    expect(await usersOf(bytesOf(readFileSync(target)))).toEqual(await usersAt(place))
+  }
+  expect(readdirSync(folder())).toEqual(Object.keys(read))
+})
+
+test('no file is overwritten, and no link is followed', async () => {
+  const place = await filled()
+  const [mine, link] = [file('mine.db', 'mine'), join(folder(), 'link.db')]
+  symlinkSync(join(folder(), 'target.db'), link)
+  for (const target of [mine, link]) {
+    const { code, stderr } = await backup(place, target)
+    expect([code, stderr]).toEqual([1, `${target} exists: give another file\n`])
+  }
+  expect(readFileSync(mine, 'utf8')).toBe('mine')
+  expect(readdirSync(folder())).toEqual(['link.db', 'mine.db'])
+})
+
+test('a reader that begins late gets the whole copy', async () => {
+  const place = at(sqlitePlace)
+  await (await openStore(place)).close()
+  const [db, copy] = [databaseOf(place), join(folder(), 'copy.db')]
+  const bytes = () => readFileSync(databaseIn(place.dataDir))
+  for (let i = 0; bytes().length < 65_536 + 4_096; i += 1) {
+    db.exec(`CREATE TABLE page${i} (x); PRAGMA wal_checkpoint`) // a pipe holds all pages but one
+  }
+  const command = 'node scripts/backup.js - | (sleep 1; cat >"$COPY")'
+  const env = { ...process.env, MONGODB_URI: '', ...place.environment, COPY: copy }
+  runToEnd('sh', ['-c', command], { cwd: dist, env })
+  expect(readFileSync(copy).equals(bytes())).toBe(true)
+  db.close()
+})
+
+test('it fails if the reader of standard output leaves', async () => {
+  const { program, end } = await start(await filled())
+  program.stdout.destroy()
+  expect(await end()).toEqual([1, 'the reader of standard output closed it\n'])
+})
+
+testAsRoot(
+  'when a volume has too little space, a file is refused with the sizes, nothing is left, and standard output works',
+  async () => {
+    const place = await filled()
+    const full = at(() => tmpfsPlace('2m'))
+    expect((await backup(place, databaseIn(full.dataDir))).code).toBe(0)
+    const files = readdirSync(full.dataDir)
+    for (const [name, message] of [
+      ['copy.db', /copy\.db needs 2 MB, and 1 MB are free: use another folder, or -\n$/],
+      ['copy.db.gz', /^ENOSPC: no space left on device, write\n$/],
+    ] as const) {
+      const { code, stderr } = await backup(place, join(full.dataDir, name))
+      expect([code, stderr]).toEqual([1, expect.stringMatching(message)])
+      expect(readdirSync(full.dataDir)).toEqual(files)
+    }
+    expect(await usersOf(await (await start(full)).copy())).toEqual(await usersAt(place))
+  },
+)
+
+testAsRoot(
+  'a copy that is read too slowly ends before the service has no space to write',
+  async () => {
+    const place = await filled(() => tmpfsPlace('40m'))
+    const store = await openStore(place)
+    const { program, end } = await start(place)
+    while (program.exitCode === null) {
+      await store.create(newUser({ name: longName() }))
+      await sleep(4) // a disk is slower than memory
+    }
+    expect(await end()).toEqual([1, expect.stringMatching(/^too slow: /)])
+    expect(logOf(place)).toBeLessThan(5_000_000) // its space is free again
+    await store.close()
+  },
+)

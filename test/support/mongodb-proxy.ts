@@ -1,0 +1,72 @@
+// A proxy to MongoDB that can be cut or stalled, and that knows the commands that a client has sent.
+import { BSON, type Document } from 'mongodb'
+import { once } from 'node:events'
+import net, { type AddressInfo, type Socket } from 'node:net'
+
+export interface Command extends Document {
+  name: string
+}
+
+/** A proxy to the first host of the connection string `to`. @param more options that are added to the connection string */
+export async function startProxy(to: string, more: Record<string, string> = {}) {
+  const [, login = '', target, path, query] =
+    /^mongodb:\/\/([^@/]*@)?([^,/?]+)[^/?]*(\/?[^?]*)\??(.*)$/.exec(to)!
+  const { hostname, port } = new URL(`mongodb://${target}`)
+  const pairs: [Socket, Socket][] = []
+  const sent: Buffer[][] = []
+  let state = 'open'
+  const server = net.createServer((inward) => {
+    if (state === 'cut') return void inward.destroy()
+    const pair: [Socket, Socket] = [inward, net.connect(Number(port) || 27_017, hostname)]
+    const chunks: Buffer[] = []
+    pairs.push(pair)
+    sent.push(chunks)
+    inward.on('data', (chunk) => void chunks.push(chunk))
+    inward.pipe(pair[1]).pipe(inward)
+    for (const socket of pair) {
+      socket.on('error', () => {}).on('close', () => pair.forEach((end) => end.destroy()))
+    }
+    if (state === 'stalled') stall(pair)
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const own = server.address() as AddressInfo
+  const search = { ...Object.fromEntries(new URLSearchParams(query)), directConnection: 'true' }
+  const options = new URLSearchParams({ ...search, ...more }).toString()
+  return {
+    /** The connection string through the proxy. */
+    uri: `mongodb://${login}127.0.0.1:${own.port}${path}?${options}`,
+    port: own.port,
+    be(next: 'open' | 'cut' | 'stalled') {
+      state = next
+      for (const pair of pairs) {
+        if (next === 'stalled') stall(pair)
+        else pair[0].destroy() // a stalled connection is never used again
+      }
+    },
+    /** All commands until now, without those of a connection. */
+    commands() {
+      const all = sent.flatMap((chunks) => [...commandsIn(Buffer.concat(chunks))])
+      return all.filter(({ name }) => !/^(hello|ismaster)$/i.test(name))
+    },
+    async close() {
+      server.close()
+      for (const [inward] of pairs) inward.destroy()
+      await once(server, 'close')
+    },
+  }
+}
+
+function stall([inward, outward]: [Socket, Socket]): void {
+  inward.unpipe().pause()
+  outward.unpipe().pause()
+}
+
+/** The commands in the bytes of a client: OP_MSG, whose first section has the command. */
+function* commandsIn(bytes: Buffer): Generator<Command> {
+  for (let at = 0; at < bytes.length; at += bytes.readInt32LE(at)) {
+    if (bytes.readInt32LE(at + 12) !== 2013) continue
+    const start = at + 16 + 4 + 1
+    const command = BSON.deserialize(bytes.subarray(start, start + bytes.readInt32LE(start)))
+    yield { ...command, name: Object.keys(command)[0]! }
+  }
+}

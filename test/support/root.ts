@@ -1,0 +1,26 @@
+// For tests that need root, such as those of a small file system.
+import { test } from '@jest/globals'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runToEnd } from './program.ts'
+import type { Place } from './stores.ts'
+
+const SUDO = process.getuid?.() === 0 ? [] : ['sudo', '-n']
+export const asRoot = (...command: string[]) => runToEnd('env', [...SUDO, ...command])
+const mayMount = spawnSync('unshare', ['--mount', 'true']).status === 0 || SUDO.length > 0
+const testIf = mayMount && process.platform === 'linux' ? test : test.skip
+export const testAsRoot = (name: string, run: () => Promise<void>) => testIf(name, run)
+
+/** A place for SQLite, on a file system of `size`, such as `8m`. */
+export function tmpfsPlace(size: string): Place {
+  const dataDir = mkdtempSync(join(tmpdir(), 'users-service-'))
+  const options = `size=${size},uid=${process.getuid!()},mode=700`
+  asRoot('mount', '-t', 'tmpfs', '-o', options, 'users-service', dataDir)
+  const remove = async () => {
+    asRoot('umount', '--lazy', dataDir)
+    rmSync(dataDir, { recursive: true })
+  }
+  return { mongodbUri: undefined, dataDir, environment: { DATA_DIR: dataDir }, remove }
+}
