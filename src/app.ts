@@ -25,7 +25,7 @@ export function createApp({ store, tokens, docs }: Parts): Koa {
 
   app.use(guard(tokens))
   app.use(createRouter({ ...users(store), ...login(store, tokens) }).routes())
-  if (docs) app.use(reference)
+  if (docs) app.use(reference())
   app.use(unmatched)
   return app
 }

@@ -54,18 +54,15 @@ export function transaction<T>(db: DatabaseSyncInstance, work: () => T): T {
 }
 
 function checkColumns(db: DatabaseSyncInstance): void {
-  const [actual, expected] = [columnsOf(db), Object.keys(COLUMNS)]
-  const missing = expected.filter((name) => !actual.includes(name))
-  const unknown = actual.filter((name) => !expected.includes(name))
-  if (missing.length > 0) throw new Error(`its table users has no column ${missing.join(', ')}`)
-  if (unknown.length > 0) {
-    throw new Error(`its table users has an unknown column ${unknown.join(', ')}`)
-  }
+  const actual = columnsOf(db).join(', ')
+  const expected = Object.keys(COLUMNS).toSorted().join(', ')
+  if (actual !== expected)
+    throw new Error(`its table users has the columns ${actual}, not ${expected}`)
 }
 
-/** The names of the columns; none if there is no table. */
+/** The sorted names of the columns; none if there is no table. */
 function columnsOf(db: DatabaseSyncInstance): string[] {
-  const rows = db.prepare("SELECT name FROM pragma_table_info('users')").all()
+  const rows = db.prepare("SELECT name FROM pragma_table_info('users') ORDER BY name").all()
   return (rows as { name: string }[]).map(({ name }) => name)
 }
 
