@@ -10,15 +10,12 @@ import type { UserStore } from './store/user-store.ts'
 import type { Tokens } from './auth/tokens.ts'
 import { users } from './users.ts'
 
-interface Parts {
-  store: UserStore
-  tokens: Tokens
-  /** Whether to serve the contract and its page. */
-  docs: boolean
-}
-
-/** A Koa application. It responds to every error, and emits `error` for each 5xx. */
-export function createApp({ store, tokens, docs }: Parts): Koa {
+/**
+ * A Koa application. It responds to every error, and emits `error` for each 5xx.
+ *
+ * @param docs whether to serve the contract and its page
+ */
+export function createApp(store: UserStore, tokens: Tokens, docs: boolean): Koa {
   const app = new Koa()
   respondToErrors(app)
   readRawPaths(app)

@@ -4,10 +4,7 @@ import { unknownEmail } from './errors.ts'
 import type { UserStore } from './store/user-store.ts'
 import type { Tokens } from './auth/tokens.ts'
 
-export function login(
-  store: Pick<UserStore, 'findByEmail'>,
-  tokens: Pick<Tokens, 'issue'>,
-): Pick<Handlers, 'login'> {
+export function login(store: UserStore, tokens: Tokens): Pick<Handlers, 'login'> {
   return {
     async login({ body: { email } }) {
       const user = await store.findByEmail(email)

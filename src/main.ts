@@ -29,7 +29,7 @@ try {
   process.exit(1)
 }
 
-/** The command that creates the first user in another shell: one that has `.env`, but not `environment`. */
+/** The command that creates the first user in another shell: it has `.env`, but maybe not the variables in `environment`. */
 function createUserCommand(environment: NodeJS.ProcessEnv): string {
   const options = '--name Ada --email ada@example.com'
   if (existsSync('/usr/local/bin/create-user')) return `create-user ${options}` // in the image, all shells have both
@@ -37,11 +37,13 @@ function createUserCommand(environment: NodeJS.ProcessEnv): string {
   const settings = names.flatMap((name) => {
     const value = environment[name]
     if (value === undefined) return []
-    return value && FILE_VARIABLES.includes(name)
-      ? `${name}=… `
-      : `${name}='${value.replaceAll("'", `'\\''`)}' `
+    return `${name}=${value && FILE_VARIABLES.includes(name) ? '…' : quote(value)} `
   })
-  const isNpm = environment['npm_package_name'] === 'users-service'
   const file = relative('', join(process.argv[1]!, '../../scripts/create-user.js'))
-  return `${settings.join('')}${isNpm ? 'npm run create-user --' : `node ${file}`} ${options}`
+  return `${settings.join('')}node ${quote(file)} ${options}`
+}
+
+/** A text as a word of a shell. */
+function quote(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }

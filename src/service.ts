@@ -66,7 +66,7 @@ type Observers = Parameters<typeof createRequestLog>[0] & { readiness: Readiness
 function createPublicServer(config: Config, store: UserStore, observers: Observers) {
   const { metrics, readiness } = observers
   const tokens = createTokens(openSecrets(config), config.tokenTtl)
-  const app = createApp({ store: measured(store, metrics), tokens, docs: config.docs })
+  const app = createApp(measured(store, metrics), tokens, config.docs)
   const requestLog = createRequestLog(observers)
   app.on('error', requestLog.onFailure)
   app.on('error', ({ cause }) => cause instanceof StoreFailure && readiness.onRequestFailed(store))

@@ -33,7 +33,10 @@ export function bodyReader(
     if (coding.toLowerCase() !== 'identity') throw unsupportedMediaType(COMPRESSED)
     request.headers['content-encoding'] = 'identity' // koa-bodyparser knows only lower case
     if (Number(length) > request.bodyLimit) throw bodyTooLarge()
-    if (expectsContinue(request)) ctx.res.writeContinue()
+    if (expectsContinue(request)) {
+      ctx.res.writeContinue()
+      delete request.headers.expect // from now on, the client is sending
+    }
     await request.arrival()
     if (request.isTooLarge) throw bodyTooLarge()
     return true

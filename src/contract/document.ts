@@ -24,7 +24,7 @@ export interface Operation {
 export interface Parameter {
   name: string
   in: 'path' | 'query' | 'header' | 'cookie'
-  schema: object
+  schema: { type?: string }
 }
 
 interface OperationObject {

@@ -37,7 +37,7 @@ function valueReader({ name, schema }: Parameter): (text: string) => unknown {
     if (text.includes('@') && text.includes('+')) throw invalidQuery(name, MISTAKEN_PLUS)
     const decoded = decode(text)
     if (decoded === undefined) throw invalidQuery(name, 'must be percent-encoded UTF-8')
-    const value = isNumeric(schema) ? numberIn(decoded) : decoded
+    const value = schema.type === 'integer' ? numberIn(decoded) : decoded
     if (valid(value)) return value
     throw invalidQuery(name, describeProblem(valid.errors![0]!))
   }
@@ -54,9 +54,6 @@ function decode(text: string): string | undefined {
     return undefined
   }
 }
-
-const isNumeric = (schema: { type?: unknown }) =>
-  schema.type === 'integer' || schema.type === 'number'
 
 /** A number if JavaScript writes it in the same way, so not ` 1`, `+1`, `01` or `1e2`; otherwise the text. */
 function numberIn(text: string): number | string {

@@ -39,11 +39,7 @@ function contentOf(body: unknown, type: string): string | Buffer | undefined {
 }
 
 /** A list as a stream. Waits for the first page, so that a failure before it becomes a 500. */
-async function stream(
-  list: AsyncIterable<unknown[]>,
-  write: ListWriter,
-  request: Request,
-): Promise<Readable> {
+async function stream(list: AsyncIterable<unknown[]>, write: ListWriter, request: Request) {
   async function* texts() {
     for await (const page of list) {
       request.lastProgress = performance.now() // the client has read the page before

@@ -12,14 +12,7 @@ import type { Handlers } from './handlers.ts'
 import { queryReader } from './query.ts'
 import { send, type Reply } from './reply.ts'
 
-type Handler = (input: Input) => Reply | Promise<Reply>
-
-interface Input {
-  path: Record<string, string>
-  query: unknown
-  header: Record<string, unknown>
-  body: unknown
-}
+type Handler = (input: object) => Reply | Promise<Reply>
 
 /** Routes every operation of the contract to its handler. */
 export function createRouter(handlers: Handlers): Router {
@@ -51,9 +44,7 @@ function operationServer(
   limitLarge: LimitFunction,
 ): Koa.Middleware {
   const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!)
-  const headers = operation.parameters.flatMap(({ in: place, name }) =>
-    place === 'header' ? [[name, name.toLowerCase()] as const] : [],
-  )
+  const headers = operation.parameters.filter((one) => one.in === 'header')
   const hasQuery = operation.parameters.some((one) => one.in === 'query')
   const readQuery = hasQuery ? queryReader(operation) : () => undefined
   const readBody = operation.mediaTypes.length > 0 && bodyReader(operation, limitLarge)
@@ -65,7 +56,7 @@ function operationServer(
     for (const [i, name] of names.entries()) path[name] = ctx.captures[i]
     const query = readQuery(rawQuery(request.url ?? ''))
     const header: Record<string, unknown> = {}
-    for (const [name, key] of headers) header[name] = request.headers[key]
+    for (const { name } of headers) header[name] = request.headers[name.toLowerCase()]
     const serve = async (body?: unknown) =>
       send(ctx, await handler({ path, query, header, body }), operation.responseTypes)
     return readBody ? readBody(ctx, serve) : serve()

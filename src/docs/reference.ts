@@ -36,15 +36,11 @@ export function reference(): Koa.Middleware {
     if (!page) return next()
     if (!['GET', 'HEAD'].includes(ctx.method)) throw methodNotAllowed(ctx.method, 'HEAD, GET')
     ctx.body = page.body
-    ctx.type = mediaTypeOf(ctx.path)
+    const extension = extname(ctx.path) || '.html'
+    ctx.type = extension === '.yaml' ? 'application/yaml' : extension // RFC 9512; the default of Koa is text/yaml
     ctx.etag = page.etag
     ctx.set('Cache-Control', 'no-cache')
     ctx.set('Content-Security-Policy', CONTENT_SECURITY_POLICY)
     if (ctx.fresh) ctx.status = 304
   }
-}
-
-function mediaTypeOf(path: string): string {
-  const extension = extname(path) || '.html'
-  return extension === '.yaml' ? 'application/yaml' : extension // RFC 9512; the default of Koa is text/yaml
 }

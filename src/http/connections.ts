@@ -134,14 +134,13 @@ export function createConnections({ maxConnections, maxWaitingRequests, maxStart
 
   /** Makes room for the held connections: closes those that have waited longest for their clients. */
   function makeRoom(): void {
-    const oldest = [...open.values()]
-      .filter((connection) => connection.waitsForClient())
-      .map((connection) => ({ connection, since: connection.lastProgress() }))
-      .toSorted((a, b) => a.since - b.since)
-      .slice(0, Math.min(held.size, 16)) // a few at a time, so that no request arrives meanwhile
-    const evict = () => {
-      for (const { connection, since } of oldest) {
-        if (connection.lastProgress() !== since) continue
+    const start = performance.now()
+    const evictOldest = () => {
+      const oldest = [...open.values()]
+        .filter(({ waitsForClient, lastProgress }) => waitsForClient() && lastProgress() < start)
+        .toSorted((a, b) => a.lastProgress() - b.lastProgress())
+        .slice(0, Math.min(held.size, 16)) // a few at a time: meanwhile, others may send a request
+      for (const connection of oldest) {
         open.delete(connection.socket)
         connection.evict()
       }
@@ -150,7 +149,7 @@ export function createConnections({ maxConnections, maxWaitingRequests, maxStart
       }
       if (held.size > 0) makeRoom()
     }
-    setTimeout(setImmediate, 10, evict) // first reads what their clients have sent: they may not be waiting
+    setTimeout(setImmediate, 10, evictOldest) // first reads what their clients have sent: they may not be waiting
   }
 
   /** Each connection closes after the response to its newest request. */
@@ -161,7 +160,7 @@ export function createConnections({ maxConnections, maxWaitingRequests, maxStart
 
   return {
     drain,
-    of: (socket: Socket) => open.get(socket),
+    find: (socket: Socket) => open.get(socket),
     areDraining: () => state !== 'open',
 
     add(socket: Socket): void {

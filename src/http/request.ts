@@ -87,16 +87,6 @@ export class Request extends IncomingMessage {
     if (!this.complete) await Promise.race([end, sleep(LIMITS.linger, undefined, { ref: false })])
   }
 
-  /** Whether there are several headers of this name, in lower case. Node may keep only the first of them. */
-  repeats(name: string): boolean {
-    let count = 0
-    for (let i = 0; i < this.rawHeaders.length; i += 2) {
-      const header = this.rawHeaders[i]!
-      if (header.length === name.length && header.toLowerCase() === name) count += 1
-    }
-    return count > 1
-  }
-
   /**
    * Whether Node's parser stops after this request. By default it stops for an offer to upgrade. Here it also
    * stops when the connection is closed: otherwise it would create every request that a packet contains, and

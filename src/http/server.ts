@@ -48,7 +48,7 @@ export function createServer(
   const connections = createConnections(limits)
 
   function receive(request: Request, response: ServerResponse): void {
-    const connection = connections.of(request.socket)
+    const connection = connections.find(request.socket)
     const refusal = refusalOf(request, isAllowedHost)
     const serve = () => {
       observer?.onRequest(request, response)
@@ -75,12 +75,12 @@ export function createServer(
 
   server
     .on('connection', (socket) => connections.add(socket))
-    .on('timeout', (socket) => connections.of(socket)?.evict())
+    .on('timeout', (socket) => connections.find(socket)?.evict())
     .on('request', receive)
     .on('checkContinue', receive) // contract/body.ts sends 100 Continue
     .on('checkExpectation', receive) // Node would answer 417 without a body
     .on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-      const connection = connections.of(socket)
+      const connection = connections.find(socket)
       const isParserError = /^(HPE|ERR_HTTP)_/.test(error.code ?? '') // otherwise the connection broke
       if (!connection || !isParserError) return void socket.destroy()
       const [failure, id] = [parserFailure(error), randomUUID()]
@@ -93,9 +93,8 @@ export function createServer(
     async close(timeoutMs) {
       const closed = once(server.close(), 'close')
       connections.close()
-      const end = setTimeout(connections.destroy, timeoutMs)
+      setTimeout(connections.destroy, timeoutMs).unref()
       await closed
-      clearTimeout(end)
     },
   }
 }

@@ -23,13 +23,10 @@ export async function openStore(
 
 /** Opens the store only if it exists. @throws StoreFailure */
 export async function openExisting(config: Config): Promise<UserStore | undefined> {
-  return (await exists(config)) ? openStore(config) : undefined
-}
-
-async function exists({ mongodbUri, dataDir }: Config): Promise<boolean> {
-  if (!mongodbUri) return existsSync(databaseIn(dataDir))
-  const { isMongoStore } = await import('./mongo/store.ts')
-  return isMongoStore(mongodbUri)
+  const exists = config.mongodbUri
+    ? await (await import('./mongo/store.ts')).isMongoStore(config.mongodbUri)
+    : existsSync(databaseIn(config.dataDir))
+  return exists ? openStore(config) : undefined
 }
 
 /** The file that the SQLite store keeps the users in. */

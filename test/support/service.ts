@@ -68,7 +68,7 @@ export async function startService(
   const log = createLogger('debug', undefined, {
     write: (line) => void lines.push(JSON.parse(line)),
   })
-  const app = createApp({ store, tokens, docs })
+  const app = createApp(store, tokens, docs)
   const requestLog = createRequestLog({ log, metrics: createMetrics('test') })
   app.on('error', requestLog.onFailure)
   const handle = app.callback()

@@ -92,10 +92,10 @@ export function createClient(uri: string) {
 }
 
 /** The driver retries, and each try has its own time limit; its option `timeoutMS` has no effect in 7.9. */
-async function withTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TimeoutError(timeoutMs)), timeoutMs)
+function withTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onTimeout = () => reject(new TimeoutError(`timed out after ${timeoutMs} ms`))
+    const timer = setTimeout(onTimeout, timeoutMs)
+    promise.then(resolve, reject).finally(() => clearTimeout(timer))
   })
-  return Promise.race([promise, timeout]).finally(() => clearTimeout(timer))
 }

@@ -38,12 +38,8 @@ export function toUser(document: Buffer): User {
 export const toObjectId = (id: string): ObjectId => ObjectId.createFromHexString(id)
 
 /** The users whose `field` is one of `values`, by its value. @throws the driver's error */
-export async function findUsers(
-  users: Users,
-  field: 'id' | 'email',
-  values: string[],
-): Promise<Map<string, User>> {
-  if (values.length === 0) return new Map()
+export async function findUsers(users: Users, field: 'id' | 'email', values: string[]) {
+  if (values.length === 0) return new Map<string, User>()
   const filter =
     field === 'id' ? { _id: { $in: values.map(toObjectId) } } : { email: { $in: values } }
   const options = { raw: true, batchSize: values.length + 1 }
@@ -55,10 +51,7 @@ export async function findUsers(
  * @returns for each of `documents`, why it could not be inserted
  * @throws the driver's error when it is not known which of them were inserted
  */
-export async function insertEach(
-  users: Users,
-  documents: UserDocument[],
-): Promise<(Error | undefined)[]> {
+export async function insertEach(users: Users, documents: UserDocument[]) {
   const { codes, error } = await insert(users, documents)
   return documents.map(({ email }, i) => {
     const code = codes.get(i)
@@ -103,14 +96,11 @@ const DUPLICATE_KEY = 11000 // https://www.mongodb.com/docs/manual/reference/err
  * @returns the error codes of the refused ones by index, and the driver's error
  * @throws the driver's error when it is not known which were inserted
  */
-async function insert(
-  users: Users,
-  documents: UserDocument[],
-): Promise<{ codes: Map<number, number>; error?: unknown }> {
+async function insert(users: Users, documents: UserDocument[]) {
   try {
     if (documents.length > 1) await users.insertMany(documents, { ordered: false })
     else await users.insertOne(documents[0]!)
-    return { codes: new Map() }
+    return { codes: new Map<number, number>() }
   } catch (error) {
     const codes = refusalsIn(error, documents.length)
     if (codes) return { codes, error }

@@ -30,8 +30,4 @@ const KINDS: Record<string, string> = {
 /** The server did not respond in time. */
 export class TimeoutError extends Error {
   override name = 'TimeoutError'
-
-  constructor(timeoutMs: number) {
-    super(`timed out after ${timeoutMs} ms`)
-  }
 }

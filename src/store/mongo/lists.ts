@@ -41,11 +41,7 @@ function findPage(users: Users, { after, ids }: PageQuery, limit: number): Promi
 }
 
 /** Implements `UserStore.ids`. */
-export async function findIds(
-  users: Users,
-  after: string | undefined,
-  limit: number,
-): Promise<string[]> {
+export async function findIds(users: Users, after: string | undefined, limit: number) {
   const page = { sort: { _id: 1 }, limit, batchSize: limit + 1 } as const
   const found = await users.find(idAfter(after), { projection: { _id: 1 }, ...page }).toArray()
   return found.map(({ _id }) => _id.toHexString())
