@@ -39,8 +39,9 @@ function createUserCommand(environment: NodeJS.ProcessEnv): string {
     if (value === undefined) return []
     return `${name}=${value && FILE_VARIABLES.includes(name) ? '…' : quote(value)} `
   })
+  const isNpm = environment['npm_package_name'] === 'users-service'
   const file = relative('', join(process.argv[1]!, '../../scripts/create-user.js'))
-  return `${settings.join('')}node ${quote(file)} ${options}`
+  return `${settings.join('')}${isNpm ? 'npm run create-user --' : `node ${quote(file)}`} ${options}`
 }
 
 /** A text as a word of a shell. */
