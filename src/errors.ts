@@ -22,14 +22,14 @@ export function toFailure(error: unknown): Failure {
 export function respondToErrors(app: Koa): void {
   app.context.onerror = function (this: Koa.Context, error: NodeJS.ErrnoException | null) {
     if (!error) return
-    const late = this.headerSent || !this.writable
-    if (late && CLIENT_GONE.has(error.code ?? '')) return
-    const again = this.state['error'] === error // a stream and its response both report it
+    const isTooLate = this.headerSent || !this.writable
+    if (isTooLate && CLIENT_GONE.has(error.code ?? '')) return
+    const isKnown = this.state['error'] === error // a stream and its response both report it
     this.state['error'] = error
     const failure = toFailure(error)
-    if (failure.status >= 500 && !again) app.emit('error', failure, this)
-    // A part of a list must not look whole.
-    if (late) return void (this.res.writableEnded || this.req.socket.resetAndDestroy())
+    if (failure.status >= 500 && !isKnown) app.emit('error', failure, this)
+    // The client must not take a part of a list for the whole list.
+    if (isTooLate) return void (this.res.writableEnded || this.req.socket.resetAndDestroy())
     respond(this, failure)
     this.res.end(failure.body)
   }

@@ -6,16 +6,16 @@ export const etagOf = (body: object): string =>
   `"${hash('sha256', JSON.stringify(body), 'base64url')}"`
 
 /** Whether `If-Match` names `etag`: by strong comparison, in which a weak ETag equals no other (§8.8.3.2). */
-export const ifMatch = (field: string, etag: string): boolean => names(field, etag)
+export const ifMatch = (field: string, etag: string): boolean => includesTag(field, etag)
 
 /** Whether `If-Match` matches nothing, because it is neither `*` nor a list of ETags. */
 export const isMalformed = (field: string): boolean => field !== '*' && tagsIn(field).length === 0
 
 /** Whether `If-None-Match`, if there is one, names `etag`: by weak comparison. */
 export const ifNoneMatch = (field: string | undefined, etag: string): boolean =>
-  field !== undefined && (names(field, etag) || names(field, `W/${etag}`))
+  field !== undefined && (includesTag(field, etag) || includesTag(field, `W/${etag}`))
 
-const names = (field: string, etag: string): boolean =>
+const includesTag = (field: string, etag: string): boolean =>
   field === '*' || tagsIn(field).includes(etag)
 
 /** An entity-tag (§8.8.3) and the commas and spaces before it, one element of a list (§5.6.1). */

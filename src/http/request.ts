@@ -63,7 +63,7 @@ export class Request extends IncomingMessage {
     this.#length = length
   }
 
-  /** Drops the body of a client that has left: what serves the request may wait long for the store. */
+  /** Drops the body of a client that has left: its handler may still wait for the store. */
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#body = EMPTY
     this.read()

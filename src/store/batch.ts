@@ -17,7 +17,7 @@ interface Options {
 
 /**
  * Returns a function that takes one item. Its calls of two turns of the event loop go to `run` together, at the
- * end of the second, so that each batch sees what was written before it.
+ * end of the second.
  *
  * @param run returns a result for each item; an `Error` fails its own call only. When `run` rejects, its calls fail,
  * and so do those that wait for it: they would only wait for the same failure once more

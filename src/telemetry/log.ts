@@ -29,8 +29,8 @@ function leaveOutRepeated(repeatMs: number) {
   return function (this: Logger, args: Parameters<LogFn>, write: LogFn): void {
     const [fields, ...rest] = args as unknown as [{ err?: unknown }, string]
     if (!(fields.err instanceof Error)) return write.apply(this, args)
-    const place = /\n +at .*/.exec(fields.err.stack ?? '')?.[0]
-    const cause = `${messageOf(fields.err)}${place}`.replace(/\d+/g, '')
+    const firstFrame = /\n +at .*/.exec(fields.err.stack ?? '')?.[0]
+    const cause = `${messageOf(fields.err)}${firstFrame}`.replace(/\d+/g, '')
     const last = written.get(cause)
     if (last && performance.now() < last.time + repeatMs) return void (last.repeated += 1)
     if (written.size >= MAX_CAUSES) written.clear()

@@ -50,8 +50,8 @@ export function openConnection(uri: string) {
 }
 
 /**
- * Whether a new client is needed after `error`. The driver's monitor can wait forever on a broken connection:
- * driver 7.9 awaits the `drain` of a destroyed socket. So can a client that connects.
+ * Whether a new client is needed after `error`. On a broken connection, the driver's monitor and `connect()` can
+ * wait forever: driver 7.9 awaits the `drain` of a destroyed socket.
  */
 const isStuck = (error: unknown, isPrepared: boolean): boolean =>
   error instanceof MongoServerSelectionError || (!isPrepared && error instanceof TimeoutError)

@@ -25,7 +25,7 @@ export function lister(execute: Execute): UserStore['list'] {
     return { users, isLast: documents.length < limit && fitting.length === documents.length }
   }
 
-  // Two pages at a time, because a response can have 16 MB.
+  // Two pages at a time, because a response can have 16 MB. In an outage, those that wait fail with the first.
   const read = batched(async ([query]: PageQuery[]) => [await readPage(query!)], {
     maxBatchSize: 1,
     concurrency: 2,
