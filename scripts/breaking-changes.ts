@@ -2,161 +2,63 @@
 // breaking unless it is known to be harmless, so a keyword that is not mentioned here may not change.
 // Not covered: what only a description says, and an additional success status.
 
-/** An OpenAPI document, parsed. */
+/** An OpenAPI document, parsed. No schema may refer to itself. */
 export interface OpenApi {
   info: { version: string }
   [key: string]: unknown
 }
 
-/** A description of each change, with its place. */
-type Changes = string[]
-type Side = 'request' | 'response'
-type Node = Record<string, any> // eslint-disable-line -- whatever a document has at a place
+type Any = any // eslint-disable-line -- whatever a document has at a place
 
-/** @returns a description of each change that breaks a client */
-export function breakingChanges(released: OpenApi, current: OpenApi): Changes {
-  const [before, now] = [released, current].map((contract) => resolve(contract, contract) as Node)
-  return [
-    ...compareValues('components', 'securitySchemes', schemes(before!), schemes(now!)),
-    ...compareEntries('components', before!.components.schemas, now!.components.schemas, () => []),
-    ...compareEntries('', operations(before!), operations(now!), operation),
-  ]
-}
+/** @returns a description of each change that breaks a client, with its place */
+export const breakingChanges = (released: OpenApi, current: OpenApi): string[] =>
+  compare('', resolve(released), resolve(current))
 
-const schemes = ({ components }: Node) => components.securitySchemes
-
-/** The operations by method and path, each with what the document and its path define for it. */
-function operations({ paths, security, servers, ...contract }: Node): Node {
-  const outside = { operationId: 'none', responses: contract['x-responses-outside-operations'] }
-  const found: Node = { 'outside the operations': outside }
-  for (const [path, { parameters = [], ...item }] of Object.entries<Node>(paths)) {
-    for (const [method, value] of Object.entries<Node>(item)) {
-      if (!value.operationId) continue
-      found[`${method.toUpperCase()} ${path}`] = {
-        security,
-        servers: item.servers ?? servers,
-        ...value,
-        parameters: byName([...parameters, ...(value.parameters ?? [])]),
-      }
-    }
-  }
-  return found
-}
-
-const byName = (parameters: Node[]): Node =>
-  Object.fromEntries(parameters.map((one) => [`${one.in} parameter ${one.name}`, one]))
-
-function operation(at: string, before: Node, now: Node): Changes {
-  const isPublicNow = now.security?.length === 0
-  return [
-    ...compareValues(at, 'operationId', before.operationId, now.operationId),
-    ...compareValues(at, 'servers', before.servers, now.servers),
-    ...(isPublicNow ? [] : compareValues(at, 'security', before.security, now.security)),
-    ...parameters(at, before.parameters, now.parameters),
-    ...compareEntries(at, { body: before.requestBody }, { body: now.requestBody }, input),
-    ...compareEntries(at, before.responses, now.responses, response),
-  ]
-}
-
-function parameters(at: string, before: Node = {}, now: Node = {}): Changes {
-  const added = Object.keys(now).filter((name) => !before[name] && now[name].required)
-  return [
-    ...added.map((name) => `${at} ${name}: is new and required`),
-    ...compareEntries(at, before, now, input),
-  ]
-}
-
-function input(at: string, before: Node, now: Node): Changes {
-  const isNewlyRequired = now.required && !before.required
-  return [
-    ...(isNewlyRequired ? [`${at}: is required`] : []),
-    ...compareEntries(at, before.content, now.content, (media, one, other) =>
-      schema('request', media, one.schema, other.schema),
-    ),
-    ...schema('request', at, before.schema, now.schema),
-  ]
-}
-
-const response = (at: string, before: Node, now: Node): Changes => [
-  ...compareEntries(at, before.headers, now.headers, (header, one, other) => [
-    ...(one.required && !other.required ? [`${header}: may be absent`] : []),
-    ...compareValues(header, 'schema', one.schema, other.schema),
-  ]),
-  ...compareEntries(at, before.content, now.content, (media, one, other) =>
-    schema('response', media, one.schema, other.schema),
-  ),
-]
-
-/** A request may allow more than before, and a response may allow less; the opposite breaks clients. */
-function schema(side: Side, at: string, before: Node = {}, now: Node = {}): Changes {
-  const { properties, items } = before
-  const [narrow, wide] = side === 'request' ? [before, now] : [now, before]
-  return [
-    ...compareEntries(at, properties, now.properties, schema.bind(null, side)),
-    ...(items ? schema(side, `${at} items`, items, now.items) : []),
-    ...Object.keys({ ...before, ...now })
-      .filter((keyword) => !allows(keyword, wide[keyword], narrow[keyword]))
-      .flatMap((keyword) => compareValues(at, keyword, before[keyword], now[keyword])),
-  ]
-}
-
-/** Whether `wide` allows everything that `narrow` allows. Both are values of one keyword of JSON Schema. */
-function allows(keyword: string, wide: unknown, narrow: unknown): boolean {
-  if (keyword === 'properties' || keyword === 'items') return true // compared one by one
-  if (keyword === 'default') return false // clients rely on it: it must stay the same
-  if (keyword === 'x-also-accepts') return narrow === undefined
-  if (keyword === 'additionalProperties') return (wide ?? true) === true
-  if (wide === undefined) return true
-  if (keyword === 'required') return includesAll(narrow ?? [], wide)
-  if (narrow === undefined) return false
-  if (keyword === 'type') return includesAll(wide, narrow)
-  if (keyword.startsWith('min')) return Number(wide) <= Number(narrow)
-  if (keyword.startsWith('max')) return Number(wide) >= Number(narrow)
-  return false
-}
-
-/** Whether every item of `few` is among `many`; a single item needs no array. */
-const includesAll = (many: unknown, few: unknown) =>
-  [few].flat().every((one) => [many].flat().includes(one))
-
-/** Compares the entries with the same name, and reports those that are gone. */
-function compareEntries(
-  at: string,
-  before: Node = {},
-  now: Node = {},
-  compare: (at: string, before: Node, now: Node) => Changes,
-): Changes {
-  return Object.keys(before).flatMap((name) => {
-    const place = `${at} ${name}`.trim()
-    if (before[name] === undefined) return []
-    return now[name] === undefined ? [`${place}: is gone`] : compare(place, before[name], now[name])
+function compare(at: string, before: Any, now: Any): string[] {
+  return Object.keys({ ...before, ...now }).flatMap((key) => {
+    const [was, is] = [before?.[key], now?.[key]]
+    const place = `${at} ${key}`.trim()
+    if (was === is || isHarmless(at, key, was, is)) return []
+    const areObjects = typeof was === 'object' && typeof is === 'object'
+    if (areObjects || HAS_NAMES.test(place)) return compare(place, was, is)
+    if (was === undefined) return [`${place}: is new`]
+    if (is === undefined) return [`${place}: is gone`]
+    return [`${place}: was ${JSON.stringify(was)} and is ${JSON.stringify(is)}`]
   })
 }
 
-function compareValues(at: string, what: string, before: unknown, now: unknown): Changes {
-  const [was, is] = [before, now].map((value) =>
-    value === undefined ? 'absent' : JSON.stringify(value),
-  )
-  return was === is ? [] : [`${at}: ${what} was ${was} and is ${is}`]
+/** @param at the place of `key`, which had the value `was` and has the value `is` */
+function isHarmless(at: string, key: string, was: Any, is: Any): boolean {
+  const isRequest = /^paths \S+( \S+)? (parameters|requestBody)/.test(at)
+  if (/^components (?!securitySchemes|schemas)/.test(at)) return true // compared where it is used
+  if (at === 'components schemas') return is !== undefined
+  if (HAS_NAMES.test(at) || is?.operationId)
+    return was === undefined && !(isRequest && is.required === true)
+  if (DOCUMENTATION.test(key)) return true
+  if (key === 'security') return is?.length === 0
+  if (key !== 'required') return false
+  return isRequest ? includesAll(was, is) : includesAll(is, was)
 }
 
-/** The document without texts for people, and with its references replaced by what they point to. */
-function resolve(node: unknown, root: unknown, within: string[] = [], key = ''): unknown {
-  if (Array.isArray(node)) return node.map((item) => resolve(item, root, within))
-  if (typeof node !== 'object' || node === null) return node
-  if ('$ref' in node) {
-    const ref = String(node.$ref)
-    const keys = ref.slice(2).split('/')
-    const target = keys.reduce((found, name) => (found as Node)[name], root)
-    return within.includes(ref) ? node : resolve(target, root, [...within, ref])
-  }
-  const entries = Object.entries(node).filter(
-    ([name]) => key === 'properties' || !DOCUMENTATION.test(name),
-  )
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, resolve(value, root, within, name)]),
-  )
-}
+/** Places where a new name breaks no client, unless it is that of a required parameter. */
+const HAS_NAMES =
+  /^paths$|^components( \S+)?$|^x-responses\S+$|(?<! properties) (responses|headers|content|parameters|properties)$/
 
 const DOCUMENTATION =
-  /^(description|summary|title|examples?|deprecated|tags|x-(?!responses-outside|also-accepts).*)$/
+  /^(info|description|summary|title|examples?|deprecated|tags|x-(?!responses-outside|also-accepts).*)$/
+
+/** Whether every item of `few` is among `many`; a flag is an item if it is true. */
+const includesAll = (many: Any, few: Any) =>
+  [few || []].flat().every((item: unknown) => [many].flat().includes(item))
+
+/** The document with references replaced by what they point to, and parameters by their names. */
+function resolve(document: OpenApi): Any {
+  const target = (node: Any): Any => {
+    const keys: string[] | undefined = node?.$ref?.slice(2).split('/')
+    return keys ? target(keys.reduce((found: Any, key) => found[key], document)) : node
+  }
+  const named = (parameters: Any[]) =>
+    Object.fromEntries(parameters.map((one) => [`${one.in} ${one.name}`, one]))
+  const text = JSON.stringify(document, (_, node) => target(node))
+  return JSON.parse(text, (_, node) => (node?.[0]?.in ? named(node) : node))
+}
