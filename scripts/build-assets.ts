@@ -33,11 +33,8 @@ const client = {
   types: './client/client.d.ts',
   dependencies: { 'openapi-fetch': dependencies['openapi-fetch'] },
 }
-for (const folder of ['client', 'contract']) {
-  fs.mkdirSync(join(root, 'dist/client', folder), { recursive: true })
-}
 for (const file of ['client/client.js', 'client/client.d.ts', 'contract/openapi.d.ts']) {
-  fs.copyFileSync(join(root, 'dist/src', file), join(root, 'dist/client', file))
+  fs.cpSync(join(root, 'dist/src', file), join(root, 'dist/client', file))
 }
 fs.copyFileSync(join(root, 'src/client/README.md'), join(root, 'dist/client/README.md'))
 fs.writeFileSync(join(root, 'dist/client/package.json'), JSON.stringify(client, undefined, 2))

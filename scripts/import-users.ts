@@ -58,7 +58,7 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   const file = fileAt(path)
   const format = formatOf(file.replace(/\.(tsv|txt)(?=$|\.gz$)/i, '.csv'), options.format)
   const columns = { name: options['name-column'], email: options['email-column'] }
-  const encoding = encodingOf(options.encoding)
+  const encoding = options.encoding && new TextDecoder(options.encoding).encoding
   const reportFile = options.report && fileAt(options.report)
   const input = openInput(file)
   const signal = stopSignal()
@@ -68,7 +68,8 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   const report = openReport(reportFile, input.defaultReport, input.stat)
 
   const tally: Tally = { created: 0, updated: 0, duplicate: 0, refused: 0, lastLine: '' }
-  const progress = startProgress(() => ({ users: total(tally), fraction: input.fraction() }))
+  const users = () => tally.created + tally.updated + tally.duplicate + tally.refused
+  const progress = startProgress(() => ({ users: users(), fraction: input.fraction() }))
   let failure: Error | undefined
   try {
     const lines = format.read(readText(input.bytes, encoding), columns, warn)
@@ -86,18 +87,6 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   warn(`stopped${tally.lastLine && ` after ${tally.lastLine}`}: run it again to continue`)
   return STOPPED
 })
-
-function encodingOf(name: string | undefined): string | undefined {
-  try {
-    return name && new TextDecoder(name).encoding
-  } catch {
-    throw new UsageError(`unknown encoding: ${name}`)
-  }
-}
-
-function total({ created, updated, duplicate, refused }: Tally): number {
-  return created + updated + duplicate + refused
-}
 
 function summary(tally: Tally): string {
   const { lastLine: _, ...counts } = tally

@@ -16,47 +16,34 @@ default). Variables come from the environment, or from the file .env in the curr
 /** Wrong arguments: exit code 2, with the first line of the usage. */
 export class UsageError extends Error {}
 
-/** Runs a program and exits. */
-export async function program<O extends Options>(
-  ...rest: Parameters<typeof run<O>>
-): Promise<never> {
-  process.exit(await run(...rest))
-}
-
 /**
- * Runs a program.
+ * Runs a program and exits: with the code that `main` returns, 1 if it fails, or 2 if the arguments are wrong.
  *
  * @param usage what --help prints; --version prints the version
- * @returns the exit code: that of `main`, 1 if it fails, or 2 if the arguments are wrong
  */
-export async function run<O extends Options>(
+export async function program<O extends Options>(
   usage: string,
   options: O,
   main: (values: Values<O>, positionals: string[]) => Promise<number>,
-  args = process.argv.slice(2),
-): Promise<number> {
+): Promise<never> {
+  const more = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } } as const
   try {
-    const { values, positionals } = parse(options, args)
+    const all = { ...options, ...more }
+    const { values, positionals } = parseArgs({ options: all, allowPositionals: true })
     const info = 'help' in values ? usage : 'version' in values && contract.info.version
-    if (!info) return await main(values as Values<O>, positionals)
+    if (!info) process.exit(await main(values as Values<O>, positionals))
     await print(info)
-    return 0
+    process.exit(0)
   } catch (error) {
     warn(describeError(error))
-    if (!(error instanceof UsageError)) return 1
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (!(error instanceof UsageError || WRONG_ARGUMENTS.test(code))) process.exit(1)
     warn(`${usage.split('\n', 1)[0]}\nsee --help`)
-    return 2
+    process.exit(2)
   }
 }
 
-function parse(options: Options, args: string[]) {
-  try {
-    const more = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } } as const
-    return parseArgs({ args, options: { ...options, ...more }, allowPositionals: true })
-  } catch (error) {
-    throw new UsageError((error as Error).message, { cause: error })
-  }
-}
+const WRONG_ARGUMENTS = /^ERR_(PARSE_ARGS_|ENCODING_NOT_SUPPORTED)/
 
 /** The message of an error, in plain words if it is a common error with a file. */
 export function describeError(error: unknown): string {
@@ -90,10 +77,8 @@ export function fileAt(path: string): string {
 /** Prints to standard output. @throws Error standard output is closed, or its disk is full */
 export const print = (text: string): Promise<void> =>
   new Promise((resolve, reject) => {
-    process.stdout.once('error', reject)
-    process.stdout.write(`${escapeControls(text)}\n`, (error) =>
-      error ? reject(error) : resolve(),
-    )
+    const done = (error?: Error | null) => (error ? reject(error) : resolve())
+    process.stdout.once('error', done).write(`${escapeControls(text)}\n`, done)
   })
 
 /** Prints to standard error. */

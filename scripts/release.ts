@@ -3,10 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
-const contract = readFileSync('openapi.yaml', 'utf8').replace(
-  /^  version: .*$/m,
-  `  version: ${version}`,
-)
+const contract = readFileSync('openapi.yaml', 'utf8').replace(/(?<=^  version: ).*/m, version)
 
 writeFileSync('openapi.yaml', contract)
 const image = 'k8s/components/image/kustomization.yaml'

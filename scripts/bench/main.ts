@@ -69,14 +69,14 @@ function goPeer(): Program[] {
 }
 
 async function measure(store: string, programs: Program[], uri?: string): Promise<void> {
-  const isWanted = ({ title }: { title: string }) => title.includes(values.only)
+  const isWanted = (title: string) => title.includes(values.only)
   const rows = scenarios
     .flatMap(({ name, next, connections }) =>
       connections.map((count) => ({ title: `${store}: ${name}, ${count} at once`, next, count })),
     )
-    .filter(isWanted)
-  const starts = [{ title: `${store}: start to first response, ms` }].filter(isWanted)
-  if (rows.length + starts.length === 0) return
+    .filter(({ title }) => isWanted(title))
+  const startTitle = `${store}: start to first response, ms`
+  if (rows.length === 0 && !isWanted(startTitle)) return
 
   const isolated = programs.map((program) => withOwnData(program, uri))
   const servers = []
@@ -93,9 +93,8 @@ async function measure(store: string, programs: Program[], uri?: string): Promis
   const memoryOf = async ({ usage }: Server) => [(await usage()).memory / 1_000_000]
   await showRows([`${store}: memory after that, MB`], servers, memoryOf)
   for (const { stop } of servers) await stop()
-  for (const { title } of starts) {
-    await showRows([title, `${store}: idle memory, MB`], isolated, startAndIdle)
-  }
+  if (isWanted(startTitle))
+    await showRows([startTitle, `${store}: idle memory, MB`], isolated, startAndIdle)
   if (uri) await Promise.all(isolated.map(dropDatabase))
 }
 

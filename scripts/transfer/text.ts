@@ -52,27 +52,21 @@ async function peek(bytes: AsyncIterable<Buffer>) {
 }
 
 async function* decode(bytes: AsyncIterable<Buffer>, encoding: string): AsyncGenerator<string> {
-  const decoder = new TextDecoder(encoding, { fatal: true })
-  let last: Buffer = Buffer.alloc(0)
-  let chunk = last
+  const strict = new TextDecoder(encoding, { fatal: true })
+  const lenient = new TextDecoder(encoding)
+  let text = ''
   try {
-    for await (const next of bytes) {
-      ;[last, chunk] = [chunk, next]
-      yield decoder.decode(chunk, { stream: true })
+    for await (const chunk of bytes) {
+      text = lenient.decode(chunk, { stream: true })
+      strict.decode(chunk, { stream: true })
+      yield text
     }
-    ;[last, chunk] = [chunk, Buffer.alloc(0)]
-    decoder.decode()
+    text = ''
+    strict.decode()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error
-    yield validLines(last, chunk, encoding)
+    yield /^(?:[^\uFFFD]*[\r\n])?/.exec(text)![0] // the lines before the one that is not valid
     const advice = encoding === 'utf-8' ? 'perhaps --encoding windows-1252' : 'see --encoding'
     throw new Error(`this is not valid ${encoding} text: ${advice}`, { cause: error })
   }
-}
-
-/** The lines in `chunk`, which follows `last`, up to the one that is not valid. */
-function validLines(last: Buffer, chunk: Buffer, encoding: string): string {
-  const lenient = new TextDecoder(encoding)
-  lenient.decode(last, { stream: true }) // which may end within a character
-  return /^(?:[^\uFFFD]*[\r\n])?/.exec(lenient.decode(chunk))![0]
 }
