@@ -41,7 +41,6 @@ export async function* serialize(
   yield start
   let separator = ''
   for await (const users of pages) {
-    if (users.length === 0) continue
     yield separator + users.map(user).join(between)
     separator = between
   }

@@ -2,12 +2,9 @@
 import { describe, expect, test } from '@jest/globals'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { openStore } from '../../src/store/open.ts'
-import { dist, runToEnd, UNSET } from '../support/program.ts'
-import { root } from '../support/readme.ts'
+import { dist } from '../support/program.ts'
 import { sqlitePlace } from '../support/stores.ts'
 import { useTransfers } from '../support/transfers.ts'
 
@@ -36,20 +33,6 @@ test.each<[string, string[], number, RegExp]>([
   const ended = await done(script, place, args)
   expect([ended.code, ended.stdout]).toEqual([code, ''])
   expect(ended.stderr).toMatch(message)
-})
-
-test('npm run takes a relative path from the folder where it is typed', () => {
-  const place = at(sqlitePlace)
-  const sub = mkdtempSync(join(root, 'dist/sub-'))
-  writeFileSync(join(sub, 'people.csv'), 'name,email\nAda,a@x\n')
-  const env = { ...process.env, ...UNSET, ...place.environment }
-  const npm = (...args: string[]) =>
-    runToEnd('npm', ['run', '--silent', ...args], { cwd: sub, env })
-  expect(npm('import-users', '--', 'people.csv')).toMatch(/^created 1,/)
-  npm('export-users', '--', 'users.ndjson')
-  npm('backup', '--', 'users.db')
-  expect(readdirSync(sub).toSorted()).toEqual(['people.csv', 'users.db', 'users.ndjson'])
-  rmSync(sub, { recursive: true })
 })
 
 test('backup ends when nothing was read from its standard output for a minute', async () => {

@@ -120,13 +120,6 @@ describe('an import', () => {
     expect(users.map((user) => user.join())).toEqual(['7,true', ',b@x', ',c@x'])
   })
 
-  test('names the element of a JSON array that is refused, which may be one line', async () => {
-    const file = '[{"name":"Ada"},{"name":7},[],{}]'
-    const { refused } = await importText(at(sqlitePlace), 'json', file)
-    const reasons = ['3: it is not a JSON object', '4: it has neither a name nor an email']
-    expect(refused).toEqual(reasons.map((reason) => `line 1, element ${reason}`))
-  })
-
   test('refuses an id of another form, unless ids are ignored', async () => {
     const place = at(sqlitePlace)
     const file = 'id,name,email\n1,Ada,a@x\n'
