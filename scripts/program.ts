@@ -31,7 +31,7 @@ export async function program<O extends Options>(
     const all = { ...options, ...more }
     const { values, positionals } = parseArgs({ options: all, allowPositionals: true })
     const info = 'help' in values ? usage : 'version' in values && contract.info.version
-    if (!info) process.exit(await main(values as Values<O>, positionals))
+    if (!info) process.exit(await main(values, positionals))
     await print(info)
     process.exit(0)
   } catch (error) {

@@ -22,16 +22,10 @@ test.each([
   ['only CR', 'name,email\rAda,a@x\r"B\rC",b@x\rD,', '2 Ada <a@x>', '3 B\rC <b@x>', '5 D <>'],
   ['CR CR LF', 'email,name\r\r\na@x,Ada\r\r\n', '3 Ada <a@x>'],
   ['names in parts', 'E_mail,Last-Name,FIRST NAME\na,L,Ada\nb,,B\n', '2 Ada L <a>', '3 B <b>'],
-  ['only first names', 'email,Given name\na@x,Ada\n', '2 Ada <a@x>'],
-  ['names beside their parts', 'email,first name,name\na@x,Ada,Lady\n', '2 Lady <a@x>'],
-  ['other columns', 'Phone,E-Mail,Full Name\n1,a@x,Ada\n', '2 Ada <a@x>'],
   ['middle names', 'Given Name,Middle Name,Last Name,E-mail 1 - Value\nA,B,C,d\n', '2 A B C <d>'],
-  ['an id', 'id,name,email\n7,Ada,a@x\n', '2 Ada <a@x> 7'],
   ['semicolons', '\r\n \nname;email\nAda, Lady;a@x\n', '4 Ada, Lady <a@x>'],
-  ['tabs', 'name\temail\nAda\ta@x\n', '2 Ada <a@x>'],
   ['bars', 'name|email\nAda|a@x\n', '2 Ada <a@x>'],
   ['the first line of Excel', 'sep=;\r\nname;email\r\nAda;a@x\r\n', '3 Ada <a@x>'],
-  ['a byte order mark', '\uFEFFname,email\nAda,a@x\n', '2 Ada <a@x>'],
   ['quotes', '"name","email"\n"Ada ""the"" L","a,b@x"\n', '2 Ada "the" L <a,b@x>'],
   ['a quote within a field', 'name,email\nAda "the" L,a@x\n', '2 Ada "the" L <a@x>'],
   ['a long field', 'name,email\n"A\r\nB",a@x\nC,c@x\n', '2 A\r\nB <a@x>', '4 C <c@x>'],
@@ -90,10 +84,8 @@ test.each(['\n', '\r\n', '\r', '\n"'])(
 )
 
 test.each([
-  'Vorname;Nachname;E-Mail\nAda;Lovelace;a@x\n',
   'Name;Vorname;E-Mail-Adresse\nLovelace;Ada;a@x\n',
   'Name;Vorname;Nachname;E-Mail\nLady L;Ada;Lovelace;a@x\n',
-  'E-Mail;Name\na@x;Ada Lovelace\n',
   'Nom;Prénom;Courriel\nLovelace;Ada;a@x\n',
   'NOM DE FAMILLE,PRE\u0301NOM,ADRESSE E-MAIL\nLovelace,Ada,a@x\n',
   'nom,prenom,nom complet,e-mail\nL,A,Ada Lovelace,a@x\n',
@@ -101,7 +93,6 @@ test.each([
   "Nom d'usage;Prénom;Adresse mail\nLovelace;Ada;a@x\n",
   'Apellidos;Nombre;Correo electrónico\nLovelace;Ada;a@x\n',
   'Segundo apellido,Primer apellido,Nombre,Correo\n,Lovelace,Ada,a@x\n',
-  'Nombre;Correo electronico\nAda Lovelace;a@x\n',
   'Name;Surname;Email\nAda;Lovelace;a@x\n',
   'Last name,Name,Email\nLovelace,Ada,a@x\n',
   'First,Last,Email*\nAda,Lovelace,a@x\n',
@@ -109,10 +100,8 @@ test.each([
   'Name,Email,Name (parent),Email (parent)\nAda Lovelace,a@x,Bob,b@x\n',
   'Vorname;Nachname(n);E-Mail-Adresse 1;E-Mail-Adresse 2\nAda;Lovelace;a@x;b@x\n',
   'Vorname (Rufname);Geburtsname;E-Mail\nAda;Lovelace;a@x\n',
-  'Vor- und Nachname;Vorname;E-Mail\nAda Lovelace;A;a@x\n',
   'Prénom(s);Nom(s);Mél\nAda;Lovelace;a@x\n',
   'Nombres;Apellidos;Email\nAda;Lovelace;a@x\n',
-  'Nombre(s);Apellido(s);Email\nAda;Lovelace;a@x\n',
 ])('titles are known: %j', async (file) => {
   expect(shown(await readAnyhow(readCsv, file))).toEqual(['2 Ada Lovelace <a@x>'])
 })
@@ -120,7 +109,6 @@ test.each([
 test.each([
   'Nombre;Apellido paterno;Apellido materno;Correo',
   'Nombre;1er apellido;2º apellido;e-mail',
-  'Nombres;Primer Apellido;Segundo Apellido;Email',
   'Nombre;Apellido 1;Apellido 2;Email',
 ])('both last names of a Spanish name are read: %s', async (titles) => {
   const lines = await read(readCsv, `${titles}\nAda;Byron;King;a@x\n`)
@@ -140,7 +128,6 @@ test.each<[string, Columns, string, string]>([
   ['a part of a name', { name: 'FIRST-name' }, 'Last name,first name,email\nL,Ada,x\n', 'Ada <x>'],
   ['absent', { name: '' }, ',email\nAda,a@x\n', ' <a@x>'],
   ['one of two', { name: 'Name (b)' }, 'Name (a),Name (b),Email\nA,B,x\n', 'B <x>'],
-  ['several', { name: ['Voornaam', 'naam'] }, 'Naam;Voornaam;Email\nL;A;x\n', 'A L <x>'],
 ])('a column may be %s if an option says so', async (_, columns, file, user) => {
   const lines = await read((text) => readCsv(text, columns), file)
   expect(shown(lines)).toEqual([`2 ${user}`])

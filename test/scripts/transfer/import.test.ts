@@ -1,5 +1,5 @@
 // Users of a file into a store.
-import { afterEach, describe, expect, jest, test } from '@jest/globals'
+import { afterEach, expect, jest, test } from '@jest/globals'
 import { readdirSync } from 'node:fs'
 import { formatOf, serialize } from '../../../scripts/transfer/formats.ts'
 import { importUsers, type Tally } from '../../../scripts/transfer/import.ts'
@@ -101,41 +101,39 @@ describeStores((kind) => {
   })
 })
 
-describe('an import', () => {
-  test('takes what POST takes, and refuses what POST refuses', async () => {
-    const place = at(sqlitePlace)
-    const taken = [
-      { name: 7, email: true },
-      { name: null, email: 'b@x' },
-      { email: 'c@x', admin: 1 },
-    ]
-    const others = [{ name: {}, email: 'd@x' }, { name: 'x', email: '\uD800' }, {}]
-    const file = [...taken, ...others].map((line) => JSON.stringify(line)).join('\n')
-    expect((await importText(place, 'ndjson', file)).refused).toEqual([
-      'line 4: field `name` must be a string',
-      'line 5: field `email` must not contain a lone surrogate',
-      'line 6: it has neither a name nor an email',
-    ])
-    const users = (await usersAt(place)).map(({ name, email }) => [name, email])
-    expect(users.map((user) => user.join())).toEqual(['7,true', ',b@x', ',c@x'])
-  })
+test('an import takes what POST takes, and refuses what POST refuses', async () => {
+  const place = at(sqlitePlace)
+  const taken = [
+    { name: 7, email: true },
+    { name: null, email: 'b@x' },
+    { email: 'c@x', admin: 1 },
+  ]
+  const others = [{ name: {}, email: 'd@x' }, { name: 'x', email: '\uD800' }, {}]
+  const file = [...taken, ...others].map((line) => JSON.stringify(line)).join('\n')
+  expect((await importText(place, 'ndjson', file)).refused).toEqual([
+    'line 4: field `name` must be a string',
+    'line 5: field `email` must not contain a lone surrogate',
+    'line 6: it has neither a name nor an email',
+  ])
+  const users = (await usersAt(place)).map(({ name, email }) => [name, email])
+  expect(users.map((user) => user.join())).toEqual(['7,true', ',b@x', ',c@x'])
+})
 
-  test('refuses an id of another form, unless ids are ignored', async () => {
-    const place = at(sqlitePlace)
-    const file = 'id,name,email\n1,Ada,a@x\n'
-    const { refused } = await importText(place, 'csv', file)
-    expect(refused.join()).toMatch(/^line 2: field `id` must be 24 lower-case .*--new-ids ignores/)
-    expect((await importText(place, 'csv', file, { newIds: true })).counts).toEqual([1, 0, 0, 0])
-  })
+test('an import refuses an id of another form, unless ids are ignored', async () => {
+  const place = at(sqlitePlace)
+  const file = 'id,name,email\n1,Ada,a@x\n'
+  const { refused } = await importText(place, 'csv', file)
+  expect(refused.join()).toMatch(/^line 2: field `id` must be 24 lower-case .*--new-ids ignores/)
+  expect((await importText(place, 'csv', file, { newIds: true })).counts).toEqual([1, 0, 0, 0])
+})
 
-  test('refuses a user of more than 1 MB', async () => {
-    const place = at(sqlitePlace)
-    const names = ['€'.repeat(350_000), '€'.repeat(345_000), 'Cy']
-    const file = `name,email\n${names.map((name, i) => `${name},${i}@x\n`).join('')}`
-    const { counts, refused } = await importText(place, 'csv', file)
-    expect(counts).toEqual([2, 0, 0, 1])
-    expect(refused).toEqual(['line 2: it is longer than 1,048,576 bytes'])
-  })
+test('an import refuses a user of more than 1 MB', async () => {
+  const place = at(sqlitePlace)
+  const names = ['€'.repeat(350_000), '€'.repeat(345_000), 'Cy']
+  const file = `name,email\n${names.map((name, i) => `${name},${i}@x\n`).join('')}`
+  const { counts, refused } = await importText(place, 'csv', file)
+  expect(counts).toEqual([2, 0, 0, 1])
+  expect(refused).toEqual(['line 2: it is longer than 1,048,576 bytes'])
 })
 
 afterEach(() => void jest.restoreAllMocks())

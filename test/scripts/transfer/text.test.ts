@@ -45,15 +45,6 @@ test.each<[string, Buffer, string | undefined]>([
   }
 })
 
-test('a file of many chunks ends at the line before the one that is not valid', async () => {
-  const lines = Array.from({ length: 20_000 }, (_, i) => `Zoë ${i} 💩,${i}@x\n`)
-  const good = Buffer.from(`name,email\n${lines.join('')}`)
-  const file = Buffer.concat([good, Buffer.from([0xff]), Buffer.from(lines.join(''))])
-  const found: Line[] = []
-  await expect(read(readCsv, file, 65_537, undefined, found)).rejects.toThrow('not valid utf-8')
-  expect(found.at(-1)!.line).toBe(20_001)
-})
-
 test.each([
   ['.xlsx', 'PK\x03\x04\x14'],
   ['.xls', '\xd0\xcf\x11\xe0\xa1'],
