@@ -21,9 +21,9 @@ describeStores((place) => {
   }
 
   /** Follows the pages from `path` on, and calls `between` after each. */
-  async function pagesFrom(path: string, between = async (_: User[]) => {}): Promise<User[][]> {
+  async function pagesFrom(path: string, between?: (page: User[]) => Promise<unknown>) {
     const pages: User[][] = []
-    for (let target: string | undefined = path; target; await between(pages.at(-1)!)) {
+    for (let target: string | undefined = path; target; await between?.(pages.at(-1)!)) {
       const { headers, json }: Response = await get(target)
       pages.push(json)
       target = /^<([^>]+)>; rel="next"$/.exec(String(headers['link']))?.[1]

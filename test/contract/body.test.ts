@@ -1,17 +1,15 @@
 // Request bodies: which are accepted, which are refused and why. A refused one never reaches the store.
 import { describe, expect, test } from '@jest/globals'
-import { deflateSync, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import { failing } from '../support/failing-store.ts'
 import { BODY_LIMIT, startService, useService, type Request } from '../support/service.ts'
-import { newUser } from '../support/users.ts'
 
 const ID = '665f1c2e8b3f4a0012d4c001'
-const JSON_TYPE = { 'content-type': 'application/json' }
-const coded = (coding: string) => ({ ...JSON_TYPE, 'content-encoding': coding })
+const coded = (coding: string) => ({ 'content-encoding': coding })
 const typed = (type: string) => ({ 'content-type': type })
 const json = (body: string | Buffer, headers = {}) => ({
   body,
-  headers: { ...JSON_TYPE, ...headers },
+  headers: { ...typed('application/json'), ...headers },
 })
 
 /** Creates users and keeps none; everything else fails, so that it would be a 500. */
@@ -21,7 +19,6 @@ const broken = useService(failing)
 
 describe('POST /users accepts', () => {
   test.each<[string, Request]>([
-    ['another letter case of the media type', json('{}', typed('Application/JSON'))],
     ['a media type with parameters', json('{}', typed('application/json; Charset="utf-8"'))],
     ['no content coding, by its name', json('{}', coded('identity'))],
     ['no content coding, in another letter case', json('{}', coded('IDENTITY'))],
@@ -34,7 +31,6 @@ describe('POST /users accepts', () => {
 const MUST_BE_JSON = 'the body must be application/json'
 const MUST_BE_OBJECT = 'the body must be a JSON object'
 const NOT_UTF8 = 'the body is not valid UTF-8'
-const NOT_COMPRESSED = 'the body must not be compressed'
 const NOT_JSON = 'the body is not valid JSON'
 const TOO_LARGE = 'the body is too large'
 const large = `{"name":"${'x'.repeat(BODY_LIMIT)}"}`
@@ -60,7 +56,6 @@ describe.each<[string, [string, Request, number, string][]]>([
     'POST /users',
     [
       ['a name that is an object', { json: { name: { $ne: 1 } } }, 400, mustBeString('name')],
-      ['an email that is an object', { json: { email: { $gt: '' } } }, 400, mustBeString('email')],
       ['an email that is an array', { json: { email: ['a'] } }, 400, mustBeString('email')],
       ['a number beyond all numbers', json('{"name":1e400}'), 400, mustBeString('name')],
       ['a lone surrogate', surrogates, 400, noSurrogate('name')],
@@ -69,14 +64,9 @@ describe.each<[string, [string, Request, number, string][]]>([
       ['an empty body', json(''), 400, MUST_BE_OBJECT],
       ['text after the JSON', json('{}{}'), 400, NOT_JSON],
       ['invalid UTF-8', json(Buffer.from('{"name":"\xff"}', 'latin1')), 400, NOT_UTF8],
-      ['half a character', json(Buffer.from('{"name":"\xf0\x9f"}', 'latin1')), 400, NOT_UTF8],
-      ['plain text', { body: '{}', headers: typed('text/plain') }, 415, MUST_BE_JSON],
       ['another JSON', { body: '{}', headers: typed('application/vnd.x+json') }, 415, MUST_BE_JSON],
       ['no media type', { body: '{}' }, 415, MUST_BE_JSON],
-      ['gzip', json(gzipSync('{}'), coded('gzip')), 415, NOT_COMPRESSED],
-      ['deflate', json(deflateSync('{}'), coded('deflate')), 415, NOT_COMPRESSED],
-      ['an unknown content coding', json('{}', coded('x')), 415, NOT_COMPRESSED],
-      ['too many chunks', json(large, { 'transfer-encoding': 'chunked' }), 413, TOO_LARGE],
+      ['gzip', json(gzipSync('{}'), coded('gzip')), 415, 'the body must not be compressed'],
     ],
   ],
   [
@@ -86,8 +76,6 @@ describe.each<[string, [string, Request, number, string][]]>([
       ['a null name', { json: { name: null } }, 400, isRequired('name')],
       ['an empty name', { json: { name: '' } }, 400, 'field `name` must not be empty'],
       ['a number', { json: { name: 7 } }, 400, mustBeString('name')],
-      ['a boolean', { json: { name: true } }, 400, mustBeString('name')],
-      ['an array of names', { json: { name: ['x'] } }, 400, mustBeString('name')],
       ['a lone surrogate', surrogates, 400, noSurrogate('name')],
       ['no body', {}, 400, isRequired('name')],
     ],
@@ -100,7 +88,6 @@ describe.each<[string, [string, Request, number, string][]]>([
       ['an empty email', { json: { email: '' } }, 400, isRequired('email')],
       ['a number', { json: { email: 7 } }, 400, mustBeString('email')],
       ['an operator', { json: { email: { $ne: null } } }, 400, mustBeString('email')],
-      ['an array of emails', { json: { email: ['a'] } }, 400, mustBeString('email')],
       ['a lone surrogate', surrogates, 400, noSurrogate('email')],
       ['no body', {}, 400, isRequired('email')],
       ['an empty body', json(''), 400, isRequired('email')],
@@ -113,18 +100,12 @@ describe.each<[string, [string, Request, number, string][]]>([
   })
 })
 
-const chunked = { 'transfer-encoding': 'chunked' }
-
 test.each([100, 1_000_000])('a limit of %d bytes is exact', async (bodyLimit) => {
   const service = await startService(store, { bodyLimit })
-  const body = (size: number) => JSON.stringify({ ...newUser(), name: '' }).padEnd(size)
-  const statuses = async (body: string) => {
-    const requests = [json(body), json(body, chunked)]
-    const found = []
-    for (const request of requests) found.push((await service.send('POST /users', request)).status)
-    return found
+  for (const headers of [{}, { 'transfer-encoding': 'chunked' }]) {
+    const status = async (size: number) =>
+      (await service.send('POST /users', json('{}'.padEnd(size), headers))).status
+    expect([await status(bodyLimit), await status(bodyLimit + 1)]).toEqual([201, 413])
   }
-  expect(await statuses(body(bodyLimit))).toEqual([201, 201])
-  expect(await statuses(body(bodyLimit + 1))).toEqual([413, 413])
   await service.close()
 })
