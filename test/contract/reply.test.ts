@@ -27,6 +27,12 @@ const { server, close } = createServer((request, response) => void handle(reques
 beforeAll(() => once(server.listen(0, '127.0.0.1'), 'listening'))
 afterAll(() => close(0))
 
+// @ts-expect-error an image without a body
+;({ status: 200 }) satisfies Reply<Responses>
+
+// @ts-expect-error an image that is an object
+;({ status: 200, body: { png: '' } }) satisfies Reply<Responses>
+
 test('an image is sent as its bytes, and the client gets them', async () => {
   const { port } = server.address() as AddressInfo
   const { GET } = createClient<Paths>({ baseUrl: `http://127.0.0.1:${port}` })
