@@ -96,21 +96,17 @@ describe('in an empty project, the package of the client', () => {
     }
   }
 
-  test('runs the example of README.md, which compiles strictly', () => {
+  test('runs the examples of README.md and of its own, which compile strictly', () => {
+    const own = fs.readFileSync(join(root, 'src/client/README.md'), 'utf8')
     write('readme.mts', clientExample.code)
-    expect(compile('--target', 'es2022', '--module', 'nodenext', 'readme.mts')).toBe('')
+    write('own.mts', /```ts\n(.*?)```/s.exec(own)![1]!)
+    const options = ['--target', 'es2022', '--module', 'nodenext']
+    expect(compile(...options, 'readme.mts', 'own.mts')).toBe('')
     expectOutput(readme.run(process.execPath, ['readme.mjs'], project), clientExample)
-  })
-
-  test('runs the example of its own README.md, which compiles strictly', () => {
-    const text = fs.readFileSync(join(root, 'src/client/README.md'), 'utf8')
-    write('own.mts', /```ts\n(.*?)```/s.exec(text)![1]!)
-    expect(compile('--target', 'es2022', '--module', 'nodenext', 'own.mts')).toBe('')
     expect(readme.run(process.execPath, ['own.mjs'], project)).toMatch(/^1 user\nAda <ada@/)
   })
 
   test.each([
-    ['nodenext', 'nodenext'],
     ['esnext', 'bundler'],
     ['commonjs', 'node10'],
   ])('has its types with module %s and moduleResolution %s', (module, resolution) => {
@@ -118,23 +114,14 @@ describe('in an empty project, the package of the client', () => {
       'types.ts',
       `
       import { createUsersClient, type User } from 'users-service-client'
-      const users = createUsersClient({ baseUrl: 'http://localhost:3000', email: 'ada@example.com' })
+      const users = createUsersClient({ baseUrl: 'http://localhost:3000' })
       export async function use(): Promise<User> {
-        const params = { path: { id: 'x' } }
-        const { data, error, response } = await users.GET('/users/{id}', { params })
-        const status: number = response.status
-        if (error) throw new Error(error.message + status)
-        await users.PUT('/users/{id}', { params, body: { name: 'x' } })
-        // @ts-expect-error -- this path does not exist
-        await users.GET('/user')
-        // @ts-expect-error -- the id is missing
-        await users.DELETE('/users/{id}')
-        // @ts-expect-error -- the name is missing
-        await users.PUT('/users/{id}', { params, body: {} })
+        const { data, error } = await users.GET('/users/{id}', { params: { path: { id: 'x' } } })
+        if (error) throw new Error(error.message)
         // @ts-expect-error -- a name is a string
         const name: number = data.name
-        // @ts-expect-error -- the address of the service is missing
-        createUsersClient({})
+        // @ts-expect-error -- the id is missing
+        await users.DELETE('/users/{id}')
         return { ...data, name: String(name) }
       }`,
     )
@@ -142,32 +129,25 @@ describe('in an empty project, the package of the client', () => {
     expect(compile(...args, '--moduleResolution', resolution, 'types.ts')).toBe('')
   })
 
-  describe('bundled for a browser,', () => {
-    const bundle = () => {
-      write(
-        'browser.ts',
-        `
-        import { createUsersClient } from 'users-service-client'
-        const users = createUsersClient({ baseUrl: location.origin, email: 'ada@example.com' })
-        users.GET('/users').then(({ data }) => console.log('the first is ' + data?.[0]?.name))`,
-      )
-      const esbuild = join(root, 'node_modules/.bin/esbuild')
-      const args = ['browser.ts', '--bundle', '--minify', '--platform=browser']
-      return readme.run(esbuild, args, project)
-    }
+  const testBrowser = fs.existsSync(CHROMIUM) ? test : test.skip
 
-    test('needs nothing from Node', () => expect(bundle().length).toBeLessThan(20_000))
-
-    const testBrowser = fs.existsSync(CHROMIUM) ? test : test.skip
-
-    testBrowser('logs in and lists the users', async () => {
-      const browser = await chromium.launch({ executablePath: CHROMIUM })
-      const page = await browser.newPage({ bypassCSP: true })
-      await page.goto(`${readme.url()}/openapi.json`) // any page of the origin of the service
-      const printed = page.waitForEvent('console', (line) => line.type() === 'log')
-      await page.addScriptTag({ content: bundle() })
-      expect((await printed).text()).toBe('the first is Ada')
-      await browser.close()
-    })
+  testBrowser('bundled for a browser in less than 20 KB, logs in and lists the users', async () => {
+    write(
+      'browser.ts',
+      `
+      import { createUsersClient } from 'users-service-client'
+      const users = createUsersClient({ baseUrl: location.origin, email: 'ada@example.com' })
+      users.GET('/users').then(({ data }) => console.log('the first is ' + data?.[0]?.name))`,
+    )
+    const args = ['browser.ts', '--bundle', '--minify', '--platform=browser']
+    const content = readme.run(join(root, 'node_modules/.bin/esbuild'), args, project)
+    expect(content.length).toBeLessThan(20_000)
+    const browser = await chromium.launch({ executablePath: CHROMIUM })
+    const page = await browser.newPage({ bypassCSP: true })
+    await page.goto(`${readme.url()}/openapi.json`) // any page of the origin of the service
+    const printed = page.waitForEvent('console', (line) => line.type() === 'log')
+    await page.addScriptTag({ content })
+    expect((await printed).text()).toBe('the first is Ada')
+    await browser.close()
   })
 })

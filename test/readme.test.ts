@@ -1,12 +1,12 @@
-// Runs the commands and the TypeScript of README.md, and checks what the documents refer to. Uses the
-// programs that are already built; readme.long.ts runs the commands exactly as they are written.
+// Runs the commands of README.md, and checks what the documents refer to. Uses the programs that are already
+// built; readme.long.ts runs the commands exactly as they are written, and the TypeScript.
 import { describe, expect, test } from '@jest/globals'
 import fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createUsersClient } from '../src/client/client.ts'
 import { VARIABLES } from '../src/config.ts'
-import { blocks, clientExample, firstCalls, root, useReadme } from './support/readme.ts'
+import { blocks, firstCalls, root, useReadme } from './support/readme.ts'
 import { serve } from './support/program.ts'
 import { mongodbPlace, sqlitePlace, usersAt } from './support/stores.ts'
 
@@ -24,19 +24,6 @@ const { expectOutput, ...readme } = useReadme()
 describe('README.md', () => {
   test.each(firstCalls)('prints what it shows: $title', (block) => {
     expectOutput(readme.bash(readme.here(withoutBuild(block.code))), block)
-  })
-
-  test('the example of the client compiles and prints what it shows', () => {
-    const folder = fs.mkdtempSync(join(root, 'dist/readme-'))
-    fs.mkdirSync(join(folder, 'node_modules'))
-    fs.symlinkSync(join(root, 'dist/client'), join(folder, 'node_modules/users-service-client'))
-    fs.writeFileSync(join(folder, 'example.mts'), readme.here(clientExample.code))
-    const tsc = join(root, 'node_modules/typescript/bin/tsc')
-    const options = ['--strict', '--skipLibCheck', '--types', 'node', '--target', 'es2022']
-    const file = join(folder, 'example.mts')
-    readme.run(process.execPath, [tsc, ...options, '--module', 'nodenext', file])
-    expectOutput(readme.run(process.execPath, [join(folder, 'example.mjs')]), clientExample)
-    fs.rmSync(folder, { recursive: true })
   })
 
   const testMongodb = process.env['MONGODB_URI'] ? test : test.skip

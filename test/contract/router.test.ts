@@ -19,13 +19,11 @@ test.each`
   ${`PUT /users/${ID}`}               | ${401}        | ${400}
   ${`DELETE /users/${ID}`}            | ${401}        | ${404}
   ${'PUT /users'}                     | ${401}        | ${'405 HEAD, GET, POST'}
-  ${`POST /users/${ID}`}              | ${401}        | ${'405 HEAD, GET, PUT, DELETE'}
   ${'POST /login'}                    | ${400}        | ${400}
   ${'GET /login'}                     | ${'405 POST'} | ${'405 POST'}
   ${'GET /'}                          | ${404}        | ${404}
   ${'OPTIONS *'}                      | ${404}        | ${404}
   ${'GET /nothing'}                   | ${404}        | ${404}
-  ${'PURGE /nothing'}                 | ${404}        | ${404}
   ${'GET /USERS'}                     | ${404}        | ${404}
   ${'POST /LOGIN'}                    | ${404}        | ${404}
   ${'GET /users/'}                    | ${401}        | ${404}
@@ -35,21 +33,17 @@ test.each`
   ${'GET //users'}                    | ${401}        | ${404}
   ${`GET /users//${ID}`}              | ${401}        | ${404}
   ${'GET /%75sers'}                   | ${404}        | ${404}
-  ${'GET /users%2F'}                  | ${401}        | ${404}
   ${`GET /users%2F${ID}`}             | ${401}        | ${404}
   ${'GET /./users'}                   | ${401}        | ${404}
   ${'GET /login/../users'}            | ${401}        | ${404}
   ${'GET /users;x'}                   | ${401}        | ${404}
   ${'GET /users#x'}                   | ${401}        | ${404}
   ${'GET /usersx'}                    | ${401}        | ${404}
-  ${'GET /user'}                      | ${404}        | ${404}
   ${'GET /api/users'}                 | ${401}        | ${404}
   ${'GET /?/users'}                   | ${404}        | ${404}
   ${'GET /users?x=/login'}            | ${401}        | ${400}
   ${'GET http://example.com/users'}   | ${401}        | ${200}
-  ${'GET https://example.com/users'}  | ${401}        | ${200}
   ${'GET HTTP://example.com/users?x'} | ${401}        | ${400}
-  ${'GET http://example.com/USERS'}   | ${404}        | ${404}
   ${'GET http://example.com'}         | ${404}        | ${404}
   ${'GET http://example.com/%75sers'} | ${404}        | ${404}
   ${'GET http://example.com?/users'}  | ${404}        | ${404}

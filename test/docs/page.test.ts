@@ -294,10 +294,6 @@ describeBrowser('the page', () => {
       await body().fill(JSON.stringify({ email: ADA }))
       expect(await execute()).toMatchObject({ status: 400, shown })
       expect(await store().findByEmail(grace.email)).toMatchObject(grace)
-      await open('renameUser')
-      await body().fill('{ "name": "Grace Hopper" }')
-      expect((await execute()).status).toBe(204)
-      expect(await store().findByEmail(grace.email)).toMatchObject({ name: 'Grace Hopper' })
     })
 
     test('the log-in survives a reload, and can be undone for good', async () => {
@@ -344,16 +340,15 @@ describeBrowser('the page', () => {
     })
 
     test('is dark when the system is', async () => {
-      for (const colorScheme of SCHEMES) {
-        await page.emulateMedia({ colorScheme })
-        for (const part of ['header', 'openapi-explorer']) {
-          await page.locator(part).waitFor() // page.js adds the explorer after the page has loaded
-          const style = `getComputedStyle(document.querySelector('${part}'))`
-          const text = lightness(await page.evaluate(`${style}.color`))
-          const background = lightness(await page.evaluate(`${style}.backgroundColor`))
-          const contrast = (text - background) * (colorScheme === 'dark' ? 1 : -1)
-          expect(contrast).toBeGreaterThan(400)
+      for (const part of ['header', 'openapi-explorer']) {
+        await page.locator(part).waitFor() // page.js adds the explorer after the page has loaded
+        const found: number[] = []
+        for (const colorScheme of SCHEMES) {
+          await page.emulateMedia({ colorScheme })
+          const color = `getComputedStyle(document.querySelector('${part}')).backgroundColor`
+          found.push(lightness(await page.evaluate(color)))
         }
+        expect(found[0]! - found[1]!).toBeGreaterThan(400)
       }
     })
 
