@@ -154,11 +154,6 @@ describe('with an email', () => {
     await client({ email }).GET('/users', { headers })
     expect(sent).toEqual(['GET /users 401'])
   })
-
-  test('POST /login is sent without a log-in before it', async () => {
-    const { response } = await client({ email }).POST('/login', { body: { email } })
-    expect([response.status, sent]).toEqual([200, [LOG_IN]])
-  })
 })
 
 describe('all()', () => {
