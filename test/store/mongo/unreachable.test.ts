@@ -1,25 +1,16 @@
 // A MongoDB that cannot be reached for a while: it is behind a proxy that can be cut or stalled. (More rounds:
 // unreachable.long.ts.)
 import { afterEach, expect, test } from '@jest/globals'
-import dgram from 'node:dgram'
-import dns from 'node:dns'
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openMongoStore } from '../../../src/store/mongo/store.ts'
-import { EmailTaken, StoreFailure, type User } from '../../../src/store/user-store.ts'
+import { EmailTaken, type StoreFailure, type User } from '../../../src/store/user-store.ts'
 import { startProxy } from '../../support/mongodb-proxy.ts'
-import { everyOperation } from '../../support/operations.ts'
-import { freePort, killPrograms, serve, type Program } from '../../support/program.ts'
+import { killPrograms, serve, type Program } from '../../support/program.ts'
 import { rounds } from '../../support/rounds.ts'
-import { send, startService } from '../../support/service.ts'
-import {
-  describeMongodb,
-  mongodbPlace,
-  SECRET,
-  sqlitePlace,
-  usersIn,
-} from '../../support/stores.ts'
+import { send } from '../../support/service.ts'
+import { describeMongodb, mongodbPlace, usersIn } from '../../support/stores.ts'
 import { newUser, user } from '../../support/users.ts'
 
 /** What to do after a test, the last first. */
@@ -38,55 +29,23 @@ async function behindProxy() {
   return { place, proxy }
 }
 
-async function open(...[uri, options]: Parameters<typeof openMongoStore>) {
-  const store = await openMongoStore(uri, options)
+async function open(uri: string) {
+  const store = await openMongoStore(uri)
   undo.push(() => store.close().catch(() => {}))
   return store
 }
 
 describeMongodb('a MongoDB that goes away', () => {
-  /** What a service says before, while and after its database is cut off or stalled. */
-  async function seen(state: 'cut' | 'stalled') {
-    const { proxy } = await behindProxy()
-    const store = await open(proxy.uri)
-    const service = await startService(store)
-    undo.push(() => service.close())
-    const { users } = service
-    const before = (await users.GET('/users')).response.status
-
-    proxy.be(state)
-    const calls = everyOperation.map(async ([operation, call]) => {
-      const { response, error } = await call(users)
-      return [operation, [response.status, error]]
-    })
-    const opening = openMongoStore(`mongodb://127.0.0.1:${proxy.port}/x`)
-    await expect(opening).rejects.toThrow(StoreFailure)
-    const responses = Object.fromEntries(await Promise.all(calls))
-
-    proxy.be('open')
-    while ((await users.GET('/users')).error);
-    return { before, responses }
-  }
-
   // Less than the 30 s that the driver would wait. Not a measurement: a test that takes longer hangs.
-  test('fails every operation and every start within seconds, and serves again afterwards', async () => {
-    const failed = [500, { message: 'the data store failed' }]
-    const expected = {
-      before: 200,
-      responses: Object.fromEntries(everyOperation.map(([operation]) => [operation, failed])),
-    }
-    expect(await Promise.all([seen('cut'), seen('stalled')])).toEqual([expected, expected])
-  }, 25_000)
-
   test(
-    'fails hundreds of calls within seconds, for the reason of the outage, and is found again',
+    'fails hundreds of calls and every opening within seconds, for the reason of the outage, and is found again',
     async () => {
       const { proxy } = await behindProxy()
       const store = await open(proxy.uri)
       const { id, email } = await store.create(newUser())
       for (let round = 0; round < rounds(2, 20); round += 1) {
         proxy.be(round % 2 ? 'stalled' : 'cut')
-        const calls: Promise<unknown>[] = []
+        const calls: Promise<unknown>[] = [open(proxy.uri)]
         for (let ms = round < 2 ? 6_000 : Math.random() * 4_000; ms > 0; ms -= 50) {
           calls.push(store.find(id), store.findByEmail(email), store.create(newUser()))
           calls.push(store.rename(id, 'x'), store.ids(undefined, 1), usersIn(store))
@@ -98,7 +57,7 @@ describeMongodb('a MongoDB that goes away', () => {
         const results = (await Promise.allSettled(calls)) as Partial<PromiseRejectedResult>[]
         const kinds = results.flatMap(({ reason }) => (reason ? (reason as StoreFailure).kind : []))
         expect(['connection closed', 'no response']).toEqual(expect.arrayContaining(kinds))
-        if (round < 2) expect(kinds.length).toBeGreaterThan(100)
+        if (round < 2) expect([kinds.length > 100, results[0]?.status]).toEqual([true, 'rejected'])
         await sleep(Math.random() * 700)
       }
     },
@@ -135,7 +94,7 @@ describeMongodb('a MongoDB that goes away', () => {
 })
 
 describeMongodb('a service whose MongoDB is unreachable at the start', () => {
-  test('is alive and not ready, and ready when MongoDB is there; then stays ready, and tells an outage', async () => {
+  test('is alive and not ready, and ready when MongoDB is there; then stays ready, and says that there is an outage', async () => {
     const { place, proxy } = await behindProxy()
     proxy.be('cut')
     const service = serve(place, { MONGODB_URI: proxy.uri })
@@ -150,24 +109,11 @@ describeMongodb('a service whose MongoDB is unreachable at the start', () => {
     expect((await login()).status).toBe(401)
 
     proxy.be('cut')
-    const answers = await Promise.all(Array.from({ length: 30 }, login))
+    expect((await login()).status).toBe(500)
     while ((await probe(service)) === '200 ready') await sleep(20)
     expect(await probe(service)).toMatch(/^200 ready, but the store cannot be used: (conn|no )/)
     proxy.be('open')
     while ((await probe(service)) !== '200 ready') await sleep(20)
-    service.process.kill('SIGTERM')
-    expect(await service.ended).toBe(0)
-    const lines = linesOf(service)
-    for (const { headers } of answers) {
-      const cause = expect.stringMatching(/^cannot use MongoDB at 127\.0\.0\.1:\d+\/test-.*: /)
-      const line = lines.find(({ id, msg }) => id === headers['x-request-id'] && msg === 'request')
-      expect(line).toMatchObject({ status: 500, cause })
-    }
-    const stacks = lines.flatMap(({ err }) => err?.message.replace(/\d+/g, '') ?? [])
-    expect(stacks).toEqual([...new Set(stacks)])
-    const ends = lines.filter(({ msg }) => msg === 'the store responds again')
-    expect(ends).toMatchObject([{ failed: 1 }, { failed: 30 }])
-    expect(service.output.stdout).not.toContain('nobody@')
   }, 25_000)
 
   test('ends with a message when its address can never work', async () => {
@@ -186,63 +132,25 @@ describeMongodb('a service whose MongoDB is unreachable at the start', () => {
       'authentication failed': `${server}?directConnection=true`,
       'replica set not found': `${server}?replicaSet=nowhere`,
       'unknown host': 'nowhere.invalid:27017/x',
-      'connection refused': '127.0.0.1:1/x',
+      'connection refused': '127.0.0.1:1,127.0.0.1:2/x',
       'no response': `127.0.0.1:${port}/x`,
     }
     const starts = Object.entries(addresses).map(async ([kind, address]) => {
       const MONGODB_URI = `mongodb://ada:wrong-password@${address}`
-      const service = serve(sqlitePlace(), { MONGODB_URI, SIGNING_SECRET: SECRET })
+      const service = serve(mongodbPlace(), { MONGODB_URI })
       await service.listening()
       const state = `503 starting, but the store cannot be used: ${kind}`
       while ((await probe(service)) !== state) await sleep(20)
-      const errors = linesOf(service).flatMap(({ err }) => err?.message ?? [])
-      const message = `cannot use MongoDB at ${address.replace(/\?.*/, '')}: ${kind}: `
-      expect(errors).toContainEqual(expect.stringContaining(message))
-      expect(service.output.stdout).not.toContain('wrong-password')
+      const { stdout } = service.output
+      expect(stdout).toContain(`"cannot use MongoDB at ${address.replace(/\?.*/, '')}: ${kind}: `)
+      expect(stdout).not.toContain('wrong-password')
     })
     await Promise.all(starts)
   }, 25_000)
-
-  test('waits for DNS, too', async () => {
-    const { proxy } = await behindProxy()
-    const servers = dns.getServers()
-    const dnsPort = await freePort()
-    dns.setServers([`127.0.0.1:${dnsPort}`])
-    undo.push(() => dns.setServers(servers))
-    const store = await open('mongodb+srv://db.0.0.1/x?tls=false', { allowUnreachable: true })
-    await expect(store.isEmpty()).rejects.toMatchObject({ kind: 'unknown host' })
-    const server = startDns(dnsPort, proxy.port)
-    undo.push(() => server.close())
-    await once(server, 'listening')
-    expect(await store.isEmpty()).toBe(true)
-  })
 })
 
 /** What a service responds to operators: the status and the text. */
 async function probe(service: Program, path = '/readyz'): Promise<string> {
   const response = await fetch(service.ops() + path)
   return `${response.status} ${await response.text()}`
-}
-
-/** The lines of the log. */
-function linesOf({ output }: Program): { err?: { message: string }; [field: string]: unknown }[] {
-  const lines = output.stdout.split('\n').slice(0, -1)
-  return lines.map((line) => JSON.parse(line))
-}
-
-/** A DNS server on which every name has one SRV record, 127.0.0.1:`port`, and nothing else. */
-function startDns(dnsPort: number, port: number): dgram.Socket {
-  const SRV = 33
-  const server = dgram.createSocket('udp4')
-  return server.bind(dnsPort, '127.0.0.1').on('message', (query, { port: from }) => {
-    const question = query.subarray(12, query.indexOf(0, 12) + 5)
-    const isSrv = question.readUInt16BE(question.length - 4) === SRV
-    const header = [0x8180, 1, isSrv ? 1 : 0, 0, 0].flatMap((word) => [word >> 8, word & 255])
-    const record = [0xc0, 12, 0, SRV, 0, 1, 0, 0, 0, 0, 0, 17, 0, 0, 0, 0, port >> 8, port & 255]
-    const answer = isSrv ? [Buffer.from(record), Buffer.from('\x03127\x010\x010\x011\0')] : []
-    server.send(
-      Buffer.concat([query.subarray(0, 2), Buffer.from(header), question, ...answer]),
-      from,
-    )
-  })
 }

@@ -1,5 +1,5 @@
 // What only the SQLite store does. (What every store does: ../user-store.test.ts.)
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import fs from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -7,13 +7,15 @@ import { databaseIn, openStore } from '../../../src/store/open.ts'
 import { freezeSqlite } from '../../../src/store/sqlite/database.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import { StoreFailure } from '../../../src/store/user-store.ts'
+import { asRoot, testAsRoot } from '../../support/root.ts'
 import { databaseOf, sqlitePlace, useOwnStores, usersIn } from '../../support/stores.ts'
 import { newUser } from '../../support/users.ts'
 
 const { newPlace, open } = useOwnStores(sqlitePlace)
 
-test('only its owner can read the database, whose write-ahead log is empty once it is closed', async () => {
-  const { dataDir, ...place } = newPlace()
+test('a database is made with its folders; only its owner can read it, and its log is empty once it is closed', async () => {
+  const place = newPlace()
+  const dataDir = join(place.dataDir, 'some/other')
   const store = await open({ ...place, dataDir })
   await store.create(newUser())
   const [file, log] = [databaseIn(dataDir), `${databaseIn(dataDir)}-wal`]
@@ -34,28 +36,18 @@ test.each([
   ['a folder in which no file can be made', '/proc'],
   ['a file', '/dev/null'],
 ])('DATA_DIR is refused at once, and named, when it is %s', async (_, folder) => {
-  await expectRefusal(folder, `cannot keep users in the folder ${folder} (DATA_DIR): E`)
+  const opening = openAt(folder)
+  await expect(opening).rejects.toThrow(`cannot keep users in the folder ${folder} (DATA_DIR): E`)
 })
 
-/** Expects that a store in the folder cannot be opened. */
-async function expectRefusal(folder: string, message: string): Promise<void> {
-  const opening = openSqliteStore(databaseIn(folder))
-  await expect(opening).rejects.toThrow(StoreFailure)
-  await expect(opening).rejects.toThrow(message)
-}
-
-test('a folder is made with its parents', async () => {
-  const place = newPlace()
-  const dataDir = join(place.dataDir, 'some/other')
-  await open({ ...place, dataDir })
-  expect(fs.existsSync(databaseIn(dataDir))).toBe(true)
-})
+const openAt = (folder: string) => openSqliteStore(databaseIn(folder))
 
 test('a file that is not a database is refused, and named', async () => {
   const { dataDir } = newPlace()
   const file = databaseIn(dataDir)
   fs.writeFileSync(file, 'not a database '.repeat(100))
-  await expectRefusal(dataDir, `cannot open SQLite in ${file}: file is not a database`)
+  const message = `cannot open SQLite in ${file}: file is not a database`
+  await expect(openAt(dataDir)).rejects.toThrow(message)
 })
 
 test('a database that is frozen does not change while services write, and takes the log in again afterwards', async () => {
@@ -100,6 +92,24 @@ test('a write that fails in a transaction fails alone, unless SQLite undoes the 
   db.close()
 })
 
+test('other work goes on between the pages of lists, however many lists there are', async () => {
+  const store = await open()
+  const users = Array.from({ length: 2_000 }, () => newUser())
+  await store.createMany(users, false)
+  let [pages, most] = [0, 0]
+  const list = async () => {
+    for await (const _ of store.list()) pages += 1
+  }
+  const lists = Promise.all([list(), list(), list()])
+  for (let i = 0; i < 50; i += 1) {
+    const before = pages
+    await turn()
+    most = Math.max(most, pages - before)
+  }
+  await lists
+  expect([pages, most]).toEqual([12, 1])
+})
+
 test('a write waits for one of another process without blocking the service', async () => {
   const place = newPlace()
   const store = await open(place)
@@ -127,27 +137,26 @@ test.concurrent('a write that waits too long fails, and the next succeeds', asyn
   await place.remove()
 })
 
-function plant(file: string, mode: number, owner = process.geteuid!()): void {
-  fs.writeFileSync(file, '')
-  fs.chmodSync(file, mode)
-  fs.chownSync(file, owner, owner)
-}
-
-const PLANTED: [string, (file: string) => void, boolean?][] = [
-  ['is not a regular file', (file) => fs.symlinkSync('/tmp/elsewhere.db', file)],
-  ['every user can write', (file) => plant(file, 0o666)],
-  ['belongs to another user', (file) => plant(file, 0o600, 1234), process.geteuid?.() !== 0],
-]
-
 // SQLite would roll back a journal that it finds: rewrite the users, and delete the files that the journal names.
-describe.each(['users.db', 'users.db-journal', 'users.db-wal', 'users.db-shm'])('%s', (name) => {
-  for (const [reason, plantAt, needsRoot] of PLANTED) {
-    const testIf = needsRoot ? test.skip : test
-    testIf(`is refused when it can be planted: ${reason}`, async () => {
-      const { dataDir } = newPlace()
-      plantAt(join(dataDir, name))
-      await expectRefusal(dataDir, reason)
-      expect(fs.existsSync('/tmp/elsewhere.db')).toBe(false)
-    })
-  }
+test.each(['users.db', 'users.db-journal', 'users.db-wal', 'users.db-shm'])(
+  '%s is refused when it is a link, or every user can write it',
+  async (name) => {
+    const { dataDir } = newPlace()
+    const [file, elsewhere] = [join(dataDir, name), join(dataDir, 'elsewhere')]
+    fs.symlinkSync(elsewhere, file)
+    await expect(openAt(dataDir)).rejects.toThrow(`${file} is not a regular file`)
+    expect(fs.existsSync(elsewhere)).toBe(false)
+    fs.rmSync(file)
+    fs.writeFileSync(file, '')
+    fs.chmodSync(file, 0o666)
+    await expect(openAt(dataDir)).rejects.toThrow(`every user can write ${file}`)
+  },
+)
+
+testAsRoot('a file beside the database is refused when it belongs to another user', async () => {
+  const { dataDir } = newPlace()
+  const file = join(dataDir, 'users.db-journal')
+  fs.writeFileSync(file, '')
+  asRoot('chown', '1234', file)
+  await expect(openAt(dataDir)).rejects.toThrow(`${file} belongs to another user`)
 })
