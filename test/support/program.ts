@@ -15,18 +15,6 @@ export const UNSET: Record<string, string> = Object.fromEntries(
   Object.keys(VARIABLES).flatMap((name) => [name, `${name}_FILE`].map((name) => [name, ''])),
 )
 
-export interface Program {
-  process: ChildProcess
-  output: { stdout: string; stderr: string }
-  /** Resolves to the exit code, or the signal that ended it. */
-  ended: Promise<number | string>
-  /** Resolves to the address when it listens. */
-  listening(): Promise<string>
-  /** Once it listens: its address, and that of /livez, /readyz and /metrics. */
-  url: () => string
-  ops: () => string
-}
-
 const running = new Set<Program>()
 /** Ends every program that still runs. */
 export async function killPrograms(): Promise<void> {
@@ -44,7 +32,7 @@ export function run(
   env: Record<string, string> = {},
   args: string[] = [],
   cwd = dist,
-): Program {
+) {
   const { PATH = '' } = process.env
   const environment = { PATH, PORT: '0', OPS_PORT: '0', ...place.environment, ...env }
   const options = { cwd, env: environment }
@@ -52,27 +40,31 @@ export function run(
   const output = { stdout: '', stderr: '' }
   child.stdout.on('data', (text: Buffer) => (output.stdout += text))
   child.stderr.on('data', (text: Buffer) => (output.stderr += text))
-  const ended = once(child, 'close').then(([code, signal]) => code ?? signal)
+  const ended = once(child, 'close').then(([code, signal]): number | string => code ?? signal)
   const on = (pattern: RegExp) => pattern.exec(output.stdout)![1]!
-  const program: Program = {
-    process: child,
+  const url = () => on(/listening on (http:[^"\s]+)/)
+  const program = {
+    process: child as ChildProcess,
     output,
+    /** Resolves to the exit code, or the signal that ended it. */
     ended,
-    listening: () => address(program),
-    url: () => on(/listening on (http:[^"\s]+)/),
+    /** Resolves to the address when it listens. */
+    async listening() {
+      while (!output.stdout.includes(' are on http')) {
+        if (child.exitCode !== null) throw new Error(`it ended: ${output.stderr}`)
+        await sleep(10)
+      }
+      return url()
+    },
+    /** Once it listens: its address, and that of /livez, /readyz and /metrics. */
+    url,
     ops: () => on(/ are on (http:[^"\s]+)/),
   }
   running.add(program)
   return program
 }
 
-async function address({ process, output, url }: Program): Promise<string> {
-  for (;;) {
-    if (output.stdout.includes(' are on http')) return url()
-    if (process.exitCode !== null) throw new Error(`it ended: ${output.stderr}`)
-    await sleep(10)
-  }
-}
+export type Program = ReturnType<typeof run>
 
 /** Starts the service, on a port that is free. */
 export const serve = (place: Place, env?: Record<string, string>, cwd?: string) =>

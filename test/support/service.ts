@@ -3,11 +3,11 @@ import { afterAll, beforeAll } from '@jest/globals'
 import { once } from 'node:events'
 import http from 'node:http'
 import net, { type AddressInfo } from 'node:net'
+import { text as textOf } from 'node:stream/consumers'
 import { createApp } from '../../src/app.ts'
-import { createUsersClient, type UsersClient } from '../../src/client/client.ts'
+import { createUsersClient } from '../../src/client/client.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
-import type { HostCheck } from '../../src/http/hosts.ts'
 import type { Limits } from '../../src/http/limits.ts'
 import { createServer } from '../../src/http/server.ts'
 import { createRequestLog } from '../../src/telemetry/request-log.ts'
@@ -33,66 +33,43 @@ export interface Request {
   body?: string | Buffer
 }
 
-export interface Response {
-  status: number
-  headers: http.IncomingHttpHeaders
-  text: string
-  json: any // eslint-disable-line -- checked by expectContract
-}
+type ServerOptions = Parameters<typeof createServer>[1]
 
-/** A running service, and the lines that it has logged. */
-export interface Service {
-  port: number
-  lines: Record<string, unknown>[]
-  /** The client, with a valid token. */
-  users: UsersClient
-  /** Sends what the client cannot, such as `PATCH /users`. */
-  send(line: string, request?: Request): Promise<Response>
-  /** Sends bytes over a new connection, and resolves to everything received until the service closes it. */
-  exchange(bytes: string | Buffer): Promise<string>
-  close(): Promise<void>
-}
-
-export interface Options {
-  docs?: boolean
-  bodyLimit?: number
-  limits?: Partial<Limits> | undefined
-  isAllowedHost?: HostCheck
-}
-
+/** A service that runs, until `close`. */
 export async function startService(
   store: UserStore,
-  { docs = true, bodyLimit = BODY_LIMIT, limits, isAllowedHost = () => true }: Options = {},
-): Promise<Service> {
+  { docs = true, ...options }: ServerOptions & { docs?: boolean } = {},
+) {
+  /** What the service has logged. */
   const lines: Record<string, unknown>[] = []
-  const log = createLogger('debug', undefined, {
-    write: (line) => void lines.push(JSON.parse(line)),
-  })
+  const write = (line: string) => void lines.push(JSON.parse(line))
   const app = createApp(store, tokens, docs)
+  const log = createLogger('debug', undefined, { write })
   const requestLog = createRequestLog({ log, metrics: createMetrics('test') })
   app.on('error', requestLog.onFailure)
   const handle = app.callback()
   const { server, close } = createServer((request, response) => void handle(request, response), {
     observer: requestLog,
-    isAllowedHost,
-    bodyLimit,
-    limits,
+    bodyLimit: BODY_LIMIT,
+    ...options,
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
+  const baseUrl = `http://127.0.0.1:${port}`
   return {
     port,
     lines,
-    users: createUsersClient({
-      baseUrl: `http://127.0.0.1:${port}`,
-      token: TOKEN,
-      fetch: checkedFetch,
-    }),
-    send: (line, request) => send(port, line, request),
-    exchange: (bytes) => exchange(port, bytes),
+    /** The client, with a valid token. */
+    users: createUsersClient({ baseUrl, token: TOKEN, fetch: checkedFetch }),
+    /** Sends what the client cannot, such as `PATCH /users`. */
+    send: (line: string, request?: Request) => send(port, line, request),
+    /** Sends bytes over a new connection, and resolves to everything received until the service closes it. */
+    exchange: (bytes: string | Buffer) => exchange(port, bytes),
     close: () => close(1_000),
   }
 }
+
+type Service = Awaited<ReturnType<typeof startService>>
 
 /** Starts one service for the tests of a suite. */
 export function useService(store: () => UserStore, limits?: Partial<Limits>): () => Service {
@@ -129,17 +106,16 @@ const TOKEN = tokens.issue('665f1c2e8b3f4a0012d4c001')
 /** `fetch` that checks the response against the contract. */
 export async function checkedFetch(request: globalThis.Request): Promise<globalThis.Response> {
   const response = await fetch(request)
-  const { pathname } = new URL(request.url)
   const headers = Object.fromEntries(response.headers)
   const text = await response.clone().text()
-  expectContract(request.method, pathname, { status: response.status, headers, text })
+  expectContract(request.method, request.url, { status: response.status, headers, text })
   return response
 }
 
 /** Sends a request such as `GET /users`. */
-export async function send(port: number, line: string, request: Request = {}): Promise<Response> {
+export async function send(port: number, line: string, request: Request = {}) {
   const [method = '', path = ''] = line.split(' ')
-  const { json, body = json === undefined ? undefined : JSON.stringify(json) } = request
+  const { json, body = JSON.stringify(json) } = request
   const authorization = 'authorization' in request ? request.authorization : `Bearer ${TOKEN}`
   const headers = {
     ...(authorization !== undefined && { authorization }),
@@ -149,30 +125,28 @@ export async function send(port: number, line: string, request: Request = {}): P
   const outgoing = http.request({ port, host: '127.0.0.1', method, path, headers, agent: false })
   outgoing.end(body)
   const [incoming] = (await once(outgoing, 'response')) as [http.IncomingMessage]
-  const chunks: Buffer[] = []
-  for await (const chunk of incoming) chunks.push(chunk as Buffer)
-  const text = Buffer.concat(chunks).toString()
-  const response = { status: incoming.statusCode!, headers: incoming.headers, text }
-  return { ...response, json: expectContract(method, path, response) }
+  const response = {
+    status: incoming.statusCode!,
+    headers: incoming.headers,
+    text: await textOf(incoming),
+  }
+  const checked: any = expectContract(method, path, response) // eslint-disable-line -- as the contract says
+  return { ...response, json: checked }
 }
 
 /** The responses in what was received over a connection. */
-export function parseAnswers(text: string) {
-  return text
+export const parseAnswers = (text: string) =>
+  text
     .split(/(?=HTTP\/1\.1 \d{3} [A-Z])/)
     .filter((part) => !part.startsWith('HTTP/1.1 100'))
     .map((part) => {
       const [head = '', body = ''] = part.split('\r\n\r\n')
-      const [status = '', ...lines] = head.split('\r\n')
-      const headers = Object.fromEntries(
-        lines.map((line) => [
-          line.split(': ')[0]!.toLowerCase(),
-          line.slice(line.indexOf(': ') + 2),
-        ]),
-      ) as http.IncomingHttpHeaders
-      return { status: Number(status.split(' ')[1]), headers, text: body }
+      const fields = [...head.matchAll(/^(.*?): (.*)$/gm)]
+      const headers: http.IncomingHttpHeaders = Object.fromEntries(
+        fields.map(([, name, value]) => [name!.toLowerCase(), value]),
+      )
+      return { status: Number(head.split(' ')[1]), headers, text: body }
     })
-}
 
 /** The responses in `text`, each checked against the contract: a 201 is one of POST /users, others are of `request`. */
 export const answersIn = (text: string, request = '') =>
@@ -194,7 +168,7 @@ export function dial(port: number): { socket: net.Socket; text: () => string } {
 
 async function exchange(port: number, bytes: string | Buffer): Promise<string> {
   const { socket, text } = dial(port)
-  socket.on('error', () => {}).write(bytes) // a reset is an end
+  socket.write(bytes)
   await new Promise((resolve) => socket.once('close', resolve))
   return text()
 }

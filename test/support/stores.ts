@@ -72,10 +72,9 @@ export async function usersIn(store: UserStore, which?: Parameters<UserStore['li
 }
 
 /** `describe` for tests that need MongoDB; without a server they are reported as skipped. */
-export function describeMongodb(name: string, suite: () => void): void {
-  const describeIf = process.env['MONGODB_URI'] ? describe : describe.skip
-  describeIf(name, suite)
-}
+export const describeMongodb: typeof describe.skip = process.env['MONGODB_URI']
+  ? describe
+  : describe.skip
 
 /** Describes `suite` for each store. */
 export function describeStores(suite: (place: () => Place) => void): void {
@@ -98,21 +97,29 @@ export function useStore(place: () => Place): () => UserStore {
   return () => store
 }
 
-/** Makes places and opens stores for single tests; after each test they are closed and removed. */
-export function useOwnStores(kind: () => Place) {
-  const stores = new Set<UserStore>()
+/** Makes places for single tests; after each test they are removed. */
+export function usePlaces() {
   const places = new Set<Place>()
   afterEach(async () => {
-    for (const store of stores) await store.close().catch(() => {}) // the test may have closed it
     for (const place of places) await place.remove()
-    stores.clear()
     places.clear()
   })
-  const newPlace = (): Place => {
+  return (kind: () => Place): Place => {
     const place = kind()
     places.add(place)
     return place
   }
+}
+
+/** Makes places and opens stores for single tests; after each test they are closed and removed. */
+export function useOwnStores(kind: () => Place) {
+  const stores = new Set<UserStore>()
+  afterEach(async () => {
+    for (const store of stores) await store.close().catch(() => {}) // the test may have closed it
+    stores.clear()
+  })
+  const at = usePlaces()
+  const newPlace = () => at(kind)
   const open = async (place = newPlace(), onBatch?: StoreOptions['onBatch']) => {
     const store = await openStore(place, { onBatch })
     stores.add(store)

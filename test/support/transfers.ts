@@ -6,21 +6,20 @@ import { join } from 'node:path'
 import type { Line } from '../../scripts/transfer/lines.ts'
 import { readText } from '../../scripts/transfer/text.ts'
 import { killPrograms, run } from './program.ts'
-import type { Place } from './stores.ts'
+import { usePlaces, type Place } from './stores.ts'
 
 /** The files and the stores of one test. */
 export function useTransfers() {
   let folder: string
-  const places = new Set<Place>()
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'users-service-'))
   })
   afterEach(async () => {
     await killPrograms()
-    for (const place of places) await place.remove()
-    places.clear()
     rmSync(folder, { recursive: true })
   })
+  /** A place that is removed when the test ends. */
+  const at = usePlaces()
 
   async function done(script: string, place: Place, args: string[], input?: string) {
     const program = run(`scripts/${script}`, place, {}, args)
@@ -30,12 +29,7 @@ export function useTransfers() {
 
   return {
     folder: () => folder,
-    /** A place that is removed when the test ends. */
-    at: (kind: () => Place): Place => {
-      const place = kind()
-      places.add(place)
-      return place
-    },
+    at,
     file: (name: string, content: string | Buffer): string => {
       writeFileSync(join(folder, name), content)
       return join(folder, name)
