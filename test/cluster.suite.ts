@@ -2,12 +2,9 @@
 // builds the image, and makes it known to the cluster with LOAD_IMAGE or `kind load docker-image`.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { root, version } from './support/readme.ts'
 
-const root = fileURLToPath(new URL('../', import.meta.url))
-const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
 const IMAGE = `users-service:${version}`
 const NAMESPACE = 'users-demo'
 const MONGODB = ['--namespace', 'users-demo-mongodb']

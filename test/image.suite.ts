@@ -2,13 +2,12 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createUsersClient } from '../src/client/client.ts'
+import { version } from './support/readme.ts'
 import { checkedFetch } from './support/service.ts'
 import { SECRET } from './support/stores.ts'
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 const IMAGE = `users-service:${version}`
 const BASE = 'node:24-bookworm-slim'
 const MONGO = process.env['MONGODB_TEST_IMAGE'] ?? 'mongo:8'

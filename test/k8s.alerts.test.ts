@@ -57,11 +57,8 @@ testPromtool('the queries of the runbook are valid', () => {
  * @param expected such as `{ '5m': ['UsersServiceDown users'] }`, with the namespace
  */
 function expectAlerts(series: string, expected: Record<string, string[]>, interval = '15s'): void {
-  const lines = series
-    .trim()
-    .split('\n')
-    .map((line) => line.trim().split(/(?<=}) /))
-  const input_series = lines.map(([series, values]) => ({ series, values }))
+  const lines = [...series.matchAll(/^ *(.*}) (.*)$/gm)]
+  const input_series = lines.map(([, series, values]) => ({ series, values }))
   const promql_expr_test = Object.entries(expected).map(([eval_time, alerts]) => ({
     expr: 'sum by (alertname, namespace) (ALERTS{alertstate="firing"})',
     eval_time,

@@ -2,37 +2,47 @@
 import { describe, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { parse, parseAllDocuments, stringify } from 'yaml'
 import { readConfig, VARIABLES } from '../src/config.ts'
 import { createMetrics } from '../src/telemetry/metrics.ts'
 import { runToEnd } from './support/program.ts'
+import { root, version } from './support/readme.ts'
 import { SECRET } from './support/stores.ts'
 
 type Any = any // eslint-disable-line -- manifests, of many kinds
 
-const root = fileURLToPath(new URL('../', import.meta.url))
-const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
 const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0
-
 const testKubectl = hasKubectl ? test : test.skip
 
-const render = (folder: string): Any[] =>
-  parseAllDocuments(runToEnd('kubectl', ['kustomize', folder])).map((one): Any => one.toJS())
+/** What finds the objects of an overlay with `more` in its kustomization.yaml; without kubectl there are none. */
+function render(overlay: string, more: object = {}) {
+  const objects = hasKubectl ? kustomize({ resources: [`../${overlay}`], ...more }) : []
+  const all = (kind: string) => objects.filter((object) => object.kind === kind)
+  const one = (kind: string, name = 'users-service') =>
+    all(kind).find(({ metadata }) => metadata.name === name)
+  return { all, one }
+}
+
+function kustomize(kustomization: object): Any[] {
+  const folder = mkdtempSync(`${root}k8s/overlays/test-`)
+  try {
+    writeFileSync(`${folder}/kustomization.yaml`, stringify(kustomization))
+    const documents = parseAllDocuments(runToEnd('kubectl', ['kustomize', folder]))
+    return documents.map((document): Any => document.toJS())
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
 
 describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) => {
   const isEmbedded = overlay === 'embedded'
-  const objects = hasKubectl ? render(`${root}k8s/overlays/${overlay}`) : []
-
-  const all = (kind: string) => objects.filter((object) => object.kind === kind)
-  const one = (kind: string) => all(kind).find(({ metadata }) => metadata.name === 'users-service')
+  const { all, one } = render(overlay)
   const workloads = () => [...all('Deployment'), ...all('StatefulSet')]
   const pods = () => [...workloads().map(({ spec }) => spec.template), ...all('Pod')]
   const containers = () =>
     pods().flatMap(({ spec }) => [...(spec.initContainers ?? []), ...spec.containers])
   const pod = () => one('Deployment').spec.template
   const container = () => pod().spec.containers[0]
-  const ports = () => container().ports.map(({ name }: Any) => name)
 
   const selects = (labels: object, template: Any) =>
     Object.entries(labels).every(([key, value]) => template.metadata.labels[key] === value)
@@ -61,7 +71,8 @@ describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) =>
     }
     const { ingress } = one('NetworkPolicy').spec
     const open = ingress.flatMap((rule: Any) => rule.ports).map(({ port }: Any) => port)
-    expect(ports()).toEqual(expect.arrayContaining(open))
+    for (const name of open)
+      expect(container().ports).toContainEqual(expect.objectContaining({ name }))
   })
 
   testKubectl('every environment variable of the service is there, and no other', () => {
@@ -70,7 +81,7 @@ describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) =>
     const { data } = all('ConfigMap').find(({ metadata }) => metadata.name === name)
     const { MONGODB_URI_FILE, SIGNING_SECRETS_FILE, ...rest } = data
     const names = ['MONGODB_URI', 'SIGNING_SECRET', 'SIGNING_SECRETS', ...Object.keys(rest)]
-    expect(names.sort()).toEqual(Object.keys(VARIABLES).sort())
+    expect(new Set(names)).toEqual(new Set(Object.keys(VARIABLES)))
     const [{ mountPath }] = container().volumeMounts
     expect(SIGNING_SECRETS_FILE).toBe(`${mountPath}/SIGNING_SECRETS`)
     expect(MONGODB_URI_FILE).toBe(isEmbedded ? '' : `${mountPath}/MONGODB_URI`)
@@ -176,15 +187,49 @@ describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) =>
   })
 })
 
+testKubectl.each([
+  ['production', 'backup/mongodb'],
+  ['embedded', 'backup/sqlite'],
+])(
+  'in %s, the job of %s runs as the service does, embedded on its node, but gets no requests',
+  (overlay, component) => {
+    const components = [`../../components/${component}`]
+    const { one } = render(overlay, { namespace: 'users', components })
+    const service = one('Deployment').spec.template
+    const job = one('CronJob', 'users-service-backup').spec.jobTemplate.spec.template
+    const some = (object: Any, keys: string[]) => keys.map((key) => [key, object[key]])
+    const ofPod = ['securityContext', 'serviceAccountName', 'automountServiceAccountToken']
+    expect(some(job.spec, ofPod)).toEqual(some(service.spec, ofPod))
+    const [container, main] = [job, service].map(({ spec }) => spec.containers[0])
+    const ofContainer = ['image', 'imagePullPolicy', 'envFrom', 'securityContext', 'resources']
+    expect(some(container, ofContainer)).toEqual(some(main, ofContainer))
+
+    const claim = { claimName: one('PersistentVolumeClaim', 'users-service-backup').metadata.name }
+    const volumes = [...service.spec.volumes, { name: 'backup', persistentVolumeClaim: claim }]
+    const mounts = [...main.volumeMounts, { name: 'backup', mountPath: container.workingDir }]
+    expect(new Set(job.spec.volumes)).toEqual(new Set(volumes))
+    expect(new Set(container.volumeMounts)).toEqual(new Set(mounts))
+
+    const [{ key, values }] = one('NetworkPolicy').spec.podSelector.matchExpressions
+    expect(values).toEqual([service, job].map(({ metadata }) => metadata.labels[key]))
+    expect(one('Service').spec.selector[key]).toBe(values[0])
+
+    if (overlay === 'production') return
+    const [{ topologyKey, labelSelector }] =
+      job.spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution
+    expect(topologyKey).toBe('kubernetes.io/hostname')
+    expect(service.metadata.labels).toMatchObject(labelSelector.matchLabels)
+  },
+)
+
 describe('an overlay with all that README.md says one can add', () => {
   const readme = readFileSync(`${root}k8s/README.md`, 'utf8')
-  const objects = hasKubectl
-    ? renderOverlay(
-        [...readme.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, block]) => parse(block!)),
-      )
-    : []
-  const one = (kind: string, name = 'users-service') =>
-    objects.find((object) => object.kind === kind && object.metadata.name === name)
+  const more: Record<string, Any[]> = {}
+  for (const [, block] of readme.matchAll(/^```yaml\n(.*?)^```$/gms)) {
+    const added: [string, Any[]][] = Object.entries(parse(block!))
+    for (const [key, list] of added) more[key] = [...(more[key] ?? []), ...list]
+  }
+  const { one } = render('production', more)
 
   testKubectl('has the image of the overlay, and the pull secret', () => {
     const [{ image }] = one('Deployment').spec.template.spec.containers
@@ -254,18 +299,4 @@ async function exposed(): Promise<Map<string, string[]>> {
     samples.set(name, names)
   }
   return samples
-}
-
-/** An overlay of production with more in its kustomization.yaml. */
-function renderOverlay(more: Record<string, Any[]>[]): Any[] {
-  const folder = mkdtempSync(`${root}k8s/overlays/test-`)
-  try {
-    const all: Record<string, Any[]> = { resources: ['../production'] }
-    for (const [key, list] of more.flatMap(Object.entries))
-      all[key] = [...(all[key] ?? []), ...list]
-    writeFileSync(`${folder}/kustomization.yaml`, stringify(all))
-    return render(folder)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
 }

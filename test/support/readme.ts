@@ -8,6 +8,8 @@ import { sqlitePlace } from './stores.ts'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
+export const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+
 /** A fenced block and its output, which is the next block if that is `text`. */
 interface Block {
   title: string
