@@ -3,17 +3,8 @@ import { expect, test } from '@jest/globals'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { batched } from '../../src/store/batch.ts'
 
-/** Doubles numbers, at most two in a batch. A batch with -1 fails; 0 fails alone. */
-const double = batched(
-  async (numbers: number[]) => {
-    if (numbers.includes(-1)) throw new Error('all fail')
-    return numbers.map((number) => (number === 0 ? new Error('nothing to double') : number * 2))
-  },
-  { maxBatchSize: 2 },
-)
-
 /** Batches of at most two calls that go on until they are ended, in the order of their start. */
-function endless(concurrency?: number) {
+function endless(concurrency = Infinity) {
   const started: number[][] = []
   const ends: ((error?: Error) => void)[] = []
   const call = batched<number, void>(
@@ -23,7 +14,7 @@ function endless(concurrency?: number) {
         ends.push((error) => (error ? reject(error) : resolve([])))
       })
     },
-    { maxBatchSize: 2, ...(concurrency && { concurrency }) },
+    { maxBatchSize: 2, concurrency },
   )
   return { started, ends, call }
 }
@@ -53,22 +44,18 @@ test('with a limit on the batches, calls wait for the end of one', async () => {
   expect(started.join(' ')).toBe('1,2 3,4')
 })
 
-test('each call gets its own result; an error fails one call, and a failed batch only its own', async () => {
-  const results = await Promise.allSettled([1, 0, 2, 3, -1, 4, 5].map(double))
-  const values = results.map((result) => (result.status === 'fulfilled' ? result.value : 'failed'))
-  expect(values).toEqual([2, 'failed', 4, 6, 'failed', 'failed', 10])
-})
-
-test('a batch that fails also fails the calls that wait for it, and none that come later', async () => {
-  const { started, ends, call } = endless(1)
+test.each([
+  ['its own calls', Infinity, ['rejected', 'rejected', 'fulfilled']],
+  ['the calls that wait for it', 1, ['rejected', 'rejected', 'rejected']],
+])('a batch that fails fails %s, and none that come later', async (_, concurrency, expected) => {
+  const { started, ends, call } = endless(concurrency)
   const calls = Promise.allSettled([1, 2, 3].map(call))
-  await nextTurn()
-  await nextTurn()
+  while (started.length === 0) await nextTurn()
   ends[0]!(new Error('unreachable'))
-  expect((await calls).every(({ status }) => status === 'rejected')).toBe(true)
+  ends[1]?.()
+  expect((await calls).map(({ status }) => status)).toEqual(expected)
   const later = call(4)
-  while (ends.length < 2) await nextTurn()
-  ends[1]!()
+  while (started.at(-1)![0] !== 4) await nextTurn()
+  ends.at(-1)!()
   await later
-  expect(started).toEqual([[1, 2], [4]])
 })

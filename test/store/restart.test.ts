@@ -3,19 +3,18 @@ import { afterEach, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Load } from '../support/load.ts'
 import { killPrograms, serve } from '../support/program.ts'
-import { describeStores, SECRET, usersAt, type Place } from '../support/stores.ts'
+import { describeStores, SECRET, usePlaces, usersAt } from '../support/stores.ts'
 
 describeStores((kind) => {
-  let place: Place
   let asking: NodeJS.Timeout
   afterEach(async () => {
     clearInterval(asking)
     await killPrograms()
-    await place.remove()
   })
+  const at = usePlaces()
 
   test('a rolling restart under load fails no request and loses no user', async () => {
-    place = kind()
+    const place = at(kind)
     const start = async () => {
       const copy = serve(place, { SIGNING_SECRET: SECRET, STOP_DELAY: '200ms' })
       await copy.listening()

@@ -8,6 +8,7 @@ import { newUser, user } from '../support/users.ts'
 const ABSENT = '665f1c2e8b3f4a0012d4ffff'
 
 const TEXTS = {
+  'one letter': 'x',
   'a composed accent': 'é',
   'a decomposed accent': 'e\u0301',
   'text of every plane': '\u{1F600}\u{20000}\u{E0001}\u{10FFFF}',
@@ -34,7 +35,7 @@ describeStores((kind) => {
   const { newPlace, open } = useOwnStores(kind)
   const create = (fields?: Partial<User>) => store().create(newUser(fields))
 
-  test('every field can be any text, and comes back exactly', async () => {
+  test('every field can be any text, and comes back exactly; emails differ if any character does', async () => {
     const own = await open()
     const users: User[] = []
     for (const [kind, text] of Object.entries(TEXTS)) {
@@ -42,7 +43,7 @@ describeStores((kind) => {
       const created = await own.create(given as Omit<User, 'id'>)
       const found = [await own.find(created.id), await own.findByEmail(text)]
       const renamed = { ...created, name: `${text}!` }
-      expect(await own.rename(created.id, renamed.name)).toBe(true)
+      for (const _ of [1, 2]) expect(await own.rename(created.id, renamed.name)).toBe(true)
       found.push(await own.find(created.id))
       expect([kind, created]).toEqual([kind, { id: expect.any(String), ...given }])
       expect([kind, ...found]).toEqual([kind, created, created, renamed])
@@ -53,28 +54,7 @@ describeStores((kind) => {
   })
 
   describe('create', () => {
-    test('refuses a second user with the same email, and names the email', async () => {
-      const first = await create()
-      const second = create({ email: first.email })
-      await expect(second).rejects.toThrow(EmailTaken)
-      await expect(second).rejects.toThrow(`\`${first.email}\``)
-      expect(await store().findByEmail(first.email)).toEqual(first)
-    })
-
-    test('lets any number of users have no email; none is found by it', async () => {
-      const users = [await create({ email: '' }), await create({ email: '' })]
-      expect(users.map(({ email }) => email)).toEqual(['', ''])
-      expect(await store().find(users[0]!.id)).toEqual(users[0])
-      expect(await store().findByEmail('')).toBeUndefined()
-    })
-
-    test('compares emails exactly: no trimming, no case folding, no normalisation', async () => {
-      const emails = ['ada@x', 'Ada@x', ' ada@x', 'ada@x ', 'ad\u00e1@x', 'ada\u0301@x']
-      const users = await Promise.all(emails.map((email) => create({ email })))
-      for (const one of users) expect(await store().findByEmail(one.email)).toEqual(one)
-    })
-
-    test('gives each of many simultaneous calls its own outcome', async () => {
+    test('gives each of many simultaneous calls its own outcome; any number of users have no email', async () => {
       const own = await open()
       const first = await own.create(newUser())
       const { email: twice } = newUser()
@@ -91,6 +71,7 @@ describeStores((kind) => {
       })
       expect(outcomes).toEqual(expected)
       expect(await usersIn(own)).toEqual([first, ...outcomes.filter(({ id }) => id)])
+      expect(await own.findByEmail('')).toBeUndefined()
     })
   })
 
@@ -159,14 +140,6 @@ describeStores((kind) => {
       await expect(two.create(created)).rejects.toThrow(EmailTaken)
       await Promise.all([one.close(), two.close()])
       expect(await usersIn(await open(place))).toEqual([created])
-    })
-
-    test('rename changes the name of one user, and nothing else', async () => {
-      const [one, other] = [await create(), await create()]
-      expect(await store().rename(one.id, 'Augusta')).toBe(true)
-      expect(await store().rename(one.id, 'Augusta')).toBe(true)
-      expect(await store().find(one.id)).toEqual({ ...one, name: 'Augusta' })
-      expect(await store().find(other.id)).toEqual(other)
     })
 
     test('remove deletes a user once, and frees its email', async () => {

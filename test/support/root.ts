@@ -10,8 +10,8 @@ import type { Place } from './stores.ts'
 const SUDO = process.getuid?.() === 0 ? [] : ['sudo', '-n']
 export const asRoot = (...command: string[]) => runToEnd('env', [...SUDO, ...command])
 const mayMount = spawnSync('unshare', ['--mount', 'true']).status === 0 || SUDO.length > 0
-const testIf = mayMount && process.platform === 'linux' ? test : test.skip
-export const testAsRoot = (name: string, run: () => Promise<void>) => testIf(name, run)
+export const testAsRoot: typeof test.skip =
+  mayMount && process.platform === 'linux' ? test : test.skip
 
 /** A place for SQLite, on a file system of `size`, such as `8m`. */
 export function tmpfsPlace(size: string): Place {
