@@ -23,7 +23,7 @@ const TEXTS = {
   'the name of an operator': '$where',
   'the name of a prototype': '__proto__',
   'spaces around': '  x  ',
-  'upper case': 'É',
+  'upper case': 'X',
   'a long text': 'long '.repeat(100_000),
 }
 
