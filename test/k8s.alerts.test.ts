@@ -125,13 +125,10 @@ describeMongodb('on the metrics of a service that could not reach MongoDB for a 
 
   const [ERRORS, STORE] = ['UsersServiceErrors users', 'UsersServiceStoreFails users']
 
-  testPromtool(
-    'an outage of 60 s raises two alerts, within it, until at most 2 minutes after it',
-    () => {
-      const both = [ERRORS, STORE]
-      expectAlerts(outage(60, 60), { '60m': [], '60m45s': both, '61m30s': both, '63m': [] })
-    },
-  )
+  testPromtool('an outage of 60 s raises two alerts, until at most 2 minutes after it', () => {
+    const both = [ERRORS, STORE]
+    expectAlerts(outage(60, 60), { '60m': [], '60m45s': both, '61m30s': both, '63m': [] })
+  })
 
   testPromtool('a failover of 10 s raises no alert for errors', () => {
     const series = outage(10, 60).replaceAll('_ ', '0 ') // not the first errors: they would count less
@@ -146,10 +143,8 @@ describeMongodb('on the metrics of a service that could not reach MongoDB for a 
   })
 })
 
-testPromtool(
-  'without a ready pod, UsersServiceDown fires for its namespace, until a day after its pods are gone',
-  () => {
-    const series = `
+testPromtool('without a ready pod UsersServiceDown fires, until a day after pods are gone', () => {
+  const series = `
     up{job="users-service", namespace="deleted"} 1x10 stale _x1600
     ready{job="users-service", namespace="deleted"} 1x10 stale _x1600
     up{job="users-service", namespace="unreachable"} 1x10 0x1600
@@ -158,11 +153,10 @@ testPromtool(
     ready{job="users-service", namespace="unready"} 1x10 0x1600
     up{job="users-service", namespace="watched"} 1x1611
     ready{job="users-service", namespace="watched"} 1x1611`
-    const others = ['UsersServiceDown unreachable', 'UsersServiceDown unready']
-    const all = ['UsersServiceDown deleted', ...others]
-    expectAlerts(series, { '10m': [], '12m': all, '24h': all, '24h15m': others }, '1m')
-  },
-)
+  const others = ['UsersServiceDown unreachable', 'UsersServiceDown unready']
+  const all = ['UsersServiceDown deleted', ...others]
+  expectAlerts(series, { '10m': [], '12m': all, '24h': all, '24h15m': others }, '1m')
+})
 
 /** What is wrong in the namespace `users` from 10 to 35 minutes, and what is not wrong in `other`. */
 const CASES: Record<string, string> = {

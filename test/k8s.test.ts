@@ -94,16 +94,13 @@ describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) =>
     expect(config.stopDelay + config.stopTimeout).toBeLessThan(grace)
   })
 
-  testKubectl(
-    'there are no secrets in the manifests, and no Kubernetes token for the service',
-    () => {
-      expect(all('Secret')).toEqual([])
-      const secret = { secretName: 'users-service', defaultMode: 0o440 }
-      expect(pod().spec.volumes[0]).toEqual({ name: 'secret', secret })
-      expect(pod().spec.automountServiceAccountToken).toBe(false)
-      expect(one('ServiceAccount').automountServiceAccountToken).toBe(false)
-    },
-  )
+  testKubectl('no secret is in the manifests, and the service has no Kubernetes token', () => {
+    expect(all('Secret')).toEqual([])
+    const secret = { secretName: 'users-service', defaultMode: 0o440 }
+    expect(pod().spec.volumes[0]).toEqual({ name: 'secret', secret })
+    expect(pod().spec.automountServiceAccountToken).toBe(false)
+    expect(one('ServiceAccount').automountServiceAccountToken).toBe(false)
+  })
 
   testKubectl('pods meet the Pod Security level restricted, with a read-only file system', () => {
     const { namespace } = one('Deployment').metadata
@@ -125,17 +122,14 @@ describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) =>
     }
   })
 
-  testKubectl(
-    'every container has requests and limits, and a version, ours that of package.json',
-    () => {
-      for (const { image, resources } of containers()) {
-        expect(image).toMatch(/:\d[\w.-]*$/)
-        if (image.startsWith('users-service')) expect(image).toBe(`users-service:${version}`)
-        expect(Object.keys(resources.requests)).toEqual(Object.keys(resources.limits))
-        expect(resources.limits).toHaveProperty('memory')
-      }
-    },
-  )
+  testKubectl('containers have requests, limits and a version, ours that of package.json', () => {
+    for (const { image, resources } of containers()) {
+      expect(image).toMatch(/:\d[\w.-]*$/)
+      if (image.startsWith('users-service')) expect(image).toBe(`users-service:${version}`)
+      expect(Object.keys(resources.requests)).toEqual(Object.keys(resources.limits))
+      expect(resources.limits).toHaveProperty('memory')
+    }
+  })
 
   if (isEmbedded) {
     testKubectl('one pod at a time has the volume, at DATA_DIR', () => {

@@ -1,10 +1,10 @@
 // A store that fails.
-import { StoreFailure, type User, type UserStore } from '../../src/store/user-store.ts'
+import { StoreFailure, type UserStore } from '../../src/store/user-store.ts'
 
 /** A store whose calls all fail, except the given `methods`. */
 export function failing(
   methods: Partial<UserStore> = {},
-  cause: Error = new Error('the cause'),
+  cause = new Error('the cause'),
 ): UserStore {
   const fail = () => Promise.reject(new StoreFailure(cause))
   return {
@@ -14,10 +14,7 @@ export function failing(
     createMany: fail,
     find: fail,
     findByEmail: fail,
-    // eslint-disable-next-line require-yield
-    async *list(): AsyncGenerator<User[]> {
-      await fail()
-    },
+    list: () => ({ [Symbol.asyncIterator]: () => ({ next: fail }) }),
     ids: fail,
     rename: fail,
     remove: fail,

@@ -35,7 +35,6 @@ export async function startProxy(to: string, more: Record<string, string> = {}) 
   return {
     /** The connection string through the proxy. */
     uri: `mongodb://${login}127.0.0.1:${own.port}${path}?${options}`,
-    port: own.port,
     be(next: 'open' | 'cut' | 'stalled') {
       state = next
       for (const pair of pairs) {
