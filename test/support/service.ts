@@ -88,10 +88,8 @@ export function useTwoServices(kind: () => Place): Service[] {
   let place: Place
   beforeAll(async () => {
     place = kind()
-    for (let i = 0; i < 2; i += 1) {
-      stores.push(await openStore(place))
-      services.push(await startService(stores[i]!))
-    }
+    stores.push(await openStore(place), await openStore(place))
+    for (const store of stores) services.push(await startService(store))
   })
   afterAll(async () => {
     for (const service of services) await service.close()
