@@ -2,11 +2,10 @@
 import { expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
-import { fileURLToPath } from 'node:url'
 import { LIMITS } from '../../src/http/limits.ts'
 import { PAGE_BYTES } from '../../src/store/pages.ts'
+import { root } from '../support/readme.ts'
 
-const root = fileURLToPath(new URL('../../', import.meta.url))
 const read = (file: string) => readFileSync(root + file, 'utf8')
 
 const security = read('SECURITY.md')

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Request } from '../../src/http/request.ts'
 import { createServer } from '../../src/http/server.ts'
 import type { UserStore } from '../../src/store/user-store.ts'
-import { AUTHORIZATION, CHUNKED, CLOSE, post, postHead } from '../support/hostile.ts'
+import { AUTHORIZATION, CHUNKED, CLOSE, get, post, postHead } from '../support/hostile.ts'
 import { answersIn, dial, statusesIn, useService } from '../support/service.ts'
 import { sqlitePlace, useStore } from '../support/stores.ts'
 import { newUser } from '../support/users.ts'
@@ -57,39 +57,28 @@ test('the log says who created and who deleted a user', async () => {
 
 describe('input that is not a request', () => {
   const HOST = 'HTTP/1.1\r\nHost: localhost\r\n'
-  const LONG = 'x'.repeat(20_000)
-  const messages = {
-    400: 'the request is not valid HTTP',
-    413: 'the body is too large',
-    431: 'the headers are too large',
-  }
-  test.each<[string, string, keyof typeof messages]>([
-    ['garbage', 'nonsense\r\n\r\n', 400],
-    ...['9.9', '2.0', '0.9'].map((version): [string, string, 400] => [
-      `the version ${version}`,
-      `GET / HTTP/${version}\r\nHost: localhost\r\n\r\n`,
-      400,
-    ]),
-    ['HTTP/1.0 with a transfer coding', `POST /login HTTP/1.0\r\n${CHUNKED}\r\n0\r\n\r\n`, 400],
-    ['a space in the path', `GET /a b ${HOST}\r\n`, 400],
-    ['a space before a colon', 'GET / HTTP/1.1\r\nHost : x\r\n\r\n', 400],
-    ['no host', 'GET /users HTTP/1.1\r\n\r\n', 400],
-    ['two hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400],
-    ['a space in the host', 'GET / HTTP/1.1\r\nHost: a b\r\n\r\n', 400],
-    ['a path in the host', 'GET / HTTP/1.1\r\nHost: a/users\r\n\r\n', 400],
-    ['a user in the host', 'GET / HTTP/1.1\r\nHost: a@b\r\n\r\n', 400],
-    ['two lengths', `POST /login ${HOST}Content-Length: 1\r\nContent-Length: 2\r\n\r\nxx`, 400],
-    ['a length and chunks', `POST /login ${HOST}Content-Length: 1\r\n${CHUNKED}\r\n0\r\n\r\n`, 400],
-    ['large headers', `GET / ${HOST}X: ${LONG}\r\n\r\n`, 431],
-    ['a long path', `GET /${LONG} ${HOST}\r\n`, 431],
-    ['long chunk extensions', `${postHead(CHUNKED)}1;${LONG}\r\n`, 413],
-    ['a broken chunk', `${postHead(CHUNKED)}zz\r\n`, 400],
-  ])('%s gets a response in the usual form, and the connection ends', async (_, bytes, status) => {
+  test.each([
+    ['garbage', 'nonsense\r\n\r\n'],
+    ['the version 2.0', 'GET / HTTP/2.0\r\nHost: localhost\r\n\r\n'],
+    ['the version 0.9', 'GET / HTTP/0.9\r\nHost: localhost\r\n\r\n'],
+    ['HTTP/1.0 with a transfer coding', `POST /login HTTP/1.0\r\n${CHUNKED}\r\n0\r\n\r\n`],
+    ['a method that Node does not know', `BREW / ${HOST}\r\n`],
+    ['a method in another letter case', `get / ${HOST}\r\n`],
+    ['a space in the path', `GET /a b ${HOST}\r\n`],
+    ['a space before a colon', 'GET / HTTP/1.1\r\nHost : x\r\n\r\n'],
+    ['no host', 'GET /users HTTP/1.1\r\n\r\n'],
+    ['two hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
+    ['a space in the host', 'GET / HTTP/1.1\r\nHost: a b\r\n\r\n'],
+    ['a path in the host', 'GET / HTTP/1.1\r\nHost: a/users\r\n\r\n'],
+    ['a user in the host', 'GET / HTTP/1.1\r\nHost: a@b\r\n\r\n'],
+    ['two lengths', `POST /login ${HOST}Content-Length: 1\r\nContent-Length: 2\r\n\r\nxx`],
+    ['a length and chunks', `POST /login ${HOST}Content-Length: 1\r\n${CHUNKED}\r\n0\r\n\r\n`],
+    ['a broken chunk', `${postHead(CHUNKED)}zz\r\n`],
+  ])('%s gets 400 in the usual form, and the connection ends', async (_, bytes) => {
     const headers = { connection: 'close', date: expect.stringMatching(/ GMT$/) }
+    const json = { message: 'the request is not valid HTTP' }
     const text = await service().exchange(bytes)
-    expect(answersIn(text)).toMatchObject([
-      { status, headers, json: { message: messages[status] } },
-    ])
+    expect(answersIn(text)).toMatchObject([{ status: 400, headers, json }])
   })
 
   test('garbage after a request, and what comes after it, do not replace the response', async () => {
@@ -124,33 +113,10 @@ test.each([
 })
 
 test('an offer to upgrade is ignored, and what follows it is not taken for a request', async () => {
-  const upgrade = 'Host: localhost\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n'
-  const { socket, text } = dial(service().port)
-  socket.write(
-    `GET /nothing HTTP/1.1\r\n${upgrade}POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 36\r\n\r\n`,
-  )
-  socket.write('DELETE /users/x HTTP/1.1\r\nHost: localhost\r\n\r\n')
-  await once(socket, 'close')
-  expect(answersIn(text())).toMatchObject([{ status: 404, headers: { connection: 'close' } }])
+  const offer = get('/nothing', 'Connection: Upgrade\r\nUpgrade: h2c\r\n')
+  const text = await service().exchange(offer + post('{}'))
+  expect(answersIn(text)).toMatchObject([{ status: 404, headers: { connection: 'close' } }])
 })
-
-test.each(['2000000', '2147483648', '4294967296', '999999999999999'])(
-  'a body of %s bytes is refused before it arrives',
-  async (length) => {
-    const text = await service().exchange(`${postHead(`Content-Length: ${length}\r\n${CLOSE}`)}{}`)
-    expect(statusesIn(text, 'POST /users')).toEqual([413])
-  },
-)
-
-test.each(['BREW', 'get', 'Get', 'M-SEARCH-2', 'PRI'])(
-  'the method %s, which Node does not know, gets 400',
-  async (method) => {
-    const request = `${method} /users HTTP/1.1\r\nHost: localhost\r\n${AUTHORIZATION}\r\n`
-    expect(statusesIn(await service().exchange(request))).toEqual([400])
-    const text = await service().exchange(post('{"name":"slow"}') + request)
-    expect(statusesIn(text)).toEqual([201, 400])
-  },
-)
 
 test('CONNECT closes the connection, and so does a client that closes its half', async () => {
   const connect = 'CONNECT /login HTTP/1.1\r\nHost: localhost\r\n\r\n'
@@ -164,20 +130,14 @@ test('CONNECT closes the connection, and so does a client that closes its half',
 })
 
 test('garbage ends the connection, even of a client that does not', async () => {
-  await expect(letGo('nonsense\r\n\r\n')).resolves.toBeUndefined()
-})
-
-/** Resolves once the service gives the connection up, though the client keeps its half open. */
-async function letGo(bytes: string): Promise<void> {
   const socket = net.connect({ port: service().port, host: '127.0.0.1', allowHalfOpen: true })
   const reset = once(socket, 'error')
-  socket.resume()
-  socket.write(bytes)
+  socket.resume().write('nonsense\r\n\r\n')
   await once(socket, 'end')
   const poke = setInterval(() => socket.write('x'), 100)
-  await reset
+  await expect(reset).resolves.toBeDefined()
   clearInterval(poke)
-}
+})
 
 test('100 Continue is sent before the body arrives', async () => {
   const text = await service().exchange(post('{}', `Expect: 100-continue\r\n${CLOSE}`))
@@ -191,6 +151,7 @@ test('a client that is still sending too large a body gets to read its 413', asy
 })
 
 describe('the log', () => {
+  const GENERATED = expect.stringMatching(/^[0-9a-f-]{36}$/)
   /** The lines of a request. Their id is in its response, too. */
   const logged = async (line: string, request?: object) => {
     service().lines.length = 0
@@ -213,24 +174,13 @@ describe('the log', () => {
     ])
   })
 
-  test.each(['abc', 'a-b_c.d:e/f+g=h@i', 'x'.repeat(128)])(
-    'accepts X-Request-Id %s',
-    async (id) => {
-      expect(await logged('GET /users', { headers: { 'x-request-id': id } })).toMatchObject([
-        { id },
-      ])
-    },
-  )
-
-  test.each(['', 'a b', '"', 'ü', '{}', 'x'.repeat(129)])(
-    'makes an id of its own instead of X-Request-Id %j',
-    async (id) => {
-      const headers = { 'x-request-id': Buffer.from(id).toString('latin1') }
-      expect(await logged('GET /nothing', { headers })).toMatchObject([
-        { id: expect.stringMatching(/^[0-9a-f-]{36}$/) },
-      ])
-    },
-  )
+  test.each([
+    ...['a-b_c.d:e/f+g=h@i', 'x'.repeat(128)].map((id) => [id, id]),
+    ...['', 'a b', '"', 'ü', '{}', 'x'.repeat(129)].map((id) => [id, GENERATED]),
+  ])('has the X-Request-Id %j if it is safe, else an id of its own', async (given, id) => {
+    const headers = { 'x-request-id': Buffer.from(given as string).toString('latin1') }
+    expect(await logged('GET /nothing', { headers })).toMatchObject([{ id }])
+  })
 
   const [TRACE, SPAN] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331']
   test.each([
