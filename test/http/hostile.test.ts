@@ -145,12 +145,12 @@ describe('connections', () => {
 
   test.each([
     ['are idle', ''],
-    ['stop sending a body', whole(' '.repeat(50_000)).subarray(0, 1_000)],
+    ['stop sending a body', whole(' '.repeat(50_000)).slice(0, 1_000)],
   ])('that %s make room before an upload that goes on', async (_, bytes) => {
     const upload = whole(`{"email":"none"${' '.repeat(90_000)}}`, CLOSE)
     const { socket, text } = dial(few().port)
     for (let at = 0; at < upload.length; at += 2_000) {
-      socket.write(upload.subarray(at, at + 2_000))
+      socket.write(upload.slice(at, at + 2_000))
       says(bytes)(few().port)
       await sleep(10)
     }

@@ -21,30 +21,21 @@ export const post = (body: string, headers = '') =>
 export const CLOSE = 'Connection: close\r\n'
 export const CHUNKED = 'Transfer-Encoding: chunked\r\n'
 
-export const whole = (body: string | Buffer, headers = ''): Buffer =>
-  Buffer.concat([
-    Buffer.from(login(`${headers}Content-Length: ${Buffer.byteLength(body)}\r\n`)),
-    Buffer.from(body),
-  ])
+export const whole = (body: string, headers = '') =>
+  `${login(`${headers}Content-Length: ${Buffer.byteLength(body)}\r\n`)}${body}`
 
 /** As chunks of one byte. */
 export const oneByOne = (body: string) =>
   `${login(CHUNKED)}${body.replaceAll(/[^]/g, '1\r\n$&\r\n')}0\r\n\r\n`
 
 /** Bodies as large as may be that are hard to parse, for what is not stored. */
-const fill = (unit: string, from: string, to = '') =>
-  from + unit.repeat((BODY_LIMIT - from.length - to.length) / unit.length) + to
 const deep = Math.floor(BODY_LIMIT / 12)
 export const bodies = {
-  'arrays in arrays': fill('[', ''),
-  'arrays in arrays, closed': '['.repeat(BODY_LIMIT / 2) + ']'.repeat(BODY_LIMIT / 2),
+  'arrays in arrays': '['.repeat(BODY_LIMIT / 2) + ']'.repeat(BODY_LIMIT / 2),
   'objects in objects': `${'{"email":'.repeat(deep)}1${'}'.repeat(deep)}`,
-  'many fields': `{${Array.from({ length: BODY_LIMIT / 12 }, (_, i) => `"${i}":0`).join(',')}}`,
-  'a long number': fill('9', '{"email":', '}'),
-  'a long fraction': fill('0', '{"email":0.', '}'),
-  'a field many times': fill('"email":7,', '{', '"email":7}'),
-  'many prototypes': fill('"__proto__":{"email":"x"},', '{', '"x":0}'),
-  'broken UTF-8': Buffer.alloc(BODY_LIMIT, 0xff),
+  'many fields': `{${Array.from({ length: deep }, (_, i) => `"${i}":0`).join(',')}}`,
+  'a long number': `{"email":${'9'.repeat(BODY_LIMIT - 10)}}`,
+  'many prototypes': `{${'"__proto__":{"email":"x"},'.repeat(deep / 3)}"x":0}`,
 }
 
 /** A client that goes on until its connection ends; what the service says to it is for `heard`. */
@@ -101,19 +92,16 @@ export async function amid<T>(
 ): Promise<T> {
   const state = { isOver: false }
   const end = hostile.finally(() => (state.isOver = true))
-  const ordinary = async () => {
-    do {
-      await use(port)
-      await sleep(20)
-    } while (!state.isOver)
-  }
-  const [result] = await Promise.all([end, ordinary()])
-  return result
+  do {
+    await use(port)
+    await sleep(20)
+  } while (!state.isOver)
+  return end
 }
 
 /** Sends something, then listens. */
 export const says =
-  (bytes: string | Buffer): Hostile =>
+  (bytes: string): Hostile =>
   (port, heard) => {
     const socket = connect(port, heard)
     socket.write(bytes)
@@ -163,14 +151,12 @@ const resets: Hostile = (port, heard) => {
 export const slowHeaders: Record<string, Hostile> = {
   'never sends a byte': says(''),
   'sends a header now and then': goesOn('GET / HTTP/1.1\r\nHost: localhost\r\n', 'a: b\r\n', 100),
-  'does not end its headers': says('GET / HTTP/1.1\r\nHost: localhost\r\n'),
   'sends empty lines without end': goesOn('', '\r\n'.repeat(1_000)),
   'sends spaces without end': goesOn('GET / HTTP/1.1\r\nHost:', ' '.repeat(1_000)),
 }
 export const slowBodies: Record<string, Hostile> = {
   'sends a body byte by byte': goesOn(login('Content-Length: 100000\r\n'), ' ', 100),
   'does not end its body': says(`${login('Content-Length: 100\r\n')}{`),
-  'does not end a large body': says(login('Content-Length: 100000\r\n') + ' '.repeat(50_000)),
   'does not end its chunks': goesOn(login(CHUNKED), '1\r\n \r\n', 100),
   'has much to say of every chunk': goesOn(login(CHUNKED), `1;${'x'.repeat(15_000)}\r\n \r\n`, 100),
   'pads the size of a chunk': goesOn(login(CHUNKED), '0'.repeat(1_000), 100),
@@ -189,10 +175,6 @@ export const everyKind: Record<string, Hostile> = {
   ...oversized,
   ...Object.fromEntries(Object.entries(bodies).map(([name, body]) => [name, says(whole(body))])),
   'chunks of one byte': says(oneByOne(' '.repeat(20_000))),
-  'a length and chunks': says(`${login(`Content-Length: 5\r\n${CHUNKED}`)}0\r\n\r\n`),
-  'an unknown transfer coding': says(`${login(`Transfer-Encoding: gzip, chunked\r\n`)}0\r\n\r\n`),
-  'headers many times': says(get('/nothing', 'Authorization: x\r\n'.repeat(200))),
-  'idle after a request': says(get('/nothing')),
   'stops reading': doesNotRead(get('/users')),
   'reads slowly': readsSlowly(get('/users')),
   'pipelines, and does not read': doesNotRead(get('/users').repeat(100)),
@@ -204,6 +186,5 @@ export const everyKind: Record<string, Hostile> = {
   ),
   'closes its half': closesItsHalf(get('/users')),
   'closes its half within a body': closesItsHalf(`${login('Content-Length: 100\r\n')}{`),
-  'closes its half at once': closesItsHalf(''),
   resets,
 }
