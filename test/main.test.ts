@@ -28,23 +28,6 @@ test.each(['--help', '-h'])('%s names every variable', (option) => {
   for (const [, name] of names) expect(stdout).toContain(name)
 })
 
-test('a service that cannot load what reads bodies ends', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'users-service-'))
-  const hook = `export const resolve = (name, context, next) => {
-    if (name === 'koa-bodyparser') throw new Error('koa-bodyparser is gone')
-    return next(name, context)
-  }`
-  const register = `import { register } from 'node:module'; register(${JSON.stringify(dataUrl(hook))})`
-  const args = ['--no-warnings', '--import', dataUrl(register), 'src/main.js']
-  const env = { DATA_DIR: folder, PORT: '0', OPS_PORT: '0' }
-  const options = { cwd: dist, env, encoding: 'utf8', timeout: 20_000 } as const
-  const { status, stderr } = spawnSync(process.execPath, args, options)
-  rmSync(folder, { recursive: true })
-  expect({ status, stderr }).toEqual({ status: 1, stderr: 'koa-bodyparser is gone\n' })
-})
-
-const dataUrl = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`
-
 test('npm start without the compiler says how to compile, unless the service is compiled', () => {
   const folder = mkdtempSync(join(tmpdir(), 'users-service-'))
   copyFileSync(`${root}package.json`, join(folder, 'package.json'))

@@ -1,17 +1,7 @@
 // The signing secret: configured, or in a file beside the data.
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { execFile } from 'node:child_process'
-import {
-  chownSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -23,23 +13,23 @@ const OTHER = `another ${SECRET}`
 let dataDir: string
 let file: string
 beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'users-service-'))
+  dataDir = fs.mkdtempSync(join(tmpdir(), 'users-service-'))
   file = join(dataDir, 'signing-secret')
 })
-afterEach(() => rmSync(dataDir, { recursive: true }))
+afterEach(() => fs.rmSync(dataDir, { recursive: true }))
 
 const open = (signingSecrets: string[] = []) => openSecrets({ signingSecrets, dataDir })
 
 test('those of the configuration are used, and no file is made', () => {
   expect(open([SECRET, OTHER])).toEqual([SECRET, OTHER])
-  expect(readdirSync(dataDir)).toEqual([])
+  expect(fs.readdirSync(dataDir)).toEqual([])
 })
 
 test('without one a secret is made once, in a file that only its owner can read', () => {
   const [secret] = open()
   expect(secret).toMatch(/^[0-9a-f]{64}$/)
-  expect(readFileSync(file, 'utf8')).toBe(`${secret}\n`)
-  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(fs.readFileSync(file, 'utf8')).toBe(`${secret}\n`)
+  expect(fs.statSync(file).mode & 0o777).toBe(0o600)
   expect(open()).toEqual([secret])
 })
 
@@ -50,10 +40,10 @@ test('processes that start together use the same secret', async () => {
   const run = () => promisify(execFile)(process.execPath, ['--input-type=module', '-e', program])
   const printed = await Promise.all([run(), run(), run()])
   expect(new Set(printed.map(({ stdout }) => stdout))).toEqual(new Set([`${open()[0]}\n`]))
-  expect(readdirSync(dataDir)).toEqual(['signing-secret'])
+  expect(fs.readdirSync(dataDir)).toEqual(['signing-secret'])
 })
 
-const write = (text: string, mode = 0o600) => writeFileSync(file, text, { mode })
+const write = (text: string, mode = 0o600) => fs.writeFileSync(file, text, { mode })
 
 test('the file can have several secrets, one in each line', () => {
   write(`${SECRET}\n${OTHER}\n`)
@@ -68,7 +58,7 @@ test.each([
     () => write(`${SECRET}\nx\n`),
     /: each line must have at least 32 bytes /,
   ],
-  ['it cannot be read', () => mkdirSync(file, 0o700), /: EISDIR/],
+  ['it cannot be read', () => fs.mkdirSync(file, 0o700), /: EISDIR/],
   ['its group can read it', () => write(SECRET, 0o640), CHMOD],
   ['others can read it', () => write(SECRET, 0o604), CHMOD],
   ['it is a link', linked, /: ELOOP/],
@@ -79,13 +69,13 @@ test.each([
 })
 
 function linked() {
-  writeFileSync(`${file}.other`, SECRET, { mode: 0o600 })
-  symlinkSync(`${file}.other`, file)
+  fs.writeFileSync(`${file}.other`, SECRET, { mode: 0o600 })
+  fs.symlinkSync(`${file}.other`, file)
 }
 
 const testAsRoot = process.geteuid?.() === 0 ? test : test.skip
 testAsRoot('the file is refused when it belongs to another user', () => {
   write(SECRET)
-  chownSync(file, 12_345, 12_345)
+  fs.chownSync(file, 12_345, 12_345)
   expect(() => open()).toThrow(/^cannot use .*: it belongs to another user$/)
 })
