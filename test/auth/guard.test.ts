@@ -53,18 +53,16 @@ describe('generated requests', () => {
   const seed = fc.constantFrom('/users', '/users/665f1c2e8b3f4a0012d4c001', '/login', '/')
   type Alter = (path: string) => string
   const each = (values: string[], alter: (path: string, value: string) => string) =>
-    values.map(
-      (value): Alter =>
-        (path) =>
-          alter(path, value),
-    )
+    values.map((value): Alter => {
+      return (path) => alter(path, value)
+    })
   const starts = ['/x/..', '/..;', 'http://example.com', 'https://user@example.com:1', '//x.com']
   const ends = ['/', '.json', ';x=1', '?x', '#x', '%00', '%20']
   const alter = fc.constantFrom<Alter>(
     (path) => path.toUpperCase(),
     (path) => `/${encode(path.slice(1))}`,
     ...each(['U', '%75', '%2575', '\u00ff'], (path, letter) => path.replace('u', letter)),
-    ...each(['%2f', '//', '\\', '/./', ' '], (path, slash) => path.replaceAll('/', slash)),
+    ...each(['%2f', '//', '\\', '/./', ''], (path, slash) => path.replaceAll('/', slash)),
     ...each(starts, (path, start) => start + path),
     ...each(ends, (path, end) => path + end),
   )
