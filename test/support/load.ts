@@ -58,9 +58,10 @@ export class Load {
     while (this.count(outcome) < before + 20) await sleep(5)
   }
 
-  /** How `users`, all that there are, contradict what was acknowledged. */
-  contradictedBy(users: User[]): string[] {
+  /** How `all` users that there are contradict what was acknowledged. */
+  contradictedBy(all: User[]): string[] {
     const faults = [...this.contradictions]
+    const users = all.filter(({ email }) => email.startsWith(this.#name))
     const found = new Map(users.map((user) => [user.id, user]))
     if (found.size < users.length) faults.push('a user is there twice')
     for (const [id, { names, deleted }] of this.#users) {
