@@ -4,7 +4,6 @@ import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { SECRET } from './stores.ts'
 
 const RSA = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
-const EC = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
 const PUBLIC_KEY = createPublicKey(RSA).export({ format: 'pem', type: 'spki' }).toString()
 const OTHER = `${SECRET}.`
 
@@ -26,11 +25,8 @@ export const forged: Record<string, string> = {
   'another secret': sign(OTHER, 'HS256'),
   'no signature': VALID.replace(/[^.]*$/, ''),
   'the signature of other claims': VALID.replace(/\..*\./, `.${encoded('{"id":"y"}')}.`),
-  HS384: sign(SECRET, 'HS384'),
   HS512: sign(SECRET, 'HS512'),
   RS256: sign(RSA, 'RS256'),
-  PS256: sign(RSA, 'PS256'),
-  ES256: sign(EC, 'ES256'),
   none: sign('', 'none'),
   ...Object.fromEntries(
     ['none', 'None', 'hs256', 'HS256 ', 'HS1', '', null, 0, ['HS256']].map((alg) => [
