@@ -120,11 +120,9 @@ describe('a secret in a file', () => {
 
   test.each([
     ['another name', `${file}x`, {}, /^SIGNING_SECRET_FILE cannot be read: ENOENT/],
-    ['the variable too', file, { SIGNING_SECRET: SECRET }, /must not be set with SIGNING_SECRET$/],
+    ['the variable', file, { SIGNING_SECRET: SECRET }, /^SIGNING_SECRET_FILE must not be set with/],
   ])('is refused with %s', (_, SIGNING_SECRET_FILE, more, reason) => {
-    const lines = problems({ SIGNING_SECRET_FILE, ...more })
-    expect(lines).toEqual([expect.stringMatching(reason)])
-    expect(lines[0]).toMatch(/^SIGNING_SECRET_FILE /)
+    expect(problems({ SIGNING_SECRET_FILE, ...more })).toEqual([expect.stringMatching(reason)])
   })
 })
 

@@ -8,11 +8,9 @@ import { root } from './support/readme.ts'
 
 const REFUSED = [
   'new.ts imports ./main.ts',
-  'new.ts imports ./http/limits.ts',
   'new.ts imports ../scripts/program.ts',
   'new/file.ts imports ../config.ts',
   'new/file.ts imports ../http/limits.ts',
-  'new/inner/file.ts imports ../../http/limits.ts',
   'http/new.ts imports ../contract/body.ts',
   'http/new/file.ts imports ../../users.ts',
   'auth/new.ts imports ../store/user-store.ts',

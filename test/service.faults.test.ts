@@ -182,13 +182,6 @@ describe('writes get 500 while reads continue, and succeed again afterwards:', (
   })
 })
 
-/** A MongoDB of its own, on a port that stays the same when it is started again. */
-async function mongodbThatFails() {
-  const { uri, stop, engine } = await startMongodb(await freePort())
-  undo.push(stop)
-  return { place: mongodbPlace(uri), container: engine }
-}
-
 describe('MongoDB under load', () => {
   const testDocker = process.env['MONGODB_IN_CONTAINER'] === undefined ? test.skip : test
   const stops = ['stops', 'kill', 'start'] as const
@@ -197,7 +190,9 @@ describe('MongoDB under load', () => {
   testDocker.each(faults)(
     '%s and comes back: requests get 500 in time, the service stays ready, and nothing that was acknowledged is lost',
     async (state, fail, mend) => {
-      const { place, container } = await mongodbThatFails()
+      const { uri, stop, engine } = await startMongodb(await freePort()) // the port stays the same
+      undo.push(stop)
+      const place = mongodbPlace(uri)
       const service = await start(place)
       const load = new Load(() => service.url(), state)
       const probe = async (path: string) => (await fetch(service.ops() + path)).status
@@ -211,11 +206,11 @@ describe('MongoDB under load', () => {
       for (let round = 0; round < rounds(1, 2); round += 1) {
         load.start(8)
         await load.more(201)
-        await container[fail]()
+        await engine[fail]()
         const failed = load.count(500)
         await sleep(rounds(1_000, 5_000))
         while (load.count(500) === failed) await sleep(10)
-        await container[mend]()
+        await engine[mend]()
         await load.more(201)
         await load.stop()
         expect(load.slowest).toBeLessThan(rounds(8_000, 4_000)) // 8 s are a hang on any machine

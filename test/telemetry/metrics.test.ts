@@ -5,6 +5,7 @@ import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { measured } from '../../src/telemetry/measured-store.ts'
 import { EmailTaken, StoreFailure, type User, type UserStore } from '../../src/store/user-store.ts'
 import { failing } from '../support/failing-store.ts'
+import { usersIn } from '../support/stores.ts'
 import { newUser } from '../support/users.ts'
 
 /** A measured store, and what its metrics say of an operation. */
@@ -25,17 +26,11 @@ function measure(methods?: Partial<UserStore>) {
   }
 }
 
-async function readAll(store: UserStore): Promise<User[][]> {
-  const pages = []
-  for await (const page of store.list()) pages.push(page)
-  return pages
-}
-
 test.each<[string, (store: UserStore) => Promise<unknown>]>([
   ['create', (store) => store.create(newUser())],
   ['find', (store) => store.find('')],
   ['findByEmail', (store) => store.findByEmail('')],
-  ['list', readAll],
+  ['list', usersIn],
   ['ids', (store) => store.ids('', 1)],
   ['rename', (store) => store.rename('', '')],
   ['remove', (store) => store.remove('')],
@@ -52,19 +47,13 @@ test('the version is in the metrics', async () => {
 
 test('a measured store passes on all arguments', async () => {
   const calls: unknown[][] = []
-  const method =
-    (result: unknown) =>
-    (...args: unknown[]) => {
-      calls.push(args)
-      return result as never
-    }
-  const done = Promise.resolve()
-  const list = method((async function* () {})())
-  const { store } = measure({ rename: method(done), remove: method(done), ids: method(done), list })
+  const noted = async (...args: unknown[]) => void calls.push(args) as never
+  const list = (...args: unknown[]) => [[calls.push(args)]] as never
+  const { store } = measure({ rename: noted, remove: noted, ids: noted, list })
   await store.rename('id', 'new', 'old')
   await store.remove('id', 'old')
   await store.ids('id', 7)
-  for await (const page of store.list({ ids: ['id'] })) void page
+  await usersIn(store, { ids: ['id'] })
   expect(calls).toEqual([['id', 'new', 'old'], ['id', 'old'], ['id', 7], [{ ids: ['id'] }]])
 })
 
@@ -89,7 +78,7 @@ test.each([
       }
     },
   })
-  await expect(readAll(metrics.store)).rejects.toBe(error)
+  await expect(usersIn(metrics.store)).rejects.toBe(error)
   expect(isClosed).toBe(true)
   expect(await metrics.of('list')).toMatchObject({ calls: 1, failures })
 })
