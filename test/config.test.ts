@@ -61,7 +61,7 @@ test.each([
   ['DOCS', 'false', 'docs', false],
   ['LOG_LEVEL', 'silent', 'logLevel', 'silent'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://localhost:4318', 'tracing', true],
-  ['SIGNING_SECRET', SECRET, 'signingSecrets', [SECRET]],
+  ['SIGNING_SECRET', 'é'.repeat(16), 'signingSecrets', ['é'.repeat(16)]],
   ['SIGNING_SECRETS', `${OTHER}, ${SECRET}`, 'signingSecrets', [OTHER, SECRET]],
 ])('%s=%s is accepted', (name, text, key, value) => {
   expect(readConfig({ [name]: text })).toHaveProperty(key, value)

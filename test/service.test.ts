@@ -1,14 +1,14 @@
 // The built programs, as people run them: the environment, signals and output.
-import { afterEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import { spawn } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { login } from './support/hostile.ts'
-import { dist, killPrograms, run, runToEnd, serve, UNSET } from './support/program.ts'
+import { dist, run, runToEnd, serve, UNSET } from './support/program.ts'
 import { dial, send } from './support/service.ts'
 import {
   describeMongodb,
@@ -19,21 +19,9 @@ import {
   usersAt,
   type Place,
 } from './support/stores.ts'
+import { useTransfers } from './support/transfers.ts'
 
-const places = new Set<Place>()
-
-afterEach(async () => {
-  await killPrograms()
-  for (const place of places) await place.remove()
-  places.clear()
-})
-
-/** A place that is removed after the test. */
-const at = (make: () => Place): Place => {
-  const place = make()
-  places.add(place)
-  return place
-}
+const { at, file, folder } = useTransfers()
 
 async function createUser(place: Place, args: string[], env = {}, cwd?: string) {
   const program = run('scripts/create-user', place, env, args, cwd)
@@ -80,12 +68,11 @@ describeStores((kind) => {
 
   test('with a .env in the current folder, the service and create-user use the same store and secret', async () => {
     const place = at(kind)
-    const { dataDir: cwd } = at(sqlitePlace)
     const lines = Object.entries({ SIGNING_SECRET: SECRET, ...place.environment })
-    writeFileSync(join(cwd, '.env'), lines.map((line) => line.join('=')).join('\n'))
+    file('.env', lines.map((line) => line.join('=')).join('\n'))
     const bare = { ...place, environment: {} }
-    const url = await serve(bare, {}, cwd).listening()
-    const { stdout } = await createUser(bare, ADA, {}, cwd)
+    const url = await serve(bare, {}, folder()).listening()
+    const { stdout } = await createUser(bare, ADA, {}, folder())
     const [, token = ''] = stdout.trim().split('Bearer ')
     expect((await listAt(url, token)).json).toEqual(await usersAt(place))
   })
@@ -115,8 +102,6 @@ test('the service exits with 1 and one clear line for each variable that is wron
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   const { port } = other.address() as AddressInfo
-  const file = join(at(sqlitePlace).dataDir, 'file')
-  writeFileSync(file, '')
   const refused = async (environment: Record<string, string>) => {
     const service = serve(at(sqlitePlace), environment)
     return { code: await service.ended, stderr: service.output.stderr }
@@ -127,7 +112,7 @@ test('the service exits with 1 and one clear line for each variable that is wron
     refused({ PORT: `${port}` }),
     refused({ HOST: '192.0.2.1' }),
     refused({ OPS_HOST: '192.0.2.1' }),
-    refused({ DATA_DIR: join(file, 'data') }),
+    refused({ DATA_DIR: join(file('file', ''), 'data') }),
   ])
   expect(variables).toEqual(
     says(/^(PORT must.*\nLOG_LEVEL must.*\n|LOG_LEVEL must.*\nPORT must.*\n)$/),

@@ -265,9 +265,9 @@ describe('large bodies', () => {
 test('requests that arrive together are served at most 64 in one turn of the event loop', async () => {
   const reads = { inTurn: 0, most: 0 }
   const find = async () => void (reads.most = Math.max(reads.most, (reads.inTurn += 1)))
-  const { port, close } = await startService({ ...opened(), find })
+  const counting = await startService({ ...opened(), find })
   const sockets = await many(200, async () => {
-    const socket = says(get('/nothing'))(port)
+    const socket = says(get('/nothing'))(counting.port)
     await once(socket, 'data')
     return socket
   })
@@ -279,7 +279,7 @@ test('requests that arrive together are served at most 64 in one turn of the eve
   await Promise.all(sockets.map((socket) => once(socket, 'data')))
   clearImmediate(turn)
   expect(reads.most).toBe(64)
-  await close()
+  await counting.close()
 })
 
 const patient = useService(store, { requestTimeout: 0, timeout: 0 })

@@ -17,10 +17,6 @@ interface Span {
   parentSpanId?: string
 }
 
-interface Traces {
-  resourceSpans: { scopeSpans: { scope: { name: string }; spans: Span[] }[] }[]
-}
-
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 
 let place: Place
@@ -77,13 +73,13 @@ describeStores((kind) => {
     ])
     expect(sent).toContain('users-service')
     expect(sent).not.toContain('readyz')
-    const spans = sent
+    const spans: Span[] = sent
       .trim()
       .split('\n')
-      .flatMap((body) => (JSON.parse(body) as Traces).resourceSpans)
+      .flatMap((body) => JSON.parse(body).resourceSpans)
       .flatMap(({ scopeSpans }) => scopeSpans)
       .flatMap(({ scope: { name }, spans }) =>
-        spans.map((span) => ({ ...span, scope: name.replace(/.*instrumentation-/, '') })),
+        spans.map((span: Span) => ({ ...span, scope: name.replace(/.*instrumentation-/, '') })),
       )
     const traced = spans.filter(({ traceId }) => traceId === TRACE)
     expect(traced.map(({ scope, name }) => `${scope}: ${name}`).sort()).toEqual([
