@@ -2,7 +2,7 @@
 // contract/query.test.ts; long lists and slow readers: contract/list-body.test.ts.)
 import { describe, expect, test } from '@jest/globals'
 import type { User } from '../src/store/user-store.ts'
-import { useService, type Response } from './support/service.ts'
+import { useService } from './support/service.ts'
 import { describeStores, useStore } from './support/stores.ts'
 import { newUser } from './support/users.ts'
 
@@ -24,9 +24,10 @@ describeStores((place) => {
   async function pagesFrom(path: string, between?: (page: User[]) => Promise<unknown>) {
     const pages: User[][] = []
     for (let target: string | undefined = path; target; await between?.(pages.at(-1)!)) {
-      const { headers, json }: Response = await get(target)
-      pages.push(json)
-      target = /^<([^>]+)>; rel="next"$/.exec(String(headers['link']))?.[1]
+      const response = await get(target)
+      pages.push(response.json)
+      const link = String(response.headers['link'])
+      target = /^<([^>]+)>; rel="next"$/.exec(link)?.[1]
     }
     return pages
   }

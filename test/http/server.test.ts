@@ -144,11 +144,21 @@ test('100 Continue is sent before the body arrives', async () => {
   expect(text).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /)
 })
 
-test('a client that is still sending too large a body gets to read its 413', async () => {
-  const body = Buffer.alloc(5 * 1024 * 1024, 'x')
-  const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' }
-  expect((await service().send('POST /users', { body, headers })).status).toBe(413)
-})
+test.each([
+  ['', ['413']],
+  ['Expect: 100-continue\r\n', ['100', '413']],
+])(
+  'a client that sends too large a body whole before it reads gets its 413: %j',
+  async (expectation, expected) => {
+    const { socket, text } = dial(service().port)
+    socket.pause().write(postHead(`${CHUNKED}${CLOSE}${expectation}`))
+    const body = `186a0\r\n${'x'.repeat(100_000)}\r\n`.repeat(100)
+    await new Promise((sent) => socket.write(`${body}0\r\n\r\n`, sent))
+    await once(socket.resume(), 'close')
+    const statuses = [...text().matchAll(/^HTTP\/1.1 (\d+)/gm)].map(([, status]) => status)
+    expect(statuses).toEqual(expected)
+  },
+)
 
 describe('the log', () => {
   const GENERATED = expect.stringMatching(/^[0-9a-f-]{36}$/)
