@@ -2,6 +2,7 @@
 // Writes all users of the configured store to a file, page by page.
 import { loadConfig } from '../src/config.ts'
 import { openExisting } from '../src/store/open.ts'
+import { pagesOf } from '../src/store/pages.ts'
 import type { User } from '../src/store/user-store.ts'
 import { fileAt, program, STOPPED, stopSignal, STORE, UsageError, warn } from './program.ts'
 import { openOutput } from './transfer/file.ts'
@@ -33,7 +34,7 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   const progress = startProgress(() => ({ users }))
 
   async function* pages(): AsyncGenerator<User[]> {
-    for await (const page of store!.list()) {
+    for await (const page of pagesOf(store!)) {
       yield page
       users += page.length
     }

@@ -4,6 +4,7 @@ import type { Handlers } from './contract/handlers.ts'
 import type { components } from './contract/openapi.ts'
 import { userNotFound, preconditionFailed } from './errors.ts'
 import { etagOf, ifMatch, ifNoneMatch } from './preconditions.ts'
+import { pagesOf } from './store/pages.ts'
 import type { User, UserStore } from './store/user-store.ts'
 
 type UserHandlers = Omit<Handlers, 'login'>
@@ -39,10 +40,10 @@ export function users(store: UserStore): UserHandlers {
     async listUsers({ query: { email, after, limit } }) {
       if (email !== undefined)
         return { status: 200, body: listOf(await store.findByEmail(email), after) }
-      if (limit === undefined) return { status: 200, body: store.list({ after }) }
+      if (limit === undefined) return { status: 200, body: pagesOf(store, { after }) }
       const ids = await store.ids(after, limit + 1)
       const page = ids.slice(0, limit)
-      const body = store.list({ ids: page })
+      const body = pagesOf(store, { ids: page })
       if (ids.length <= limit) return { status: 200, body }
       const query = new URLSearchParams({ limit: `${limit}`, after: page.at(-1)! })
       const Link = `<${pathOf('listUsers')}?${query.toString()}>; rel="next"`

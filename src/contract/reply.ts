@@ -44,7 +44,7 @@ async function stream(list: AsyncIterable<unknown[]>, write: ListWriter, request
     for await (const page of list) {
       request.lastProgress = performance.now() // the client has read the page before
       const text = Buffer.from(write(page))
-      page.length = 0 // otherwise the store's generator keeps the users until the client has read the text
+      page.length = 0 // otherwise the generator keeps the users until the client has read the text
       yield text
     }
     yield Buffer.from(write())
@@ -60,10 +60,6 @@ async function stream(list: AsyncIterable<unknown[]>, write: ListWriter, request
         ({ value }) => this.push((value as Buffer | undefined) ?? null),
         (error) => this.destroy(error),
       )
-    },
-    destroy(error, done) {
-      void parts.return()
-      done(error)
     },
   })
 }

@@ -36,12 +36,8 @@ export interface UserStore {
   /** The user with exactly this email; none for the empty text. */
   findByEmail(email: string): Promise<User | undefined>
 
-  /**
-   * Users in order of creation: all, or those after the id `after`, or those with the given `ids`, which
-   * must be in that order. They come in pages of at most about 64 KiB; a longer user has a page of its own. A
-   * page is read only when the caller asks for it. It is a new array, which the caller may empty.
-   */
-  list(query?: { after?: string | undefined; ids?: string[] }): AsyncIterable<User[]>
+  /** The first users of a list, at most about 64 KiB; a longer user has a page of its own. */
+  list(query: ListQuery): Promise<Page>
 
   /** The ids of the first `limit` users, or of the first `limit` after the id `after`, in order of creation. */
   ids(after: string | undefined, limit: number): Promise<string[]>
@@ -55,6 +51,19 @@ export interface UserStore {
   isEmpty(): Promise<boolean>
 
   close(): Promise<void>
+}
+
+/** A list in order of creation: all users, or those after the id `after`; if there are `ids`, only those of them. */
+export interface ListQuery {
+  after?: string | undefined
+  /** In order of creation. */
+  ids?: string[] | undefined
+}
+
+export interface Page {
+  users: User[]
+  /** Whether no user of the list follows. So a short list is one query, and shows one moment. */
+  isLast: boolean
 }
 
 /** How to open a store. */

@@ -1,6 +1,7 @@
 // What every store must do: one suite, run on each.
 import { describe, expect, test } from '@jest/globals'
 import { newUserId } from '../../src/store/user-id.ts'
+import { pagesOf } from '../../src/store/pages.ts'
 import { EmailTaken, StoreFailure, type User } from '../../src/store/user-store.ts'
 import { describeStores, useOwnStores, useStore, usersIn } from '../support/stores.ts'
 import { newUser, user } from '../support/users.ts'
@@ -231,7 +232,7 @@ describeStores((kind) => {
       await own.createMany(users, false)
       for (const which of [{}, { ids: users.map(({ id }) => id) }]) {
         const listed: User[] = []
-        for await (const page of own.list(which)) {
+        for await (const page of pagesOf(own, which)) {
           listed.push(...page)
           const length = page.reduce((sum, { name }) => sum + name.length, 0)
           if (page.length > 1) expect(length).toBeLessThanOrEqual(65_536)

@@ -14,7 +14,7 @@ export function failing(
     createMany: fail,
     find: fail,
     findByEmail: fail,
-    list: () => ({ [Symbol.asyncIterator]: () => ({ next: fail }) }),
+    list: fail,
     ids: fail,
     rename: fail,
     remove: fail,

@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MongoClient } from 'mongodb'
 import { databaseIn, openStore } from '../../src/store/open.ts'
-import type { StoreOptions, User, UserStore } from '../../src/store/user-store.ts'
+import { pagesOf } from '../../src/store/pages.ts'
+import type { ListQuery, StoreOptions, User, UserStore } from '../../src/store/user-store.ts'
 
 /** Where a store keeps its users: what `openStore` takes, and the same as environment variables. */
 export interface Place {
@@ -65,9 +66,9 @@ export async function usersAt(place: Place): Promise<User[]> {
 }
 
 /** The users of a list. */
-export async function usersIn(store: UserStore, which?: Parameters<UserStore['list']>[0]) {
+export async function usersIn(store: UserStore, which?: ListQuery) {
   const users: User[] = []
-  for await (const page of store.list(which)) users.push(...page)
+  for await (const page of pagesOf(store, which)) users.push(...page)
   return users
 }
 

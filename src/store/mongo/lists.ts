@@ -1,8 +1,8 @@
 // Reads lists from MongoDB, page by page.
 import type { Filter } from 'mongodb'
 import { batched } from '../batch.ts'
-import { PAGE_BYTES, readPages, type Page, type PageQuery } from '../pages.ts'
-import type { UserStore } from '../user-store.ts'
+import { PAGE_BYTES } from '../pages.ts'
+import type { ListQuery, Page, UserStore } from '../user-store.ts'
 import type { Execute } from './connection.ts'
 import { toObjectId, toUser, type UserDocument, type Users } from './documents.ts'
 
@@ -13,7 +13,7 @@ const MAX_PAGE_SIZE = 1_000
 export function lister(execute: Execute): UserStore['list'] {
   let size = 1 // how many users to ask for in the next page of any list; grows while users are short
 
-  async function readPage(query: PageQuery): Promise<Page> {
+  async function readPage(query: ListQuery): Promise<Page> {
     const limit = size
     const documents = await execute((users) => findPage(users, query, limit))
     let room = PAGE_BYTES
@@ -26,15 +26,14 @@ export function lister(execute: Execute): UserStore['list'] {
   }
 
   // Two pages at a time, because a response can have 16 MB. In an outage, those that wait fail with the first.
-  const read = batched(async ([query]: PageQuery[]) => [await readPage(query!)], {
+  return batched(async ([query]: ListQuery[]) => [await readPage(query!)], {
     maxBatchSize: 1,
     concurrency: 2,
   })
-  return (query = {}) => readPages(query, read)
 }
 
 /** Reads the first documents, with one response: fewer than `limit` if they have more than 16 MB. */
-function findPage(users: Users, { after, ids }: PageQuery, limit: number): Promise<Buffer[]> {
+function findPage(users: Users, { after, ids }: ListQuery, limit: number): Promise<Buffer[]> {
   const filter = ids ? { _id: { $in: ids.map(toObjectId) } } : idAfter(after)
   const page = { limit, batchSize: limit, singleBatch: true } // without `batchSize`, a batch has 101
   return users.find<Buffer>(filter, { raw: true, sort: { _id: 1 }, ...page }).toArray()

@@ -4,12 +4,13 @@ import type { DatabaseSyncInstance as Database } from '@photostructure/sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { batched } from '../batch.ts'
-import { PAGE_BYTES, readPages, type Page } from '../pages.ts'
+import { PAGE_BYTES } from '../pages.ts'
 import { newUserId } from '../user-id.ts'
 import {
   EmailTaken,
   StoreFailure,
   type ImportResult,
+  type Page,
   type StoreOptions,
   type User,
   type UserStore,
@@ -154,13 +155,11 @@ function lister(db: Database): UserStore['list'] {
   const pageAfter = pager(db, 'id > ?')
   const pageOf = pager(db, 'id IN (SELECT value FROM json_each(?))')
   const limit = pLimit(1)
-  return (query = {}) =>
-    readPages(query, ({ after, ids }) =>
-      limit(async () => {
-        await nextTurn() // other requests are served between pages, however many lists there are
-        return retryWhileBusy(() => (ids ? pageOf(JSON.stringify(ids)) : pageAfter(after)))
-      }),
-    )
+  return ({ after = '', ids }) =>
+    limit(async () => {
+      await nextTurn() // other requests are served between pages, however many lists there are
+      return retryWhileBusy(() => (ids ? pageOf(JSON.stringify(ids)) : pageAfter(after)))
+    })
 }
 
 /** Returns a function that reads one page: the first users that meet `condition`. */

@@ -7,6 +7,7 @@ import type { Line } from '../../../scripts/transfer/lines.ts'
 import { readText } from '../../../scripts/transfer/text.ts'
 import { openDryRun } from '../../../scripts/transfer/dry-run.ts'
 import { openExisting, openStore } from '../../../src/store/open.ts'
+import { pagesOf } from '../../../src/store/pages.ts'
 import { StoreFailure, type ImportResult, type UserStore } from '../../../src/store/user-store.ts'
 import { failing } from '../../support/failing-store.ts'
 import { describeStores, usersIn, sqlitePlace, usersAt, type Place } from '../../support/stores.ts'
@@ -91,7 +92,7 @@ describeStores((kind) => {
     const users = await usersIn(store)
     for (const place of others) {
       let file = ''
-      for await (const part of serialize(formatOf('-', format), store.list())) file += part
+      for await (const part of serialize(formatOf('-', format), pagesOf(store))) file += part
       await store.close()
       expect((await importText(place, format, file)).counts).toEqual([18, 0, 0, 0])
       store = await openStore(place)

@@ -2,6 +2,7 @@
 import { expect, test } from '@jest/globals'
 import { MongoClient, ObjectId } from 'mongodb'
 import { openMongoStore } from '../../../src/store/mongo/store.ts'
+import { pagesOf } from '../../../src/store/pages.ts'
 import { EmailTaken, type UserStore } from '../../../src/store/user-store.ts'
 import { startProxy, type Command } from '../../support/mongodb-proxy.ts'
 import { describeMongodb, mongodbPlace, useOwnStores, usersIn } from '../../support/stores.ts'
@@ -89,9 +90,9 @@ describeMongodb('MongoDB', () => {
   })
 
   /** The lengths of a list's pages. */
-  async function pagesOf(store: UserStore, query = {}): Promise<number[]> {
+  async function pageLengths(store: UserStore, query = {}): Promise<number[]> {
     const pages: number[] = []
-    for await (const page of store.list(query)) pages.push(page.length)
+    for await (const page of pagesOf(store, query)) pages.push(page.length)
     return pages
   }
 
@@ -108,7 +109,7 @@ describeMongodb('MongoDB', () => {
   ])('the pages of a list %s', async (_, users, pages, limits) => {
     const commands = await sent({}, async (store) => {
       await store.createMany(users, false)
-      expect(await pagesOf(store)).toEqual(pages)
+      expect(await pageLengths(store)).toEqual(pages)
     })
     expect(commands.flatMap(({ limit }) => limit ?? [])).toEqual(limits)
   })
@@ -116,8 +117,8 @@ describeMongodb('MongoDB', () => {
   test('a list ends without another query after the last of the given ids, or a page that is not full', async () => {
     const commands = await sent({}, async (store) => {
       const { id } = await store.create(newUser())
-      await pagesOf(store, { ids: [id] })
-      await pagesOf(store)
+      await pageLengths(store, { ids: [id] })
+      await pageLengths(store)
     })
     expect(namesOf(commands)).toEqual(['createIndexes', 'insert', 'find', 'find'])
   })

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openMongoStore } from '../../../src/store/mongo/store.ts'
+import { pagesOf } from '../../../src/store/pages.ts'
 import { EmailTaken, type StoreFailure, type User } from '../../../src/store/user-store.ts'
 import { startProxy } from '../../support/mongodb-proxy.ts'
 import { killPrograms, serve, type Program } from '../../support/program.ts'
@@ -81,7 +82,7 @@ describeMongodb('a MongoDB that goes away', () => {
     const users = Array.from({ length: 100 }, () => user())
     await store.createMany(users, false)
     const listed: User[] = []
-    for await (const page of store.list()) {
+    for await (const page of pagesOf(store)) {
       listed.push(...page)
       if (listed.length !== 5) continue
       proxy.be('cut')

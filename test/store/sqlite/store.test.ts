@@ -6,6 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { databaseIn, openStore } from '../../../src/store/open.ts'
 import { freezeSqlite } from '../../../src/store/sqlite/database.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
+import { pagesOf } from '../../../src/store/pages.ts'
 import { StoreFailure } from '../../../src/store/user-store.ts'
 import { asRoot, testAsRoot } from '../../support/root.ts'
 import { databaseOf, sqlitePlace, useOwnStores, usersIn } from '../../support/stores.ts'
@@ -95,7 +96,7 @@ test('other work goes on between the pages of lists, however many lists there ar
   await store.createMany(users, false)
   let [pages, most] = [0, 0]
   const list = async () => {
-    for await (const _ of store.list()) pages += 1
+    for await (const _ of pagesOf(store)) pages += 1
   }
   const lists = Promise.all([list(), list(), list()])
   for (let i = 0; i < 50; i += 1) {
