@@ -36,8 +36,11 @@ function isHarmless(at: string, key: string, was: Any, is: Any): boolean {
     return was === undefined && !(isRequest && is.required === true)
   if (DOCUMENTATION.test(key)) return true
   if (key === 'security') return is?.length === 0
-  if (key !== 'required') return false
-  return isRequest ? includesAll(was, is) : includesAll(is, was)
+  if (at.includes(' x-also-accepts')) return false
+  if (key === 'required') return isRequest ? includesAll(was, is) : includesAll(is, was)
+  if (key === 'x-also-accepts') return was === undefined
+  const isLooser = key.startsWith('min') ? is < was : key.startsWith('max') && is > was
+  return isRequest && key !== 'default' && (is === undefined || isLooser)
 }
 
 /** Places where a new name breaks no client, unless it is that of a required parameter. */
@@ -45,7 +48,7 @@ const HAS_NAMES =
   /^paths$|^components( \S+)?$|^x-responses\S+$|(?<! properties) (responses|headers|content|parameters|properties)$/
 
 const DOCUMENTATION =
-  /^(info|description|summary|title|examples?|deprecated|tags|x-(?!responses-outside|also-accepts).*)$/
+  /^(openapi|info|externalDocs|description|summary|title|examples?|deprecated|tags|x-(?!responses-outside|also-accepts).*)$/
 
 /** Whether every item of `few` is among `many`; a flag is an item if it is true. */
 const includesAll = (many: Any, few: Any) =>

@@ -27,7 +27,7 @@ export function loadConfig(needsSecret?: boolean): Config {
 /** Unlike `process.loadEnvFile`, refuses a file that cannot be read, and lines that would be ignored. */
 function readEnvFile(): NodeJS.Dict<string> {
   if (!existsSync('.env')) return {}
-  const text = readText('.env', '.env').replace(/^\uFEFF/, '')
+  const text = readText('.env', '.env').replaceAll(/^[^\S\n]+/gm, '')
   const valid = ENV_LINES.exec(text)![0]
   const line = valid.split('\n').length
   if (valid.length < text.length)
@@ -36,11 +36,11 @@ function readEnvFile(): NodeJS.Dict<string> {
 }
 
 /**
- * As many lines as are empty, comments or variables; a value in quotes may have several lines. Only spaces are
- * allowed around a name: Node 20 makes a tab part of it.
+ * As many lines as are empty, comments or variables; a value in quotes may have several lines. There is no
+ * indentation, and no tab around a name: Node 20 makes them, and lines before a name, part of it.
  */
 const ENV_LINES =
-  /^(?: *(?:#[^\n]*|(?:export +)?[\w.-]+ *= *(?:(["'`])[^]*?\1|(?![ "'`]))[^\n]*)?\r?(?:\n|$))*/
+  /^(?:(?:#[^\n]*|(?:export +)?[\w.-]+ *= *(?:(["'`])[^]*?\1|(?![ "'`]))[^\n]*)?(?:\n|$))*/
 
 /** @param name what names it in the error */
 function readText(file: string, name: string): string {

@@ -42,8 +42,9 @@ test('every variable has a default', () => {
 test('an empty variable counts as not set; MongoDB works with a secret', () => {
   const empty = { PORT: '', MONGODB_URI: '', SIGNING_SECRET: '', TOKEN_TTL: '', LOG_LEVEL: '' }
   expect(readConfig(empty)).toEqual(readConfig({}))
-  const config = readConfig({ MONGODB_URI, SIGNING_SECRET: SECRET })
-  expect(config).toMatchObject({ mongodbUri: MONGODB_URI, signingSecrets: [SECRET] })
+  const mongodbUri = 'mongodb+srv://localhost'
+  const config = readConfig({ MONGODB_URI: mongodbUri, SIGNING_SECRET: SECRET })
+  expect(config).toMatchObject({ mongodbUri, signingSecrets: [SECRET] })
 })
 
 test.each([
@@ -127,7 +128,7 @@ describe('a secret in a file', () => {
 })
 
 test('.env in the current folder adds to the environment, which wins, even if it is empty', () => {
-  const lines = ['\uFEFFLOG_LEVEL=warn', 'HOST=::1', 'DATA_DIR=x', '', '# note', 'STOP_DELAY=7']
+  const lines = ['\uFEFFLOG_LEVEL=warn', 'HOST=::1', 'DATA_DIR=x', ' ', '\t# note', 'STOP_DELAY=7']
   writeFileSync('.env', `${lines.join('\r\n')}\n  export TOKEN_TTL="5s" # note\nKEY='a\nb'`)
   Object.assign(process.env, { HOST: '127.0.0.2', DATA_DIR: '' })
   const expected = { logLevel: 'warn', host: '127.0.0.2', dataDir: './data' }

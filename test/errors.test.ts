@@ -65,7 +65,7 @@ describe('in an app', () => {
       await once(ctx.res, 'close')
       for (const error of [...GONE, other]) ctx.onerror(error)
     })
-    while (emitted.length === 0) await setImmediate()
+    for (let i = 0; emitted.length === 0 && i < 100; i += 1) await setImmediate()
     expect(emitted).toEqual([other])
   })
 })
@@ -84,6 +84,15 @@ describe('when the store fails', () => {
       expect(answered).toMatchObject({ status: 500, id: failure!['id'], cause })
     },
   )
+
+  test('an error of another class is in the log, too', async () => {
+    const find = () => Promise.reject(new TypeError('a mistake'))
+    const service = await startService(failing({ find }))
+    const { status, json } = await service.send('GET /users/x')
+    expect([status, json]).toEqual([500, { message: 'internal error' }])
+    await service.close()
+    expect(service.lines[0]).toMatchObject({ err: { message: 'a mistake' } })
+  })
 
   test('the log does not have the document or the email that the driver attaches to its error', async () => {
     const message = 'E11000 duplicate key error index: email dup key: { email: "secret\nx" }'

@@ -19,4 +19,10 @@ describeStores((place) => {
     expect((await service().send('GET /users', { authorization })).status).toBe(200)
     expect((await logIn(email)).response.status).toBe(401)
   })
+
+  test('the log-in ignores an invalid token', async () => {
+    const { email } = await store().create(newUser())
+    const request = { authorization: 'Bearer x', json: { email } }
+    expect((await service().send('POST /login', request)).status).toBe(200)
+  })
 })

@@ -37,6 +37,7 @@ const listAt = async (url: string, token: string) =>
 describeStores((kind) => {
   test('the first user is created, logged in, and still there after a restart', async () => {
     const place = at(kind)
+    place.environment['DATA_DIR'] &&= `${place.dataDir}/it's here`
     const service = serve(place)
     const url = await service.listening()
     while (service.output.stdout.split('\n').length < 7) await sleep(5)
@@ -47,7 +48,7 @@ describeStores((kind) => {
     expect(kept).toMatch(/users are kept in (SQLite in |MongoDB at )/)
     expect(ops).toMatch(/\/readyz and \/metrics are on http:\/\/127.0.0.1:\d+/)
 
-    const [, command = ''] = /no users yet; create one: (.*)"/.exec(empty!)!
+    const [, command = ''] = /no users yet; create one: (.*)/.exec(JSON.parse(empty!).msg)!
     expect(command).not.toMatch(/mongodb:|a-secret/)
     const given = (name: string) => `${name}='${place.environment[name]}'`
     const typed = command.replaceAll(/(\w+)=…/g, (_, name: string) => given(name))

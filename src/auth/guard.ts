@@ -26,7 +26,7 @@ export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
 }
 
 /** Of several `Authorization` headers, Node keeps only the first; a proxy may have checked another one. */
-function verifyToken({ headersDistinct }: Request, verify: Tokens['verify']): VerifyResult {
-  const [value, ...others] = headersDistinct['authorization'] ?? []
-  return others.length > 0 ? { valid: false, reason: 'invalid' } : verify(value)
+function verifyToken(request: Request, verify: Tokens['verify']): VerifyResult {
+  if (request.repeats('authorization')) return { valid: false, reason: 'invalid' }
+  return verify(request.headers.authorization)
 }

@@ -26,7 +26,7 @@ const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/ // the characters of uri-host and port
 function hasValidHost(request: Request): boolean {
   const { host } = request.headers
   if (host === undefined) return request.httpVersion === '1.0'
-  return HOST.test(host) && request.headersDistinct['host']?.length === 1
+  return HOST.test(host) && !request.repeats('host')
 }
 
 /** Node decodes only chunks. With any other transfer coding it would pass on encoded bytes. HTTP/1.0 has none. */

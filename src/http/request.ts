@@ -87,6 +87,12 @@ export class Request extends IncomingMessage {
     if (!this.complete) await Promise.race([end, sleep(LIMITS.linger, undefined, { ref: false })])
   }
 
+  /** Whether there are several headers of this name, in lower case. Node may keep only the first of them. */
+  repeats(name: string): boolean {
+    const isName = (text: string, i: number) => i % 2 === 0 && text.toLowerCase() === name
+    return this.rawHeaders.filter(isName).length > 1
+  }
+
   /**
    * Whether Node's parser stops after this request. By default it stops for an offer to upgrade. Here it also
    * stops when the connection is closed: otherwise it would create every request that a packet contains, and

@@ -31,19 +31,12 @@ interface Options {
   limits?: Partial<Limits> | undefined
 }
 
-export interface HttpServer {
-  /** It does not listen yet. */
-  server: http.Server
-  /** From now on every connection closes after its newest response. */
-  drain: () => void
-  /** Stops listening. Resolves when all requests have been served, or were cut off after `timeoutMs`. */
-  close: (timeoutMs: number) => Promise<void>
-}
+export type HttpServer = ReturnType<typeof createServer>
 
 export function createServer(
   handle: (request: Request, response: ServerResponse) => void,
   { observer, isAllowedHost = () => true, bodyLimit = 0, limits: changes }: Options = {},
-): HttpServer {
+) {
   const limits = { ...LIMITS, ...changes }
   const connections = createConnections(limits)
 
@@ -88,9 +81,12 @@ export function createServer(
     })
 
   return {
-    server,
+    /** It does not listen yet. */
+    server: server as http.Server,
+    /** From now on every connection closes after its newest response. */
     drain: connections.drain,
-    async close(timeoutMs) {
+    /** Stops listening. Resolves when all requests have been served, or were cut off after `timeoutMs`. */
+    close: async (timeoutMs: number): Promise<void> => {
       const closed = once(server.close(), 'close')
       connections.close()
       setTimeout(connections.destroy, timeoutMs).unref()

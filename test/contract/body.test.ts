@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { failing } from '../support/failing-store.ts'
 import { BODY_LIMIT, startService, useService, type Request } from '../support/service.ts'
 
+const NOT_COMPRESSED = 'the body must not be compressed'
 const ID = '665f1c2e8b3f4a0012d4c001'
 const coded = (coding: string) => ({ 'content-encoding': coding })
 const typed = (type: string) => ({ 'content-type': type })
@@ -66,7 +67,8 @@ describe.each<[string, [string, Request, number, string][]]>([
       ['invalid UTF-8', json(Buffer.from('{"name":"\xff"}', 'latin1')), 400, NOT_UTF8],
       ['another JSON', { body: '{}', headers: typed('application/vnd.x+json') }, 415, MUST_BE_JSON],
       ['no media type', { body: '{}' }, 415, MUST_BE_JSON],
-      ['gzip', json(gzipSync('{}'), coded('gzip')), 415, 'the body must not be compressed'],
+      ['gzip', json(gzipSync('{}'), coded('gzip')), 415, NOT_COMPRESSED],
+      ['an unknown content coding', json('{}', coded('x')), 415, NOT_COMPRESSED],
     ],
   ],
   [

@@ -30,6 +30,7 @@ test('on another address every name is accepted, or only the allowed ones', () =
 test.each([
   ['http://localhost/nothing', 'example.com', 404],
   ['http://example.com/nothing', 'localhost', 421],
+  ['https://example.com/nothing', 'localhost', 421],
   ['/nothing?http://example.com', 'localhost', 404],
 ])('the host of the target %s overrules the Host %s', async (target, host, status) => {
   const service = await startService(failing(), { isAllowedHost: hostCheck('127.0.0.1', []) })

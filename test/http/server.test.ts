@@ -107,6 +107,7 @@ test.each([
   ]),
   ['HTTP/1.0 without a host', 'HTTP/1.0\r\n'],
   ['a header with the value Host', `HTTP/1.1\r\nHost: localhost\r\nX: Host\r\n${CLOSE}`],
+  ['a header __proto__', `HTTP/1.1\r\nHost: localhost\r\n__proto__: x\r\n${CLOSE}`],
   ['another expectation', `HTTP/1.1\r\nHost: localhost\r\nExpect: wonders\r\n${CLOSE}`],
 ])('%s is accepted', async (_, rest) => {
   expect(statusesIn(await service().exchange(`GET /nothing ${rest}\r\n`))).toEqual([404])

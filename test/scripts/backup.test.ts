@@ -160,7 +160,7 @@ async function expectTooSlow(kind: () => Place, updates: number): Promise<void> 
 }
 
 test('a copy that is read too slowly ends when the log of new writes has more than 200 MB', () =>
-  expectTooSlow(sqlitePlace, 160))
+  expectTooSlow(sqlitePlace, 148))
 
 testAsRoot('a copy that is read too slowly ends before the service has no space to write', () =>
   expectTooSlow(() => tmpfsPlace('40m'), 20),

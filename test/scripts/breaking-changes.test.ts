@@ -62,6 +62,8 @@ const BREAKING = `
   a header may be absent | paths /users post responses 201 headers Location required = false | Location required: was true and is false
   a field of a body goes | schemas UserFields properties email - | requestBody content application/json schema properties email: is gone
   a body takes less than x-also-accepts says | schemas UserFields x-also-accepts - | x-also-accepts: is gone
+  a body takes less of what x-also-accepts says | schemas UserFields x-also-accepts = {} | x-also-accepts required: is gone
+  a body allows less | paths /users get parameters 0 schema maximum = 10 | limit schema maximum: was 1000 and is 10
   a schema is renamed | schemas Login -> LogIn; paths /login post requestBody content application/json schema $ref = '#/components/schemas/LogIn' | components schemas Login: is gone
 `
 
@@ -80,6 +82,8 @@ const HARMLESS = `
   a header is new | paths /login post responses 200 headers X = { required: true, schema: { type: string } }
   a field of a response is new and always there | schemas User properties age = { type: integer }; schemas User required += age
   a field of a body is new | schemas UserFields properties age = { type: integer }
+  a body allows more | paths /users get parameters 0 schema maximum = 5000; schemas Login properties email minLength = 0; schemas UserFields properties name format -
+  a body newly has x-also-accepts | schemas Login x-also-accepts = { required: [] }
   a field of a body may be absent | schemas Login required = []
 `
 

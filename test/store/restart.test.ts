@@ -20,8 +20,8 @@ describeStores((kind) => {
       await copy.listening()
       return copy
     }
-    const copies = [await start(), await start()]
-    let ready: typeof copies = []
+    const copies = await Promise.all([start(), start()])
+    let ready: Awaited<ReturnType<typeof start>>[] = []
     const ask = async () => {
       const asked = copies.map((copy) => fetch(`${copy.ops()}/readyz`).catch(() => undefined))
       const responses = await Promise.all(asked)

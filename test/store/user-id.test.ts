@@ -7,8 +7,21 @@ test('ids ascend, however fast they are made, and start with the second like Obj
   const before = Math.floor(Date.now() / 1000)
   const ids = Array.from({ length: 200_000 }, newUserId)
   expect(ids.every(isUserId)).toBe(true)
-  expect(ids).toEqual([...new Set(ids)].sort())
+  expect(ids.findIndex((id, i) => i > 0 && id <= ids[i - 1]!)).toBe(-1)
   expect(Number.parseInt(ids[0]!.slice(0, 8), 16)).toBeGreaterThanOrEqual(before)
+})
+
+test('an id is 24 lower-case hexadecimal digits, and nothing else', () => {
+  const id = '665f1c2e8b3f4a0012d4c00a'
+  const others = [
+    id.slice(1),
+    `${id}0`,
+    ` ${id}`,
+    `${id}\n`,
+    id.replace('6', 'g'),
+    id.toUpperCase(),
+  ]
+  expect([id, ...others].filter(isUserId)).toEqual([id])
 })
 
 test('ids of several processes sort by creation within a second, too', () => {

@@ -31,7 +31,7 @@ export class Load {
 
   /**
    * @param url the address of the service
-   * @param name the beginning of its emails, and of no others
+   * @param name the beginning of its emails
    */
   constructor(url: () => string, name: string) {
     this.#url = url
@@ -58,10 +58,9 @@ export class Load {
     while (this.count(outcome) < before + 20) await sleep(5)
   }
 
-  /** How `all` users that there are contradict what was acknowledged. */
-  contradictedBy(all: User[]): string[] {
+  /** How `users`, all that there are, contradict what was acknowledged. */
+  contradictedBy(users: User[]): string[] {
     const faults = [...this.contradictions]
-    const users = all.filter(({ email }) => email.startsWith(this.#name))
     const found = new Map(users.map((user) => [user.id, user]))
     if (found.size < users.length) faults.push('a user is there twice')
     for (const [id, { names, deleted }] of this.#users) {

@@ -7,7 +7,11 @@ let count = 0
 /** The fields of a new user; its email is unique in the test file. */
 export function newUser(overrides: Partial<Omit<User, 'id'>> = {}): Omit<User, 'id'> {
   count += 1
-  return { name: `User ${count}`, email: `user-${count}@example.com`, ...overrides }
+  const fields: Required<Omit<User, 'id'>> = {
+    name: `User ${count}`,
+    email: `user-${count}@example.com`,
+  }
+  return { ...fields, ...overrides }
 }
 
 /** A user with an id. */
