@@ -40,7 +40,8 @@ function isHarmless(at: string, key: string, was: Any, is: Any): boolean {
   if (key === 'required') return isRequest ? includesAll(was, is) : includesAll(is, was)
   if (key === 'x-also-accepts') return was === undefined
   const isLooser = key.startsWith('min') ? is < was : key.startsWith('max') && is > was
-  return isRequest && key !== 'default' && (is === undefined || isLooser)
+  const isLimit = /^(min|max|pattern$|format$)/.test(key)
+  return isRequest && isLimit && (is === undefined || isLooser)
 }
 
 /** Places where a new name breaks no client, unless it is that of a required parameter. */

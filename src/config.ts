@@ -27,7 +27,7 @@ export function loadConfig(needsSecret?: boolean): Config {
 /** Unlike `process.loadEnvFile`, refuses a file that cannot be read, and lines that would be ignored. */
 function readEnvFile(): NodeJS.Dict<string> {
   if (!existsSync('.env')) return {}
-  const text = readText('.env', '.env').replaceAll(/^[^\S\n]+/gm, '')
+  const text = readText('.env', '.env').replaceAll(INDENTATION, '$1')
   const valid = ENV_LINES.exec(text)![0]
   const line = valid.split('\n').length
   if (valid.length < text.length)
@@ -35,12 +35,15 @@ function readEnvFile(): NodeJS.Dict<string> {
   return parseEnv(text)
 }
 
+/** What indents a line, for Node 20 makes it part of a name; not inside a value in quotes, which is the group. */
+const INDENTATION = /^[^\S\n]*((?:export )?[\w.-]+ *= *(["'`])[^]*?\2|)/gm
+
 /**
- * As many lines as are empty, comments or variables; a value in quotes may have several lines. There is no
- * indentation, and no tab around a name: Node 20 makes them, and lines before a name, part of it.
+ * As many lines as are empty, comments or variables; a value in quotes may have several lines. Tabs and further
+ * spaces are refused where Node 20 makes them part of a name or a value.
  */
 const ENV_LINES =
-  /^(?:(?:#[^\n]*|(?:export +)?[\w.-]+ *= *(?:(["'`])[^]*?\1|(?![ "'`]))[^\n]*)?(?:\n|$))*/
+  /^(?:(?:#[^\n]*|(?:export )?[\w.-]+ *= *(?:(["'`])[^]*?\1|(?![ \t"'`]))[^\n\t]*)?(?:\n|$))*/
 
 /** @param name what names it in the error */
 function readText(file: string, name: string): string {

@@ -46,7 +46,7 @@ const listAt = async (service: Program): Promise<User[]> =>
   (await send(portOf(service), 'GET /users')).json
 
 /** Whether a user is not one of another load. */
-const not = (load: string) => (user: User) => !user.email.startsWith(load)
+const notOf = (load: string) => (user: User) => !user.email.startsWith(load)
 
 /** What SQLite finds wrong with a database that can be in use. */
 function faultsIn(place: Place): unknown[] {
@@ -77,7 +77,7 @@ describe('kill -9 under a write load', () => {
       await anyTime(400)
       await kill(halfStarted)
       service = await start(place)
-      expect(load.contradictedBy((await listAt(service)).filter(not('other')))).toEqual([])
+      expect(load.contradictedBy((await listAt(service)).filter(notOf('other')))).toEqual([])
       expect(faultsIn(place)).toEqual([])
     }
     expect(load.count(500)).toBe(0)
@@ -96,7 +96,7 @@ describe('kill -9 under a write load', () => {
     await load.more(201)
     await load.stop()
     expectOnly(load, 200, 201, 204, 404)
-    expect(load.contradictedBy((await listAt(other)).filter(not('killed')))).toEqual([])
+    expect(load.contradictedBy((await listAt(other)).filter(notOf('killed')))).toEqual([])
   })
 })
 

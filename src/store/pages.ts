@@ -12,7 +12,7 @@ export async function* pagesOf(
   for (let isAtEnd = false; !isAtEnd;) {
     const idsLeft = ids?.filter((id) => id > after)
     if (idsLeft?.length === 0) return
-    const { users, isLast } = await store.list({ after, ids: idsLeft })
+    const { users, isLast } = await store.list(ids ? { ids: idsLeft } : { after })
     isAtEnd = isLast
     after = users.at(-1)?.id ?? after
     if (users.length > 0) yield users

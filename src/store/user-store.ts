@@ -53,7 +53,7 @@ export interface UserStore {
   close(): Promise<void>
 }
 
-/** A list in order of creation: all users, or those after the id `after`; if there are `ids`, only those of them. */
+/** A list in order of creation: the users with the given `ids`; without `ids`, all, or those after the id `after`. */
 export interface ListQuery {
   after?: string | undefined
   /** In order of creation. */
@@ -61,6 +61,7 @@ export interface ListQuery {
 }
 
 export interface Page {
+  /** A new array, which the caller may empty; it is empty only if no user of the list is left. */
   users: User[]
   /** Whether no user of the list follows. So a short list is one query, and shows one moment. */
   isLast: boolean

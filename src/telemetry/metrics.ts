@@ -35,7 +35,7 @@ export function createMetrics(version: string) {
   const drops = counter('log_lines_dropped_total', 'Lines of the log that could not be written.')
   const storeCalls = histogram(
     'store_operation_duration_seconds',
-    'Time until the store responded or failed; for a list, that of one page.',
+    'Time until the store responded or failed; each page of a list counts.',
     ['operation'],
     SECONDS,
   )

@@ -64,6 +64,8 @@ const BREAKING = `
   a body takes less than x-also-accepts says | schemas UserFields x-also-accepts - | x-also-accepts: is gone
   a body takes less of what x-also-accepts says | schemas UserFields x-also-accepts = {} | x-also-accepts required: is gone
   a body allows less | paths /users get parameters 0 schema maximum = 10 | limit schema maximum: was 1000 and is 10
+  a parameter is encoded in another way | paths /users get parameters 0 explode = false | limit explode: is new
+  a body may have any media type | paths /login post requestBody content - | /login post requestBody content application/json: is gone
   a schema is renamed | schemas Login -> LogIn; paths /login post requestBody content application/json schema $ref = '#/components/schemas/LogIn' | components schemas Login: is gone
 `
 
