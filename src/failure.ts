@@ -18,7 +18,7 @@ export class Failure extends Error {
   ) {
     super(message, options)
     this.status = status
-    this.headers = headers
+    this.headers = { ...headers, 'Content-Type': JSON_TYPE }
     this.body = contentOfText(JSON.stringify({ message })) // it can name a long email
   }
 }
@@ -56,7 +56,7 @@ export function parserFailure({ code }: NodeJS.ErrnoException): Failure {
 /** Makes `failure` the response of `ctx`. */
 export function respond(ctx: Koa.Context, failure: Failure): void {
   ctx.status = failure.status
-  ctx.set({ ...failure.headers, 'Content-Type': JSON_TYPE })
+  ctx.set(failure.headers)
   ctx.body = failure.body
 }
 
@@ -68,7 +68,6 @@ export function refuse(response: ServerResponse, failure: Failure, id?: string):
 
 const headersOf = ({ headers, body }: Failure) => ({
   ...headers,
-  'Content-Type': JSON_TYPE,
   'Content-Length': Buffer.byteLength(body),
   Connection: 'close',
 })

@@ -28,7 +28,7 @@ function createConnection(socket: Socket, maxWaiting: number, defer: Defer, onId
   let sendFinalResponse: (() => void) | undefined // the response to input that is not a request
 
   function startSoon(exchange: Exchange): void {
-    exchange.response.once('close', next)
+    exchange.response.on('close', next)
     defer(() => {
       if (socket.writable && !exchange.response.headersSent) exchange.serve()
     })

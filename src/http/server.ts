@@ -45,8 +45,8 @@ export function createServer(
     const refusal = refusalOf(request, isAllowedHost)
     const serve = () => {
       observer?.onRequest(request, response)
-      response.once('close', () => observer?.onResponse(request, response))
-      response.prependOnceListener('finish', () => request.complete || void dropRest(request))
+      response.on('close', () => observer?.onResponse(request, response))
+      if (!request.complete) response.prependListener('finish', () => void dropRest(request))
       if (refusal) refuse(response, refusal)
       else handle(request, response)
     }
