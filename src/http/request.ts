@@ -89,7 +89,8 @@ export class Request extends IncomingMessage {
 
   /** Whether there are several headers of this name, in lower case. Node may keep only the first of them. */
   repeats(name: string): boolean {
-    const isName = (text: string, i: number) => i % 2 === 0 && text.toLowerCase() === name
+    const isName = (text: string, i: number) =>
+      i % 2 === 0 && text.length === name.length && text.toLowerCase() === name
     return this.rawHeaders.filter(isName).length > 1
   }
 
