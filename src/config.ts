@@ -35,7 +35,7 @@ function readEnvFile(): NodeJS.Dict<string> {
   return parseEnv(text)
 }
 
-/** What indents a line, for Node 20 makes it part of a name; not inside a value in quotes, which is the group. */
+/** The spaces before a line, which Node 20 makes part of a name. The group keeps a value in quotes, with all its lines. */
 const INDENTATION = /^[^\S\n]*((?:export )?[\w.-]+ *= *(["'`])[^]*?\2|)/gm
 
 /**

@@ -29,7 +29,10 @@ try {
   process.exit(1)
 }
 
-/** The command that creates the first user in another shell: it has `.env`, but maybe not the variables in `environment`. */
+/**
+ * The command that creates the first user, for another shell: it reads `.env` there, too, but must itself set what
+ * comes from `environment`.
+ */
 function createUserCommand(environment: NodeJS.ProcessEnv): string {
   const options = '--name Ada --email ada@example.com'
   if (existsSync('/usr/local/bin/create-user')) return `create-user ${options}` // in the image, all shells have both

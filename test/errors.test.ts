@@ -24,11 +24,11 @@ describe('in an app', () => {
     const { server, close } = createServer((request, response) => void handle(request, response))
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const { port } = server.address() as AddressInfo
-    const answer = await fetch(`http://127.0.0.1:${port}`, client)
+    const response = await fetch(`http://127.0.0.1:${port}`, client)
       .then(async (response) => [response.status, await response.text()])
       .catch(() => 'broken off')
     await close(0)
-    return { answer, emitted }
+    return { response, emitted }
   }
 
   const GONE = ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].map(errorWith)
@@ -36,11 +36,11 @@ describe('in an app', () => {
   test.each([errorWith('EIO'), ...GONE])(
     'the unexpected error $code is a 500 and is emitted once, though it is reported twice',
     async (error) => {
-      const { answer, emitted } = await ask((ctx) => {
+      const { response, emitted } = await ask((ctx) => {
         ctx.onerror(error)
         ctx.onerror(error)
       })
-      expect(answer).toEqual([500, '{"message":"internal error"}'])
+      expect(response).toEqual([500, '{"message":"internal error"}'])
       expect(emitted).toEqual([error])
     },
   )
@@ -54,8 +54,8 @@ describe('in an app', () => {
         for (const error of errors) ctx.onerror(error)
         process.nextTick(() => ctx.res.end())
       })
-    expect(await app(GONE)).toEqual({ answer: [200, 'begun'], emitted: [] })
-    expect(await app([other])).toEqual({ answer: 'broken off', emitted: [other] })
+    expect(await app(GONE)).toEqual({ response: [200, 'begun'], emitted: [] })
+    expect(await app([other])).toEqual({ response: 'broken off', emitted: [other] })
   })
 
   test('an error after the client left is emitted unless it only says so', async () => {

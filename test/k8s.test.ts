@@ -185,7 +185,7 @@ testKubectl.each([
   ['production', 'backup/mongodb'],
   ['embedded', 'backup/sqlite'],
 ])(
-  'in %s, the job of %s runs as the service does, embedded on its node, but gets no requests',
+  'in %s, the job of %s runs as the service does, with SQLite on the same node, but gets no requests',
   (overlay, component) => {
     const components = [`../../components/${component}`]
     const { one } = render(overlay, { namespace: 'users', components })

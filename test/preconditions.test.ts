@@ -68,8 +68,8 @@ describeStores((place) => {
       for (const method of ['GET', 'HEAD']) {
         for (const field of [tag, `W/${tag}`, `"x", ${tag}`, '*']) {
           const headers = { 'if-none-match': field, 'cache-control': 'no-cache' } // as fetch sends it
-          const answer = await ask(`${method} /users/${id}`, headers)
-          expect([answer.status, answer.text, answer.headers.etag]).toEqual([304, '', tag])
+          const response = await ask(`${method} /users/${id}`, headers)
+          expect([response.status, response.text, response.headers.etag]).toEqual([304, '', tag])
         }
       }
     })
@@ -110,8 +110,8 @@ describeStores((place) => {
         [tag.slice(1, -1), malformed],
         [`W/${tag}`, failed],
       ]) {
-        const answer = await write(user.id, { 'if-match': field })
-        expect([answer.status, answer.json]).toEqual([412, { message }])
+        const response = await write(user.id, { 'if-match': field })
+        expect([response.status, response.json]).toEqual([412, { message }])
       }
       expect(await store().find(user.id)).toEqual(user)
     })
@@ -154,9 +154,9 @@ describeStores((place) => {
         remove: async (id, ifName) => !isChanged(ifName) && store().remove(id, ifName),
       })
       const headers = { 'if-match': await etag(id) }
-      const answer = await service.send(`${method} /users/${id}`, { headers, json })
+      const response = await service.send(`${method} /users/${id}`, { headers, json })
       await service.close()
-      expect(answer.status).toBe(status)
+      expect(response.status).toBe(status)
       expect((await store().find(id))?.name).toBe(status === 412 ? name : json?.name)
     })
   })

@@ -13,7 +13,7 @@ import { Load } from './support/load.ts'
 import { freePort, killPrograms, serve, type Program } from './support/program.ts'
 import { asRoot, testAsRoot, tmpfsPlace } from './support/root.ts'
 import { rounds } from './support/rounds.ts'
-import { dial, parseAnswers, send } from './support/service.ts'
+import { dial, parseResponses, send } from './support/service.ts'
 import { mongodbPlace, SECRET, sqlitePlace, usersAt, type Place } from './support/stores.ts'
 
 /** What to do after a test, the last first. */
@@ -130,7 +130,7 @@ describe('SIGTERM', () => {
       expect(await service.ended).toBe(0)
       for (const { socket, text } of connections) {
         if (!socket.closed) await once(socket, 'close')
-        stored += parseAnswers(text()).filter(({ status }) => status === 201).length
+        stored += parseResponses(text()).filter(({ status }) => status === 201).length
       }
       expect(await usersAt(place)).toHaveLength(stored)
     }

@@ -25,7 +25,10 @@ type Places<Parameters> = {
   ]-?: NonNullable<Parameters[Place]>
 }
 
-/** One of the documented responses. An array may also be an async iterable of pages, which is not closed when the client leaves. */
+/**
+ * One of the documented responses. An array may also be an async iterable of pages, which is not closed when the
+ * client leaves.
+ */
 export type Reply<Responses> = {
   [Status in keyof Responses]: { status: Status } & HeadersOf<Responses[Status]> &
     BodyOf<Responses[Status]>

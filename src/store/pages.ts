@@ -4,7 +4,7 @@ import type { ListQuery, User, UserStore } from './user-store.ts'
 /** The most bytes of users in a page of a list. A longer user gets a page of its own. */
 export const PAGE_BYTES = 64 * 1024
 
-/** The pages of a list. Each is read when the caller asks for it, and is a new array, which the caller may empty. */
+/** The pages of a list. Each is read when the caller asks for it, and is a new array, which the caller may change. */
 export async function* pagesOf(
   store: Pick<UserStore, 'list'>,
   { after = '', ids }: ListQuery = {},

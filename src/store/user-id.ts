@@ -7,7 +7,7 @@ const PATTERN = /^[0-9a-f]{24}$/
 export const isUserId = (text: string): boolean => PATTERN.test(text)
 
 const TICKS = 65.536 // in a millisecond: 48 bits hold seconds and a 16-bit fraction of one
-const processId = randomBytes(6).toString('hex')
+const randomValue = randomBytes(6).toString('hex') // of this process
 let last = 0
 
 /**
@@ -21,5 +21,5 @@ let last = 0
  */
 export function newUserId(): string {
   last = Math.max(Math.floor(Date.now() * TICKS), last + 1)
-  return last.toString(16).padStart(12, '0') + processId
+  return last.toString(16).padStart(12, '0') + randomValue
 }

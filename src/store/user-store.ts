@@ -61,9 +61,9 @@ export interface ListQuery {
 }
 
 export interface Page {
-  /** A new array, which the caller may empty; it is empty only if no user of the list is left. */
+  /** A new array, which the caller may change. Without users, it is the end of the list. */
   users: User[]
-  /** Whether no user of the list follows. So a short list is one query, and shows one moment. */
+  /** Whether no user follows. Without this, a short list would take two queries, and could show two moments. */
   isLast: boolean
 }
 

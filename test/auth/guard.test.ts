@@ -8,7 +8,7 @@ import type { UserStore } from '../../src/store/user-store.ts'
 import { expectContract } from '../support/contract.ts'
 import { forged, signRaw } from '../support/forged.ts'
 import { rounds } from '../support/rounds.ts'
-import { parseAnswers, tokens, useService } from '../support/service.ts'
+import { parseResponses, tokens, useService } from '../support/service.ts'
 import { sqlitePlace, useStore } from '../support/stores.ts'
 
 const opened = useStore(sqlitePlace)
@@ -115,7 +115,7 @@ describe('generated requests', () => {
   async function exchange(requests: Request[]): Promise<Request[]> {
     const last = 'GET /end HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
     const bytes = Buffer.from(requests.map(written).join('') + last, 'latin1')
-    const responses = parseAnswers(await service().exchange(bytes)).slice(0, requests.length)
+    const responses = parseResponses(await service().exchange(bytes)).slice(0, requests.length)
     expect(responses.length).toBeGreaterThan(0)
     responses.forEach((response, i) => {
       const [method, target] = requests[i]!

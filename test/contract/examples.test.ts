@@ -10,7 +10,13 @@ import type { User } from '../../src/store/user-store.ts'
 import { documented, resolve, type Documented } from '../support/contract.ts'
 import { failing } from '../support/failing-store.ts'
 import { CHUNKED, login } from '../support/hostile.ts'
-import { answersIn, BODY_LIMIT, IMPATIENT, startService, type Request } from '../support/service.ts'
+import {
+  responsesIn,
+  BODY_LIMIT,
+  IMPATIENT,
+  startService,
+  type Request,
+} from '../support/service.ts'
 import { sqlitePlace } from '../support/stores.ts'
 import { newUser } from '../support/users.ts'
 
@@ -205,7 +211,7 @@ async function inScene(
       send: (request, line) =>
         service.send(line ?? `${one.method?.toUpperCase() ?? 'PATCH'} ${path}`, request),
       async exchange(bytes) {
-        return answersIn(await service.exchange(bytes))[0]!
+        return responsesIn(await service.exchange(bytes))[0]!
       },
       async create(user) {
         const { id: _, ...fields } = user

@@ -15,7 +15,7 @@ import { newUser } from '../support/users.ts'
 const written = (write: ListWriter, pages: unknown[][]): string =>
   [...pages, undefined].map((page) => write(page)).join('')
 
-test('whatever the texts of users, and the pages, the array and the lines have them', () => {
+test('the array and the lines have all users, whatever their texts are and however many a page has', () => {
   const breaking = ['},{', '[', ']', ',', '"', '\\', '\n', '\r\n', '\u2028']
   const text = fc.oneof(anyText, fc.constantFrom(...breaking))
   const page = fc.array(fc.record({ id: text, name: text }), { maxLength: 4 })

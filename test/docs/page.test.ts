@@ -121,7 +121,7 @@ describeBrowser('the page', () => {
 
   /** Executes the operation that is open. @returns the response as the page shows it */
   async function execute() {
-    const response = page.waitForResponse((answer) => !answer.url().includes('docs'))
+    const response = page.waitForResponse((one) => !one.url().includes('docs'))
     await button('Execute').click()
     const status = (await response).status()
     await page.locator('.response-message', { hasText: `(${status})` }).waitFor()

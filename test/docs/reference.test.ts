@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
-import { parseAnswers, startService, useService } from '../support/service.ts'
+import { parseResponses, startService, useService } from '../support/service.ts'
 import { sqlitePlace, useStore } from '../support/stores.ts'
 
 const store = useStore(sqlitePlace)
@@ -40,7 +40,7 @@ describe('the contract over HTTP', () => {
   test.each(PATHS)('%s returns 304 when If-None-Match matches', async (path) => {
     const etag = (await fetch(url(path))).headers.get('etag')!
     const head = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nIf-None-Match: ${etag}`
-    const again = parseAnswers(await service().exchange(`${head}\r\n\r\n`))
+    const again = parseResponses(await service().exchange(`${head}\r\n\r\n`))
     expect(again).toMatchObject([{ status: 304, text: '' }])
   })
 

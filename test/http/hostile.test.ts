@@ -14,7 +14,7 @@ import {
   get,
   goesOn,
   hangUp,
-  heard,
+  textFrom,
   login,
   many,
   oversized,
@@ -22,10 +22,10 @@ import {
   says,
   slowBodies,
   slowHeaders,
-  whole,
+  loginWith,
   type Hostile,
 } from '../support/hostile.ts'
-import { dial, parseAnswers, startService, statusesIn, useService } from '../support/service.ts'
+import { dial, parseResponses, startService, statusesIn, useService } from '../support/service.ts'
 import { sqlitePlace, useStore } from '../support/stores.ts'
 import { newUser, user } from '../support/users.ts'
 
@@ -55,7 +55,7 @@ async function until(condition: () => boolean): Promise<void> {
 /** The statuses that the clients of a table get, `count` of each, all at once and amid ordinary requests. */
 async function statusesOf(clients: Record<string, Hostile>, count: number, port = service().port) {
   const statuses = Object.entries(clients).map(async ([name, client]) => {
-    const texts = await many(count, () => heard(client, port))
+    const texts = await many(count, () => textFrom(client, port))
     return [name, [...new Set(texts.map((text) => text && statusesIn(text).join()))].join(' or ')]
   })
   return Object.fromEntries(await amid(Promise.all(statuses), port)) as Record<string, string>
@@ -105,7 +105,7 @@ test('what is too large is refused before it ends', async () => {
 })
 
 test('a body that is hard to parse is refused like any other', async () => {
-  const clients = Object.entries(bodies).map(([name, body]) => [name, says(whole(body, CLOSE))])
+  const clients = Object.entries(bodies).map(([name, body]) => [name, says(loginWith(body, CLOSE))])
   expect(await statusesOf(Object.fromEntries(clients), 2)).toEqual(allGet('400', bodies))
 })
 
@@ -136,9 +136,9 @@ describe('connections', () => {
 
   test.each([
     ['are idle', ''],
-    ['stop sending a body', whole(' '.repeat(50_000)).slice(0, 1_000)],
+    ['stop sending a body', loginWith(' '.repeat(50_000)).slice(0, 1_000)],
   ])('that %s make room before an upload that goes on', async (_, bytes) => {
-    const upload = whole(`{"email":"none"${' '.repeat(90_000)}}`, CLOSE)
+    const upload = loginWith(`{"email":"none"${' '.repeat(90_000)}}`, CLOSE)
     const { socket, text } = dial(few().port)
     for (let at = 0; at < upload.length; at += 2_000) {
       socket.write(upload.slice(at, at + 2_000))
@@ -174,7 +174,7 @@ describe('pipelined requests', () => {
     expect(lists).toBe(1)
     socket.destroy()
     const text = await service().exchange(get('/users/x').repeat(10) + get('/nothing', CLOSE))
-    expect(parseAnswers(text).map(({ text }) => JSON.parse(text).message)).toEqual([
+    expect(parseResponses(text).map(({ text }) => JSON.parse(text).message)).toEqual([
       ...Array(10).fill('no user has this id'),
       'path not found',
     ])
@@ -242,7 +242,7 @@ describe('large bodies', () => {
   test('are parsed and stored 16 at a time; others do not wait for them', async () => {
     const { port } = waits()
     const body = JSON.stringify(newUser({ name: 'x'.repeat(5_000) }))
-    const responses = many(40, () => heard(says(post(body, CLOSE)), port))
+    const responses = many(40, () => textFrom(says(post(body, CLOSE)), port))
     await until(() => waiting.length >= 16)
     await amid(sleep(100), port)
     expect(waiting.length).toBe(16)
@@ -279,5 +279,5 @@ test('the rest of a body that nobody reads is dropped only for a moment', async 
     'GET /nothing HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n',
     '1\r\na\r\n',
   )
-  expect(statusesIn(await heard(endless, patient().port))).toEqual([404])
+  expect(statusesIn(await textFrom(endless, patient().port))).toEqual([404])
 })

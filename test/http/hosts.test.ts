@@ -1,4 +1,4 @@
-// The host names that the service answers to.
+// The host names that the service accepts.
 import { expect, test } from '@jest/globals'
 import { hostCheck } from '../../src/http/hosts.ts'
 import { failing } from '../support/failing-store.ts'
@@ -34,7 +34,7 @@ test.each([
   ['/nothing?http://example.com', 'localhost', 404],
 ])('the host of the target %s overrules the Host %s', async (target, host, status) => {
   const service = await startService(failing(), { isAllowedHost: hostCheck('127.0.0.1', []) })
-  const answer = await service.send(`GET ${target}`, { headers: { host } })
+  const response = await service.send(`GET ${target}`, { headers: { host } })
   await service.close()
-  expect(answer.status).toBe(status)
+  expect(response.status).toBe(status)
 })

@@ -13,13 +13,13 @@ import {
   doesNotRead,
   get,
   hangUp,
-  heard,
+  textFrom,
   login,
   many,
   oneByOne,
   post,
   says,
-  whole,
+  loginWith,
   type Hostile,
 } from '../support/hostile.ts'
 import { IMAGE, killPrograms, serve, type Program } from '../support/program.ts'
@@ -49,8 +49,8 @@ const headersOf = (count: number) =>
 const inChunks = oneByOne(' '.repeat(10_900)).replace('\r\n', `\r\n${CLOSE}`)
 
 /** Reads a large user when all clients have their connections. */
-const readAtOnce = (): Hostile => (port, heard) => {
-  const socket = says(get('/nothing'))(port, heard)
+const readAtOnce = (): Hostile => (port, onText) => {
+  const socket = says(get('/nothing'))(port, onText)
   socket.once('data', () => {
     if (state.connected.push(socket) < CLIENTS) return
     for (const one of state.connected.splice(0)) one.write(get(`/users/${state.id}`, CLOSE))
@@ -62,10 +62,10 @@ const readAtOnce = (): Hostile => (port, heard) => {
 const answered: [string, () => Hostile, string][] = [
   [
     'log in with an email as long as may be',
-    () => says(whole(`{"email":"\u{1F600}${'x'.repeat(100_000)}"}`, CLOSE)),
+    () => says(loginWith(`{"email":"\u{1F600}${'x'.repeat(100_000)}"}`, CLOSE)),
     '401',
   ],
-  ['send bodies with many fields', () => says(whole(bodies['many fields'], CLOSE)), '400'],
+  ['send bodies with many fields', () => says(loginWith(bodies['many fields'], CLOSE)), '400'],
   ['send bodies in chunks of one byte', () => says(inChunks), '(413|408)?'],
   [
     'send such chunks after another request',
@@ -134,7 +134,7 @@ describeLinux('a process of 256 MiB, on Linux, serves others while hundreds of c
 
     test.each(answered)('%s', async (_, client, expected) => {
       const attack = many(CLIENTS, async () => {
-        const text = await heard(client(), port)
+        const text = await textFrom(client(), port)
         return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status).join()
       })
       expect(await peakDuring(attack)).toBeLessThan(MEMORY)

@@ -7,7 +7,7 @@ import type { Request } from '../../src/http/request.ts'
 import { createServer } from '../../src/http/server.ts'
 import type { UserStore } from '../../src/store/user-store.ts'
 import { AUTHORIZATION, CHUNKED, CLOSE, get, post, postHead } from '../support/hostile.ts'
-import { answersIn, dial, statusesIn, useService } from '../support/service.ts'
+import { responsesIn, dial, statusesIn, useService } from '../support/service.ts'
 import { sqlitePlace, useStore } from '../support/stores.ts'
 import { newUser } from '../support/users.ts'
 
@@ -78,7 +78,7 @@ describe('input that is not a request', () => {
     const headers = { connection: 'close', date: expect.stringMatching(/ GMT$/) }
     const json = { message: 'the request is not valid HTTP' }
     const text = await service().exchange(bytes)
-    expect(answersIn(text)).toMatchObject([{ status: 400, headers, json }])
+    expect(responsesIn(text)).toMatchObject([{ status: 400, headers, json }])
   })
 
   test('garbage after a request, and what comes after it, do not replace the response', async () => {
@@ -116,7 +116,7 @@ test.each([
 test('an offer to upgrade is ignored, and what follows it is not taken for a request', async () => {
   const offer = get('/nothing', 'Connection: Upgrade\r\nUpgrade: h2c\r\n')
   const text = await service().exchange(offer + post('{}'))
-  expect(answersIn(text)).toMatchObject([{ status: 404, headers: { connection: 'close' } }])
+  expect(responsesIn(text)).toMatchObject([{ status: 404, headers: { connection: 'close' } }])
 })
 
 test('CONNECT closes the connection, and so does a client that closes its half', async () => {
@@ -149,7 +149,7 @@ test.each([
   ['', ['413']],
   ['Expect: 100-continue\r\n', ['100', '413']],
 ])(
-  'a client that sends too large a body whole before it reads gets its 413: %j',
+  'a client that reads only after it has sent too large a body gets the 413: %j',
   async (expectation, expected) => {
     const { socket, text } = dial(service().port)
     socket.pause().write(postHead(`${CHUNKED}${CLOSE}${expectation}`))

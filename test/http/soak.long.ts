@@ -39,12 +39,12 @@ describeLinux('hostile clients of every kind, on Linux,', () => {
       const before = descriptors()
 
       const failures: string[] = []
-      const heard = (text: string) => {
+      const onText = (text: string) => {
         if (/HTTP\/1\.1 5\d\d /.test(text)) failures.push(text.slice(0, 500))
       }
       const attack = async (client: Hostile) => {
         while (!isOver()) {
-          const socket = client(port, heard)
+          const socket = client(port, onText)
           await new Promise((resolve) => socket.once('close', resolve))
           await sleep(500)
         }

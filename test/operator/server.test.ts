@@ -122,7 +122,7 @@ describe('/metrics', () => {
 })
 
 test('while the store is being opened it is alive and not ready, and a signal stops it with 0', async () => {
-  const mute = net.createServer() // a MongoDB that never answers
+  const mute = net.createServer() // a MongoDB that never responds
   await once(mute.listen(0, '127.0.0.1'), 'listening')
   const { port } = mute.address() as AddressInfo
   const opsPort = await freePort()

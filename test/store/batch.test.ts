@@ -47,7 +47,7 @@ test('with a limit on the batches, calls wait for the end of one', async () => {
 test.each([
   ['its own calls', Infinity, ['rejected', 'rejected', 'fulfilled']],
   ['the calls that wait for it', 1, ['rejected', 'rejected', 'rejected']],
-])('a batch that fails fails %s, and none that come later', async (_, concurrency, expected) => {
+])('when a batch fails, so do %s, but none that come later', async (_, concurrency, expected) => {
   const { started, ends, call } = endless(concurrency)
   const calls = Promise.allSettled([1, 2, 3].map(call))
   while (started.length === 0) await nextTurn()

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import { isUserId, newUserId } from '../../src/store/user-id.ts'
 import { runToEnd } from '../support/program.ts'
 
-test('ids ascend, however fast they are made, and start with the second like ObjectIds', () => {
+test('ids ascend, however fast they are made, and begin with the time in seconds, as ObjectIds do', () => {
   const before = Math.floor(Date.now() / 1000)
   const ids = Array.from({ length: 200_000 }, newUserId)
   expect(ids.every(isUserId)).toBe(true)

@@ -25,7 +25,10 @@ export interface Documented {
   responses: Responses
 }
 
-/** The contract, whose schemas can be compiled alone. A later version may add fields to a response, this one has none. */
+/**
+ * The contract, with schemas that can be compiled alone. They refuse other fields: a later version of the service may add
+ * some to a response, but this one must not.
+ */
 const document: {
   paths: Record<string, PathItem>
   'x-responses-outside-operations': Responses

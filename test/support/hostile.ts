@@ -21,7 +21,7 @@ export const post = (body: string, headers = '') =>
 export const CLOSE = 'Connection: close\r\n'
 export const CHUNKED = 'Transfer-Encoding: chunked\r\n'
 
-export const whole = (body: string, headers = '') =>
+export const loginWith = (body: string, headers = '') =>
   `${login(`${headers}Content-Length: ${Buffer.byteLength(body)}\r\n`)}${body}`
 
 /** As chunks of one byte. */
@@ -38,8 +38,8 @@ export const bodies = {
   'many prototypes': `{${'"__proto__":{"email":"x"},'.repeat(deep / 3)}"x":0}`,
 }
 
-/** A client that goes on until its connection ends; what the service says to it is for `heard`. */
-export type Hostile = (port: number, heard?: (text: string) => void) => net.Socket
+/** A client that goes on until its connection ends; `onText` gets what the service sends to it. */
+export type Hostile = (port: number, onText?: (text: string) => void) => net.Socket
 
 const open = new Set<net.Socket>()
 /** Ends the connections of all clients. */
@@ -47,19 +47,19 @@ export function hangUp(): void {
   for (const socket of open) socket.destroy()
 }
 
-function connect(port: number, heard: (text: string) => void = () => {}) {
+function connect(port: number, onText: (text: string) => void = () => {}) {
   const socket = net
     .connect(port, '127.0.0.1')
     .on('error', () => {}) // a reset, which is an end
     .on('close', () => open.delete(socket))
     .setEncoding('latin1')
-    .on('data', heard)
+    .on('data', onText)
   open.add(socket)
   return socket
 }
 
-/** What a client has heard once its connection has ended. */
-export async function heard(client: Hostile, port: number): Promise<string> {
+/** What the service has sent to a client, once the connection has ended. */
+export async function textFrom(client: Hostile, port: number): Promise<string> {
   let text = ''
   const socket = client(port, (more) => (text += more))
   await new Promise((resolve) => socket.once('close', resolve))
@@ -102,8 +102,8 @@ export async function amid<T>(
 /** Sends something, then listens. */
 export const says =
   (bytes: string): Hostile =>
-  (port, heard) => {
-    const socket = connect(port, heard)
+  (port, onText) => {
+    const socket = connect(port, onText)
     socket.write(bytes)
     return socket
   }
@@ -111,31 +111,31 @@ export const says =
 /** Sends `head`, then `piece` again and again, without an end. */
 export const goesOn =
   (head: string, piece: string, pause = 20): Hostile =>
-  (port, heard) => {
-    const socket = says(head)(port, heard)
+  (port, onText) => {
+    const socket = says(head)(port, onText)
     const more = () => !socket.writableNeedDrain && socket.write(piece)
     const timer = setInterval(() => setImmediate(more), pause) // first, what has arrived is read
     return socket.once('close', () => clearInterval(timer))
   }
 
-/** Sends requests and reads no answer. */
+/** Sends requests and reads no response. */
 export const doesNotRead =
   (bytes: string): Hostile =>
-  (port, heard) =>
-    says(bytes)(port, heard).pause()
+  (port, onText) =>
+    says(bytes)(port, onText).pause()
 
-/** Sends a request and reads the answer a little at a time. */
+/** Sends a request and reads the response a little at a time. */
 export const readsSlowly =
   (bytes: string): Hostile =>
-  (port, heard) => {
-    const socket = doesNotRead(bytes)(port, heard)
+  (port, onText) => {
+    const socket = doesNotRead(bytes)(port, onText)
     socket.on('data', () => socket.pause())
     const timer = setInterval(() => socket.resume(), 50)
     return socket.once('close', () => clearInterval(timer))
   }
 
-const resets: Hostile = (port, heard) => {
-  const socket = says(get('/users'))(port, heard)
+const resets: Hostile = (port, onText) => {
+  const socket = says(get('/users'))(port, onText)
   return socket.once('data', () => socket.resetAndDestroy())
 }
 
@@ -164,7 +164,9 @@ export const everyKind: Record<string, Hostile> = {
   ...slowHeaders,
   ...slowBodies,
   ...oversized,
-  ...Object.fromEntries(Object.entries(bodies).map(([name, body]) => [name, says(whole(body))])),
+  ...Object.fromEntries(
+    Object.entries(bodies).map(([name, body]) => [name, says(loginWith(body))]),
+  ),
   'chunks of one byte': says(oneByOne(' '.repeat(20_000))),
   'stops reading': doesNotRead(get('/users')),
   'reads slowly': readsSlowly(get('/users')),

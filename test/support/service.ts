@@ -133,7 +133,7 @@ export async function send(port: number, line: string, request: Request = {}) {
 }
 
 /** The responses in what was received over a connection. */
-export const parseAnswers = (text: string) =>
+export const parseResponses = (text: string) =>
   text
     .split(/(?=HTTP\/1\.1 \d{3} [A-Z])/)
     .filter((part) => !part.startsWith('HTTP/1.1 100'))
@@ -147,13 +147,13 @@ export const parseAnswers = (text: string) =>
     })
 
 /** The responses in `text`, each checked against the contract: a 201 is one of POST /users, others are of `request`. */
-export const answersIn = (text: string, request = '') =>
-  parseAnswers(text).map((answer) => {
-    const [method = '', path = ''] = (answer.status === 201 ? 'POST /users' : request).split(' ')
-    return { ...answer, json: expectContract(method, path, answer) as { message?: string } }
+export const responsesIn = (text: string, request = '') =>
+  parseResponses(text).map((response) => {
+    const [method = '', path = ''] = (response.status === 201 ? 'POST /users' : request).split(' ')
+    return { ...response, json: expectContract(method, path, response) as { message?: string } }
   })
 export const statusesIn = (text: string, request?: string) =>
-  answersIn(text, request).map(({ status }) => status)
+  responsesIn(text, request).map(({ status }) => status)
 
 /** A connection, and the text received over it so far. */
 export function dial(port: number): { socket: net.Socket; text: () => string } {
