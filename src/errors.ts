@@ -1,6 +1,6 @@
 // What can go wrong with users, and the one place that turns any error into a response.
 import type Koa from 'koa'
-import { CHALLENGE, Failure, internalError, respond } from './failure.ts'
+import { CHALLENGE, Failure, internalError, respond } from './http/failure.ts'
 import { isMalformed } from './preconditions.ts'
 import { EmailTaken, StoreFailure } from './store/user-store.ts'
 

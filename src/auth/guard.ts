@@ -1,6 +1,6 @@
 // Decides which requests may pass: the first app.use. Never throws, never reads a body, never calls a store.
 import type Koa from 'koa'
-import { respond, unauthorized } from '../failure.ts'
+import { respond, unauthorized } from '../http/failure.ts'
 import type { Request } from '../http/request.ts'
 import type { Tokens, VerifyResult } from './tokens.ts'
 

@@ -1,6 +1,6 @@
 // Reads the query of a request and checks it against the parameters of the contract. The error names a
 // parameter that is unknown, malformed or repeated.
-import { invalid } from '../failure.ts'
+import { invalid } from '../http/failure.ts'
 import type { Operation, Parameter } from './document.ts'
 import { ajv, describeProblem } from './validate.ts'
 

@@ -1,7 +1,7 @@
 // Writes what a handler returns as the response. A list is streamed.
 import { Readable } from 'node:stream'
 import type Koa from 'koa'
-import { contentOfText, JSON_TYPE } from '../failure.ts'
+import { contentOfText, JSON_TYPE } from '../http/failure.ts'
 import type { Request } from '../http/request.ts'
 import { arrayWriter, LINES_TYPE, linesOf, type ListWriter } from './list-body.ts'
 

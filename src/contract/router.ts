@@ -2,7 +2,7 @@
 import { Router, type Layer } from '@koa/router'
 import type Koa from 'koa'
 import pLimit, { type LimitFunction } from 'p-limit'
-import { methodNotAllowed, pathNotFound } from '../failure.ts'
+import { methodNotAllowed, pathNotFound } from '../http/failure.ts'
 import { LIMITS } from '../http/limits.ts'
 import type { Request } from '../http/request.ts'
 import { rawQuery } from '../http/target.ts'

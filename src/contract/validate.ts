@@ -1,6 +1,6 @@
 // Checks values against the schemas of the contract, and says what is wrong in words for people.
 import { Ajv, type ErrorObject } from 'ajv'
-import { invalid } from '../failure.ts'
+import { invalid } from '../http/failure.ts'
 import { contract, type Operation } from './document.ts'
 
 /** Compiles schemas. `npm run check` has checked that they are valid. */

@@ -2,7 +2,7 @@
 // that has waited longest for its client is closed.
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { refuse, writeFinalResponse, type Failure } from '../failure.ts'
+import { refuse, writeFinalResponse, type Failure } from './failure.ts'
 import type { Limits } from './limits.ts'
 import type { Request } from './request.ts'
 

@@ -1,5 +1,5 @@
 // Why a request is refused before anything looks at its path.
-import { Failure, headersTooLarge, malformedRequest } from '../failure.ts'
+import { Failure, headersTooLarge, malformedRequest } from './failure.ts'
 import type { HostCheck } from './hosts.ts'
 import { LIMITS } from './limits.ts'
 import type { Request } from './request.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type Koa from 'koa'
-import type { Failure } from '../failure.ts'
+import type { Failure } from '../http/failure.ts'
 import type { Request } from '../http/request.ts'
 import { rawPath } from '../http/target.ts'
 import { messageOf, type Logger } from './log.ts'

@@ -2,7 +2,7 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type Koa from 'koa'
-import { LIMITS } from './http/limits.ts'
+import { LIMITS } from './limits.ts'
 
 /** A failure as the client sees it: `{ "message": string }` with a status and headers. */
 export class Failure extends Error {
