@@ -1,6 +1,6 @@
 // What can go wrong with users, and the one place that turns any error into a response.
 import type Koa from 'koa'
-import { CHALLENGE, Failure, internalError, respond } from './http/failure.ts'
+import { CHALLENGE, Failure, respond } from './http/failure.ts'
 import { isMalformed } from './preconditions.ts'
 import { EmailTaken, StoreFailure } from './store/user-store.ts'
 
@@ -15,7 +15,7 @@ export function toFailure(error: unknown): Failure {
   if (error instanceof EmailTaken) return new Failure(400, error.message)
   if (error instanceof StoreFailure)
     return new Failure(500, 'the data store failed', { cause: error })
-  return internalError(error)
+  return new Failure(500, 'internal error', { cause: error })
 }
 
 /** Makes `app` respond to everything that is thrown in it, and emit `error` for a 5xx. */
@@ -28,7 +28,7 @@ export function respondToErrors(app: Koa): void {
     this.state['error'] = error
     const failure = toFailure(error)
     if (failure.status >= 500 && !isKnown) app.emit('error', failure, this)
-    // The client must not take a part of a list for the whole list.
+    // The client must not take a part of a response for the whole.
     if (isTooLate) return void (this.res.writableEnded || this.req.socket.resetAndDestroy())
     respond(this, failure)
     this.res.end(failure.body)

@@ -37,13 +37,14 @@ export function users(store: UserStore): UserHandlers {
   }
 
   return {
-    async listUsers({ query: { email, after, limit } }) {
+    async listUsers({ query: { email, after, limit } }, hasClientLeft) {
       if (email !== undefined)
         return { status: 200, body: listOf(await store.findByEmail(email), after) }
-      if (limit === undefined) return { status: 200, body: pagesOf(store, { after }) }
+      if (limit === undefined)
+        return { status: 200, body: pagesOf(store, { after, hasClientLeft }) }
       const ids = await store.ids(after, limit + 1)
       const page = ids.slice(0, limit)
-      const body = pagesOf(store, { ids: page })
+      const body = pagesOf(store, { ids: page, hasClientLeft })
       if (ids.length <= limit) return { status: 200, body }
       const query = new URLSearchParams({ limit: `${limit}`, after: page.at(-1)! })
       const Link = `<${pathOf('listUsers')}?${query.toString()}>; rel="next"`

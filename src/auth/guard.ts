@@ -1,13 +1,13 @@
 // Decides which requests may pass: the first app.use. Never throws, never reads a body, never calls a store.
 import type Koa from 'koa'
-import { respond, unauthorized } from '../http/failure.ts'
+import { CHALLENGE, Failure, respond } from '../http/failure.ts'
 import type { Request } from '../http/request.ts'
 import type { Tokens, VerifyResult } from './tokens.ts'
 
 /** Paths that match are protected. The path is tested as the client sent it (specification, section 5). */
 export const PROTECTED = /\/users/
 
-const UNAUTHORIZED = unauthorized()
+const UNAUTHORIZED = new Failure(401, 'a valid bearer token is required', CHALLENGE)
 
 export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
   return async function guard(ctx, next) {

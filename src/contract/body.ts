@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import type Koa from 'koa'
 import bodyParser from 'koa-bodyparser'
 import type { LimitFunction } from 'p-limit'
-import { bodyTooLarge, Failure, invalid, unsupportedMediaType } from '../http/failure.ts'
+import { bodyTooLarge, Failure, invalid } from '../http/failure.ts'
 import { LIMITS } from '../http/limits.ts'
 import type { Request } from '../http/request.ts'
 import type { Operation } from './document.ts'
@@ -29,8 +29,8 @@ export function bodyReader(
     const { 'content-length': length, 'content-encoding': coding = 'identity' } = request.headers
     const type = Number(length) === 0 ? null : ctx.is(mediaTypes)
     if (type === null) return false
-    if (type === false) throw unsupportedMediaType(`the body must be ${mediaTypes.join(' or ')}`)
-    if (coding.toLowerCase() !== 'identity') throw unsupportedMediaType(COMPRESSED)
+    if (type === false) throw new Failure(415, `the body must be ${mediaTypes.join(' or ')}`)
+    if (coding.toLowerCase() !== 'identity') throw new Failure(415, COMPRESSED)
     request.headers['content-encoding'] = 'identity' // koa-bodyparser knows only lower case
     if (Number(length) > request.bodyLimit) throw bodyTooLarge()
     if (expectsContinue(request)) {
@@ -73,8 +73,8 @@ const parseJson = bodyParser({
 
 /** The body of a request, parsed; undefined if it is empty. @throws Failure 400 */
 async function parse(req: Request): Promise<unknown> {
-  let bytes: Buffer | undefined // the body arrives in one piece
-  req.once('data', (chunk: Buffer) => (bytes = chunk))
+  let isValid: boolean | undefined // the body arrives in one piece, in a buffer that is used again
+  req.once('data', (bytes: Buffer) => (isValid = isUtf8(bytes)))
   // Not the context of Koa, which lives until the client has read the response.
   const request: { body?: unknown; rawBody?: string } = {}
   try {
@@ -83,8 +83,8 @@ async function parse(req: Request): Promise<unknown> {
     throw unreadable(error as Error)
   }
   // koa-bodyparser replaces what is not UTF-8.
-  if (bytes && !isUtf8(bytes)) throw invalid('the body is not valid UTF-8')
-  return bytes && request.body
+  if (isValid === false) throw invalid('the body is not valid UTF-8')
+  return isValid && request.body
 }
 
 function unreadable(error: Error): Failure {

@@ -9,6 +9,7 @@ export type Handlers = { [K in keyof operations]: Handler<K> }
 
 export type Handler<K extends keyof operations> = (
   input: Input<operations[K]>,
+  hasClientLeft: () => boolean,
 ) => Reply<operations[K]['responses']> | Promise<Reply<operations[K]['responses']>>
 
 /**

@@ -58,7 +58,10 @@ async function stream(list: AsyncIterable<unknown[]>, write: ListWriter, request
       first = undefined
       part.then(
         ({ value }) => this.push((value as Buffer | undefined) ?? null),
-        (error) => this.destroy(error),
+        (error) => {
+          request.socket.resetAndDestroy() // the client must not take a part of a list for the whole list
+          this.destroy(error)
+        },
       )
     },
   })

@@ -2,7 +2,7 @@
 import { Router, type Layer } from '@koa/router'
 import type Koa from 'koa'
 import pLimit, { type LimitFunction } from 'p-limit'
-import { methodNotAllowed, pathNotFound } from '../http/failure.ts'
+import { Failure } from '../http/failure.ts'
 import { LIMITS } from '../http/limits.ts'
 import type { Request } from '../http/request.ts'
 import { rawQuery } from '../http/target.ts'
@@ -12,7 +12,7 @@ import type { Handlers } from './handlers.ts'
 import { queryReader } from './query.ts'
 import { send, type Reply } from './reply.ts'
 
-type Handler = (input: object) => Reply | Promise<Reply>
+type Handler = (input: object, hasClientLeft: () => boolean) => Reply | Promise<Reply>
 
 /** Routes every operation of the contract to its handler. */
 export function createRouter(handlers: Handlers): Router {
@@ -30,6 +30,10 @@ export function createRouter(handlers: Handlers): Router {
 const byPrecedence = contractOperations.toSorted(
   (a, b) => Number(a.path.includes('{')) - Number(b.path.includes('{')),
 )
+
+export const pathNotFound = (hint = '') => new Failure(404, `path not found${hint}`)
+export const methodNotAllowed = (method: string, Allow: string) =>
+  new Failure(405, `the method ${method} is not allowed on this path`, { headers: { Allow } })
 
 /** The response when no route matches: 405 if the contract has the path, else 404. */
 export const unmatched: Koa.Middleware = (ctx) => {
@@ -57,8 +61,11 @@ function operationServer(
     const query = readQuery(rawQuery(request.url ?? ''))
     const header: Record<string, unknown> = {}
     for (const { name } of headers) header[name] = request.headers[name.toLowerCase()]
-    const serve = async (body?: unknown) =>
-      send(ctx, await handler({ path, query, header, body }), operation.responseTypes)
+    const hasClientLeft = () => request.socket.destroyed
+    const serve = async (body?: unknown) => {
+      const reply = await handler({ path, query, header, body }, hasClientLeft)
+      return send(ctx, reply, operation.responseTypes)
+    }
     return readBody ? readBody(ctx, serve) : serve()
   }
 }

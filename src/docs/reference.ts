@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type Koa from 'koa'
-import { methodNotAllowed, pathNotFound } from '../http/failure.ts'
+import { methodNotAllowed, pathNotFound } from '../contract/router.ts'
 
 /** What `imports` in package.json names for each path. `npm run build` copies the files of the page to dist/docs. */
 const FILES: Record<string, string> = {

@@ -2,7 +2,7 @@
 // that has waited longest for its client is closed.
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { refuse, writeFinalResponse, type Failure } from './failure.ts'
+import { refuse, refuseInput, type Failure } from './failure.ts'
 import type { Limits } from './limits.ts'
 import type { Request } from './request.ts'
 
@@ -21,11 +21,12 @@ export type Connection = ReturnType<typeof createConnection>
 /** One connection: the request that is being served, and those that wait for it. */
 function createConnection(socket: Socket, maxWaiting: number, defer: Defer, onIdle: () => void) {
   const queue: Exchange[] = []
-  let newest: Exchange | undefined
+  let newest: Exchange | undefined // while its body arrives, even if it has its response
   let isClosing = false
   let ignoredCount = 0
   let idleSince = performance.now()
-  let sendFinalResponse: (() => void) | undefined // the response to input that is not a request
+  let isRejected = false
+  let end: (() => void) | undefined // after the last response
 
   function startSoon(exchange: Exchange): void {
     exchange.response.on('close', next)
@@ -36,11 +37,15 @@ function createConnection(socket: Socket, maxWaiting: number, defer: Defer, onId
 
   function next(): void {
     queue.shift()
-    if (queue.length === 1 && !queue[0]!.request.isTooLarge) socket.resume()
-    if (queue[0]) return startSoon(queue[0])
+    const [exchange] = queue
+    if (exchange) {
+      // Of a body that is too large, no more is read.
+      if (queue.length === 1 && !exchange.request.isTooLarge) socket.resume()
+      return startSoon(exchange)
+    }
     if (newest?.request.complete) newest = undefined // an idle connection holds no headers
     idleSince = performance.now()
-    sendFinalResponse?.()
+    end?.()
     onIdle()
   }
 
@@ -83,15 +88,16 @@ function createConnection(socket: Socket, maxWaiting: number, defer: Defer, onId
      * @returns whether this was the first such input
      */
     reject(failure: Failure, id: string): boolean {
-      let incomplete = newest?.request.complete === false ? newest : undefined
-      if (sendFinalResponse || (isClosing && !incomplete)) return false
-      isClosing = true
-      if (incomplete && queue.indexOf(incomplete) > 0) incomplete = void queue.pop()
-      sendFinalResponse = () =>
-        incomplete ? socket.destroy() : writeFinalResponse(socket, failure, id)
-      if (queue.length === 0) sendFinalResponse()
-      else if (incomplete && !incomplete.response.headersSent)
-        refuse(incomplete.response, failure, id)
+      const broken = newest?.request.complete === false ? newest : undefined
+      if (isRejected || (isClosing && !broken)) return false
+      isRejected = isClosing = true
+      if (broken && queue.includes(broken) && !broken.response.headersSent) {
+        broken.serve = () => refuse(broken.response, failure, id)
+        if (queue[0] === broken) broken.serve()
+        return true
+      }
+      end = () => (broken ? socket.destroy() : refuseInput(socket, failure, id))
+      if (queue.length === 0) end()
       return true
     },
 
@@ -103,8 +109,15 @@ function createConnection(socket: Socket, maxWaiting: number, defer: Defer, onId
   }
 }
 
-/** All connections of one server. */
-export function createConnections({ maxConnections, maxWaitingRequests, maxStarts }: Limits) {
+/**
+ * All connections of one server.
+ *
+ * @param listen reads requests from a connection
+ */
+export function createConnections(
+  { maxConnections, maxHeldConnections, maxWaitingRequests, maxStarts, evictableAfter }: Limits,
+  listen: (socket: Socket) => void,
+) {
   const open = new Map<Socket, Connection>()
   /** New connections that are not read until there is room. */
   const held = new Set<Socket>()
@@ -130,26 +143,34 @@ export function createConnections({ maxConnections, maxWaitingRequests, maxStart
     })
     open.set(socket, connection)
     socket.once('close', () => open.delete(socket))
+    listen(socket)
+    socket.resume()
   }
 
-  /** Makes room for the held connections: closes those that have waited longest for their clients. */
+  /** Accepts the held connections as far as there is room, and tries again after a while. */
   function makeRoom(): void {
-    const start = performance.now()
-    const evictOldest = () => {
-      const oldest = [...open.values()]
-        .filter(({ waitsForClient, lastProgress }) => waitsForClient() && lastProgress() < start)
-        .toSorted((a, b) => a.lastProgress() - b.lastProgress())
-        .slice(0, Math.min(held.size, 16)) // a few at a time: meanwhile, others may send a request
-      for (const connection of oldest) {
-        open.delete(connection.socket)
-        connection.evict()
-      }
-      for (const socket of held) {
-        if (open.size < maxConnections && held.delete(socket)) accept(socket.resume())
-      }
-      if (held.size > 0) makeRoom()
+    for (const socket of held) {
+      if (open.size >= maxConnections) evictOldest()
+      if (open.size >= maxConnections) return retryLater()
+      held.delete(socket)
+      accept(socket)
     }
-    setTimeout(setImmediate, 10, evictOldest) // first reads what their clients have sent: they may not be waiting
+  }
+
+  const retryLater = () => void setTimeout(() => setImmediate(makeRoom), evictableAfter)
+
+  /** Closes the connection that has waited longest for its client, unless all have made progress just now. */
+  function evictOldest(): void {
+    let oldest: Connection | undefined
+    let time = performance.now() - evictableAfter
+    for (const connection of open.values()) {
+      if (connection.lastProgress() >= time || !connection.waitsForClient()) continue
+      oldest = connection
+      time = connection.lastProgress()
+    }
+    if (!oldest) return
+    open.delete(oldest.socket)
+    oldest.evict()
   }
 
   /** Each connection closes after the response to its newest request. */
@@ -165,11 +186,9 @@ export function createConnections({ maxConnections, maxWaitingRequests, maxStart
 
     add(socket: Socket): void {
       if (open.size < maxConnections) return accept(socket)
-      const [oldest] = held
-      if (held.size >= maxConnections && held.delete(oldest!)) oldest!.destroy()
+      if (held.size >= maxHeldConnections) return void socket.destroy()
       socket.once('close', () => held.delete(socket))
-      process.nextTick(() => socket.pause()) // Node resumes it in the tick before
-      if (held.add(socket).size === 1) makeRoom()
+      if (held.add(socket).size === 1) setImmediate(makeRoom) // first reads what other clients have sent
     },
 
     /** Closes idle connections now, and each other connection as soon as it is idle. */

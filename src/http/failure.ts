@@ -1,5 +1,5 @@
 // The failures of HTTP, each with a status and a message. Knows nothing about stores or users.
-import { STATUS_CODES, type ServerResponse } from 'node:http'
+import { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type Koa from 'koa'
 import { LIMITS } from './limits.ts'
@@ -35,14 +35,8 @@ export const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer' } } // RFC 67
 export const malformedRequest = () => new Failure(400, 'the request is not valid HTTP')
 export const invalid = (message: string, options?: ErrorOptions) =>
   new Failure(400, message, options)
-export const unauthorized = () => new Failure(401, 'a valid bearer token is required', CHALLENGE)
-export const pathNotFound = (hint = '') => new Failure(404, `path not found${hint}`)
-export const methodNotAllowed = (method: string, Allow: string) =>
-  new Failure(405, `the method ${method} is not allowed on this path`, { headers: { Allow } })
 export const bodyTooLarge = () => new Failure(413, 'the body is too large')
-export const unsupportedMediaType = (message: string) => new Failure(415, message)
 export const headersTooLarge = () => new Failure(431, 'the headers are too large')
-export const internalError = (cause: unknown) => new Failure(500, 'internal error', { cause })
 
 /** Why Node's HTTP parser gave up. Its codes: https://nodejs.org/api/http.html#event-clienterror */
 export function parserFailure({ code }: NodeJS.ErrnoException): Failure {
@@ -62,25 +56,20 @@ export function respond(ctx: Koa.Context, failure: Failure): void {
 
 /** Writes `failure` as the last response of its connection. @param id that of the request, if it has none yet */
 export function refuse(response: ServerResponse, failure: Failure, id?: string): void {
+  const { status, headers, body } = failure
   if (id && !response.hasHeader('X-Request-Id')) response.setHeader('X-Request-Id', id)
-  response.writeHead(failure.status, headersOf(failure)).end(failure.body)
+  const length = Buffer.byteLength(body)
+  response.writeHead(status, { ...headers, 'Content-Length': length, Connection: 'close' })
+  response.end(body)
 }
 
-const headersOf = ({ headers, body }: Failure) => ({
-  ...headers,
-  'Content-Length': Buffer.byteLength(body),
-  Connection: 'close',
-})
-
-/** Writes a response that belongs to no request, so Node has no object for it, and closes the connection. */
-export function writeFinalResponse(socket: Socket, failure: Failure, id: string): void {
+/** Writes a response to input that is not a request, so Node has no object for it, and closes the connection. */
+export function refuseInput(socket: Socket, failure: Failure, id: string): void {
   if (!socket.writable) return
-  const { status, body } = failure
-  const fields = { Date: new Date().toUTCString(), ...headersOf(failure), 'X-Request-Id': id }
-  const headers = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers.join('')}\r\n${body.toString()}`,
-  )
+  const response = new ServerResponse(new IncomingMessage(socket))
+  response.assignSocket(socket)
+  refuse(response, failure, id)
+  socket.end()
   // An immediate reset would lose the response for a client that is still sending.
   setTimeout(() => socket.destroy(), LIMITS.linger).unref()
 }

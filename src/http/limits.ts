@@ -9,6 +9,8 @@ export const LIMITS = {
   linger: 1_000, // to drop what a refused client still sends: otherwise it would not read its response
   connectionsCheckingInterval: 1_000, // how often these times are checked
   maxConnections: 500, // the memory in use is this number times the larger of a body and a page of a list
+  maxHeldConnections: 500, // new ones, which wait for a place; each takes 5 KB, because nothing of it is read
+  evictableAfter: 10, // without progress; a new client needs some time to send its request
   maxOperatorConnections: 100, // to the port for operators
   maxHeaders: 100, // in a request; Node keeps each as objects, which take more memory than its text
   maxChunks: 1_000, // of a body; each takes more time than many of its bytes

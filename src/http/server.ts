@@ -9,7 +9,7 @@ import { parserFailure, refuse, type Failure } from './failure.ts'
 import type { HostCheck } from './hosts.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { refusalOf } from './refusal.ts'
-import { Request } from './request.ts'
+import { createBuffers, Request } from './request.ts'
 
 /** Called for the log and the metrics. */
 export interface Observer {
@@ -38,8 +38,6 @@ export function createServer(
   { observer, isAllowedHost = () => true, bodyLimit = 0, limits: changes }: Options = {},
 ) {
   const limits = { ...LIMITS, ...changes }
-  const connections = createConnections(limits)
-
   function receive(request: Request, response: ServerResponse): void {
     const connection = connections.find(request.socket)
     const refusal = refusalOf(request, isAllowedHost)
@@ -56,17 +54,25 @@ export function createServer(
     if (refusal || upgrade || expect || connections.areDraining()) connection?.closeAfterNewest()
   }
 
+  const buffers = createBuffers(bodyLimit, limits.maxConnections)
   const server = http.createServer({
     ...limits,
     IncomingMessage: class extends Request {
       override readonly bodyLimit = bodyLimit
+      override readonly buffers = buffers
     },
     requireHostHeader: false, // refusal.ts checks it: Node's own response has no body
   })
   server.timeout = limits.timeout
   server.maxHeadersCount = LIMITS.maxHeaders + 1 // Node silently drops the rest: refusal.ts refuses the request
 
+  // An option of net.Server: no connection is read before it has a place.
+  Object.assign(server, { pauseOnConnect: true })
+  const [listener] = server.listeners('connection')
+  const connections = createConnections(limits, (socket) => listener!.call(server, socket))
+
   server
+    .removeAllListeners('connection')
     .on('connection', (socket) => connections.add(socket))
     .on('timeout', (socket) => connections.find(socket)?.evict())
     .on('request', receive)

@@ -7,12 +7,15 @@ export const PAGE_BYTES = 64 * 1024
 /** The pages of a list. Each is read when the caller asks for it, and is a new array, which the caller may change. */
 export async function* pagesOf(
   store: Pick<UserStore, 'list'>,
-  { after = '', ids }: ListQuery = {},
+  { after = '', ids, hasClientLeft }: ListQuery = {},
 ): AsyncGenerator<User[]> {
   for (let isAtEnd = false; !isAtEnd;) {
     const idsLeft = ids?.filter((id) => id > after)
     if (idsLeft?.length === 0) return
-    const { users, isLast } = await store.list(ids ? { ids: idsLeft } : { after })
+    const { users, isLast } = await store.list({
+      ...(ids ? { ids: idsLeft } : { after }),
+      hasClientLeft,
+    })
     isAtEnd = isLast
     after = users.at(-1)?.id ?? after
     if (users.length > 0) yield users

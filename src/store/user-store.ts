@@ -58,7 +58,12 @@ export interface ListQuery {
   after?: string | undefined
   /** In order of creation. */
   ids?: string[] | undefined
+  /** Whether nobody waits for the list any more. Then nothing is read, and the list is at its end. */
+  hasClientLeft?: (() => boolean) | undefined
 }
+
+/** The end of a list. */
+export const END: Page = { users: [], isLast: true }
 
 export interface Page {
   /** A new array, which the caller may change. Without users, it is the end of the list. */

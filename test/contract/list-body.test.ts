@@ -5,10 +5,11 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { arrayWriter, linesOf, type ListWriter } from '../../src/contract/list-body.ts'
-import { StoreFailure, type User } from '../../src/store/user-store.ts'
+import { StoreFailure, type ListQuery, type User } from '../../src/store/user-store.ts'
 import { failing } from '../support/failing-store.ts'
 import { get } from '../support/hostile.ts'
-import { startService, useService } from '../support/service.ts'
+import { startHttpProxy } from '../support/http-proxy.ts'
+import { dial, startService, useService } from '../support/service.ts'
 import { anyText } from '../support/text.ts'
 import { newUser } from '../support/users.ts'
 
@@ -38,8 +39,9 @@ const user = (i: number): User => ({ ...fields, id: i.toString(16).padStart(24, 
 
 /** A store with `count` users that notes how many were fetched. */
 function storeOf(count: number, atEnd?: () => void) {
-  const seen = { fetched: 0 }
-  const list = async () => {
+  const seen = { fetched: 0, hasClientLeft: () => false }
+  const list = async ({ hasClientLeft }: ListQuery) => {
+    seen.hasClientLeft = hasClientLeft!
     if (seen.fetched < count) return { users: [user(seen.fetched++)], isLast: false }
     if (atEnd) await sleep(50) // the client reads what a reset would take away
     atEnd?.()
@@ -56,22 +58,36 @@ describe.each(TYPES)('a list as %s', (type) => {
     await service.close()
   })
 
-  test('breaks the connection when it fails after the first users, and the log says why', async () => {
-    const { store } = storeOf(100, () => {
-      throw new StoreFailure(new Error('the cause'))
-    })
-    const service = await startService(store)
-    const text = await service.exchange(asking(type))
-    expect(text).toMatch(/^HTTP\/1.1 200 [^]*Transfer-Encoding: chunked/)
-    expect(text).toContain(`Content-Type: ${type}`)
-    expect(text).not.toMatch(/\r\n0\r\n\r\n$/)
-    while (service.lines.length < 2) await sleep(10)
-    await service.close()
-    expect(service.lines).toMatchObject([
-      { level: 50, err: { cause: { message: 'the cause' } } },
-      { level: 40, status: 200, msg: 'response aborted' },
-    ])
-  })
+  test.each([
+    ['HTTP/1.0', false],
+    ['HTTP/1.1', false],
+    ['HTTP/1.1', true], // and HTTP/1.0 from the proxy to the service
+  ])(
+    'resets the connection when it fails halfway: %s, behind a proxy: %s',
+    async (version, isProxied) => {
+      const { store } = storeOf(100, () => {
+        throw new StoreFailure(new Error('the cause'))
+      })
+      const service = await startService(store)
+      const proxy = isProxied ? await startHttpProxy(service.port) : service
+      const { socket, text } = dial(proxy.port)
+      const errors: unknown[] = []
+      socket.on('error', (error) => errors.push(error))
+      socket.write(asking(type).replace('HTTP/1.1', version))
+      await new Promise((resolve) => socket.once('close', resolve))
+      if (!isProxied) expect(errors).toMatchObject([{ code: 'ECONNRESET' }])
+      expect(text()).toMatch(/^HTTP\/1.1 200 /)
+      expect(text()).toContain(`Content-Type: ${type}`)
+      expect(text()).not.toMatch(/\r\n0\r\n\r\n$/)
+      while (service.lines.length < 2) await sleep(10)
+      await proxy.close()
+      await service.close()
+      expect(service.lines).toMatchObject([
+        { level: 50, err: { cause: { message: 'the cause' } } },
+        { level: 40, status: 200, msg: 'response aborted' },
+      ])
+    },
+  )
 
   test('is fetched no faster than the client reads, and no further when the client leaves', async () => {
     const { store, seen } = storeOf(1_000_000)
@@ -81,10 +97,12 @@ describe.each(TYPES)('a list as %s', (type) => {
     for (let before = -1; before !== seen.fetched || before === 0; await sleep(100)) {
       before = seen.fetched
     }
+    expect(seen.hasClientLeft()).toBe(false)
     socket.destroy()
     await once(socket, 'close')
     const { fetched } = seen
     await sleep(100)
+    expect(seen.hasClientLeft()).toBe(true)
     expect(seen.fetched).toBeLessThanOrEqual(fetched + 1)
     expect(fetched).toBeLessThan(50_000)
     await service.close()

@@ -10,6 +10,7 @@ import {
   amid,
   bodies,
   CLOSE,
+  comesBack,
   doesNotRead,
   get,
   goesOn,
@@ -112,7 +113,10 @@ test('a body that is hard to parse is refused like any other', async () => {
 describe('connections', () => {
   const finds: (() => void)[] = []
   const find = () => new Promise<undefined>((resolve) => finds.push(() => resolve(undefined)))
-  const stuck = useService(() => ({ ...opened(), find }), { maxConnections: 20 })
+  const stuck = useService(() => ({ ...opened(), find }), {
+    maxConnections: 20,
+    maxHeldConnections: 20,
+  })
   const isOpen = ({ destroyed }: net.Socket) => !destroyed
   test.each([
     ['say nothing', ''],
@@ -149,6 +153,32 @@ describe('connections', () => {
     expect(statusesIn(text())).toEqual([401])
   })
 
+  test('that are idle make room before a list that is read', async () => {
+    const { socket } = dial(few().port)
+    socket.write(get('/users'))
+    for (let i = 0; i < 60; i += 1) {
+      says('')(few().port)
+      await sleep(10)
+    }
+    expect(socket.destroyed).toBe(false)
+    socket.destroy()
+  })
+
+  test.each([
+    ['say nothing', ''],
+    ['do not end a body', loginWith(' '.repeat(90_000)).slice(0, -1)],
+  ])('that %s, and come back, fail no new one', async (_, bytes) => {
+    const time = sleep(1_000).then(() => 'over')
+    let isOver = false
+    for (let i = 0; i < 100; i += 1)
+      comesBack(
+        () => bytes,
+        () => isOver,
+      )(few().port)
+    expect(await amid(time, few().port)).toBe('over')
+    isOver = true
+  })
+
   test('that are all being served make a new one wait, not fail', async () => {
     const { port } = stuck()
     const served = Array.from({ length: 20 }, () => says(get('/users/x'))(port))
@@ -157,6 +187,9 @@ describe('connections', () => {
     says(get('/nothing', CLOSE))(port, (more) => (text += more))
     await sleep(100)
     expect([text, served.filter(isOpen).length]).toEqual(['', 20])
+    const more = Array.from({ length: 20 }, () => says('')(port)) // one more than may wait
+    await until(() => !more.every(isOpen))
+    expect(more.filter(isOpen).length).toBe(19)
     finds.pop()!()
     await until(() => text !== '' && served.some(({ destroyed }) => destroyed))
     expect(statusesIn(text)).toEqual([404])

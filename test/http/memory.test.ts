@@ -10,6 +10,7 @@ import {
   amid,
   bodies,
   CLOSE,
+  comesBack,
   doesNotRead,
   get,
   hangUp,
@@ -18,6 +19,7 @@ import {
   many,
   oneByOne,
   post,
+  useOrdinarily,
   says,
   loginWith,
   type Hostile,
@@ -81,6 +83,12 @@ const answered: [string, () => Hostile, string][] = [
   ['create users as large as may be', () => says(post(largeUser(), CLOSE)), '201'],
 ]
 
+/** Clients that are closed and come back. */
+const comingAndGoing: [string, () => string][] = [
+  ['do not end a body', () => post(largeUser(), CLOSE).slice(0, -1)],
+  ['read no list of large users', () => get('/users')],
+]
+
 /** Clients that wait. */
 const waiting: [string, () => Hostile][] = [
   ['read no list of large users', () => doesNotRead(get('/users'))],
@@ -124,10 +132,19 @@ describeLinux('a process of 256 MiB, on Linux, serves others while hundreds of c
       await place.remove()
     })
 
+    /** /livez responds within the time that Kubernetes gives it. */
+    const expectAlive = async () =>
+      expect(
+        (await fetch(`${program.ops()}/livez`, { signal: AbortSignal.timeout(3_000) })).status,
+      ).toBe(200)
+
     /** The most memory that the process takes during an attack, in MB. Meanwhile it serves other requests. */
     async function peakDuring(attack: Promise<unknown>): Promise<number> {
       writeFileSync(`/proc/${program.process.pid}/clear_refs`, '5') // forgets the most so far
-      await amid(attack, port, place.mongodbUri ? readNobody : undefined)
+      await amid(attack, port, async () => {
+        await expectAlive()
+        await (place.mongodbUri ? readNobody : useOrdinarily)(port)
+      })
       const status = readFileSync(`/proc/${program.process.pid}/status`, 'utf8')
       return Number(/VmHWM:\s+(\d+)/.exec(status)![1]) / 1024
     }
@@ -142,6 +159,14 @@ describeLinux('a process of 256 MiB, on Linux, serves others while hundreds of c
         (statuses) => !new RegExp(`^${expected}$`).test(statuses),
       )
       expect(others).toEqual([])
+    })
+
+    test.each(comingAndGoing)('%s, are closed and come back', async (_, bytes) => {
+      const time = sleep(rounds(3_000, 60_000))
+      let isOver = false
+      for (let i = 0; i < 4 * CLIENTS; i += 1) comesBack(bytes, () => isOver)(port)
+      expect(await peakDuring(time.finally(() => (isOver = true)))).toBeLessThan(MEMORY)
+      await expectAlive()
     })
 
     test.each(waiting)('%s', async (_, client) => {

@@ -224,6 +224,11 @@ describeStores((kind) => {
       expect(await usersIn(own(), { ids: [] })).toEqual([])
     })
 
+    test('is at its end, and reads nothing, when its client has left', async () => {
+      const hasClientLeft = () => true
+      expect(await own().list({ hasClientLeft })).toEqual({ users: [], isLast: true })
+    })
+
     test('has pages of 64 KiB at most, but for one longer user', async () => {
       const own = await open()
       const [short, long] = [Array<number>(700).fill(1), 30_000]

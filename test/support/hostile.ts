@@ -71,7 +71,7 @@ export const many = <T>(count: number, one: () => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, one))
 
 /** What a client does that means no harm; each response is what it should be. */
-async function useOrdinarily(port: number): Promise<void> {
+export async function useOrdinarily(port: number): Promise<void> {
   const fields = newUser({ email: `${randomUUID()}@example.com` })
   const made = await send(port, 'POST /users', { json: fields })
   const { id } = made.json
@@ -133,6 +133,14 @@ export const readsSlowly =
     const timer = setInterval(() => socket.resume(), 50)
     return socket.once('close', () => clearInterval(timer))
   }
+
+/** Sends something again and again, each time over a new connection, soon after the end of the one before. */
+export const comesBack =
+  (bytes: () => string, until: () => boolean): Hostile =>
+  (port, onText) =>
+    says(bytes())(port, onText).once('close', () => {
+      if (!until()) setTimeout(comesBack(bytes, until), 10, port, onText)
+    })
 
 const resets: Hostile = (port, onText) => {
   const socket = says(get('/users'))(port, onText)

@@ -2,7 +2,7 @@
 import type { Filter } from 'mongodb'
 import { batched } from '../batch.ts'
 import { PAGE_BYTES } from '../pages.ts'
-import type { ListQuery, Page, UserStore } from '../user-store.ts'
+import { END, type ListQuery, type Page, type UserStore } from '../user-store.ts'
 import type { Execute } from './connection.ts'
 import { toObjectId, toUser, type UserDocument, type Users } from './documents.ts'
 
@@ -14,6 +14,7 @@ export function lister(execute: Execute): UserStore['list'] {
   let size = 1 // how many users to ask for in the next page of any list; grows while users are short
 
   async function readPage(query: ListQuery): Promise<Page> {
+    if (query.hasClientLeft?.()) return END
     const limit = size
     const documents = await execute((users) => findPage(users, query, limit))
     let room = PAGE_BYTES

@@ -8,6 +8,7 @@ import { PAGE_BYTES } from '../pages.ts'
 import { newUserId } from '../user-id.ts'
 import {
   EmailTaken,
+  END,
   StoreFailure,
   type ImportResult,
   type Page,
@@ -155,9 +156,10 @@ function lister(db: Database): UserStore['list'] {
   const pageAfter = pager(db, 'id > ?')
   const pageOf = pager(db, 'id IN (SELECT value FROM json_each(?))')
   const limit = pLimit(1)
-  return ({ after = '', ids }) =>
+  return ({ after = '', ids, hasClientLeft }) =>
     limit(async () => {
       await nextTurn() // other requests are served between pages, however many lists there are
+      if (hasClientLeft?.()) return END
       return retryWhileBusy(() => (ids ? pageOf(JSON.stringify(ids)) : pageAfter(after)))
     })
 }
