@@ -119,31 +119,19 @@ export interface components {
         };
         /** @description The fields of a new user. */
         UserFields: {
-            /**
-             * Format: well-formed-unicode
-             * @description Any text.
-             */
+            /** @description Any text. */
             name: string;
-            /**
-             * Format: well-formed-unicode
-             * @description Any text that is not the email of another user. An empty email means none.
-             */
+            /** @description Any text that is not the email of another user. An empty email means none. */
             email: string;
         };
         /** @description The new name of a user. */
         NewName: {
-            /**
-             * Format: well-formed-unicode
-             * @description Any text that is not empty.
-             */
+            /** @description Any text that is not empty. */
             name: string;
         };
         /** @description The user to issue a token for. */
         Login: {
-            /**
-             * Format: well-formed-unicode
-             * @description The email of a user, exactly as it was stored. An empty email counts as absent.
-             */
+            /** @description The email of a user, exactly as it was stored. An empty email counts as absent. */
             email: string;
         };
         /** @description A bearer token. */
@@ -281,7 +269,8 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Return only users created after the user with this id, such as `665f1c2e8b3f4a0012d4c001`. That
-                 *     user may have been deleted.
+                 *     user may have been deleted. To read pages without the header `Link`, send the id of the last user
+                 *     of each page, until a page is empty.
                  */
                 after?: string;
                 /**
