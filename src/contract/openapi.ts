@@ -218,6 +218,18 @@ export interface components {
                 "application/json": components["schemas"]["ErrorMessage"];
             };
         };
+        /**
+         * @description Another error: the service also returns 408, 421 and 431, as in `x-responses-outside-operations`. A
+         *     proxy can return others, perhaps without this body.
+         */
+        OtherError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorMessage"];
+            };
+        };
     };
     parameters: {
         /**
@@ -317,6 +329,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             500: components["responses"]["Failed"];
+            default: components["responses"]["OtherError"];
         };
     };
     createUser: {
@@ -366,6 +379,7 @@ export interface operations {
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             500: components["responses"]["Failed"];
+            default: components["responses"]["OtherError"];
         };
     };
     readUser: {
@@ -419,6 +433,7 @@ export interface operations {
             404: components["responses"]["NoSuchUser"];
             412: components["responses"]["Changed"];
             500: components["responses"]["Failed"];
+            default: components["responses"]["OtherError"];
         };
     };
     renameUser: {
@@ -476,6 +491,7 @@ export interface operations {
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             500: components["responses"]["Failed"];
+            default: components["responses"]["OtherError"];
         };
     };
     deleteUser: {
@@ -517,6 +533,7 @@ export interface operations {
             404: components["responses"]["NoSuchUser"];
             412: components["responses"]["Changed"];
             500: components["responses"]["Failed"];
+            default: components["responses"]["OtherError"];
         };
     };
     login: {
@@ -569,6 +586,7 @@ export interface operations {
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             500: components["responses"]["Failed"];
+            default: components["responses"]["OtherError"];
         };
     };
 }
