@@ -19,18 +19,18 @@ write('LICENSE', fs.readFileSync(join(explorer, 'LICENSE')))
 const bundle = fs.readFileSync(join(explorer, 'dist/browser/openapi-explorer.min.js'), 'utf8')
 write('openapi-explorer.js', Buffer.from(obeyPolicy(bundle)))
 
-const { version, license, repository, dependencies } = JSON.parse(
+const { version, license, dependencies } = JSON.parse(
   fs.readFileSync(join(root, 'package.json'), 'utf8'),
 )
 const client = {
   name: 'users-service-client',
   version,
   license,
-  repository,
   description: 'The typed client of the Users Service',
   type: 'module',
-  main: './client/client.js',
+  main: './client/client.js', // for TypeScript with moduleResolution node10, which ignores `exports`
   types: './client/client.d.ts',
+  exports: { types: './client/client.d.ts', default: './client/client.js' },
   dependencies: { 'openapi-fetch': dependencies['openapi-fetch'] },
 }
 for (const file of ['client/client.js', 'client/client.d.ts', 'contract/openapi.d.ts']) {

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { chromium } from 'playwright-core'
 import { CHROMIUM } from './support/chromium.ts'
 import { UNSET } from './support/program.ts'
-import { blocks, clientExample, firstCalls, root, useReadme } from './support/readme.ts'
+import { blocks, clientExamples, firstCalls, root, useReadme } from './support/readme.ts'
 
 const { expectOutput, ...readme } = useReadme()
 
@@ -86,30 +86,34 @@ describe('in an empty project, the package of the client', () => {
     expect(text).toMatch(/a browser, the page and the service must share\s/)
   })
 
+  const TODAY = [process.execPath, join(root, 'node_modules/typescript/bin/tsc')]
+  /** The lowest that the README of the client names. */
+  const LOWEST = ['npx', '--yes', '--package=typescript@4.9.5', 'tsc', '--skipLibCheck']
+
   /** @returns the errors of the compiler */
-  function compile(...args: string[]): string {
+  function compile([program, ...compiler]: string[], ...args: string[]): string {
     try {
-      const compiler = join(root, 'node_modules/typescript/bin/tsc')
-      return readme.run(process.execPath, [compiler, '--strict', ...args], project)
+      return readme.run(program!, [...compiler, '--strict', ...args], project)
     } catch (error) {
       return (error as { stdout: string }).stdout
     }
   }
 
   test('runs the examples of README.md and of its own, which compile strictly', () => {
-    const own = fs.readFileSync(join(root, 'src/client/README.md'), 'utf8')
-    write('readme.mts', clientExample.code)
-    write('own.mts', /```ts\n(.*?)```/s.exec(own)![1]!)
-    const options = ['--target', 'es2022', '--module', 'nodenext']
-    expect(compile(...options, 'readme.mts', 'own.mts')).toBe('')
-    expectOutput(readme.run(process.execPath, ['readme.mjs'], project), clientExample)
+    const [example, own] = clientExamples
+    write('readme.mts', example!.code)
+    write('own.mts', own!.code)
+    const args = ['--target', 'es2022', '--module', 'nodenext', 'readme.mts', 'own.mts']
+    expect(compile(LOWEST, ...args) + compile(TODAY, ...args)).toBe('')
+    expectOutput(readme.run(process.execPath, ['readme.mjs'], project), example!)
     expect(readme.run(process.execPath, ['own.mjs'], project)).toMatch(/^1 user\nAda <ada@/)
   })
 
   test.each([
-    ['esnext', 'bundler'],
-    ['commonjs', 'node10'],
-  ])('has its types with module %s and moduleResolution %s', (module, resolution) => {
+    ['esnext', 'bundler', TODAY],
+    ['commonjs', 'node10', TODAY],
+    ['commonjs', 'node', LOWEST],
+  ])('has its types with module %s and moduleResolution %s', (module, resolution, compiler) => {
     write(
       'types.ts',
       `
@@ -126,7 +130,7 @@ describe('in an empty project, the package of the client', () => {
       }`,
     )
     const args = ['--noEmit', '--target', 'es2022', '--module', module]
-    expect(compile(...args, '--moduleResolution', resolution, 'types.ts')).toBe('')
+    expect(compile(compiler, ...args, '--moduleResolution', resolution, 'types.ts')).toBe('')
   })
 
   const testBrowser = fs.existsSync(CHROMIUM) ? test : test.skip

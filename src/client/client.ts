@@ -1,7 +1,7 @@
 // The client, for Node and for browsers; a package of its own: users-service-client. All types come from the
 // contract. Imports no code of the service.
-import createClient, { type Client, type ClientOptions } from 'openapi-fetch'
-import type { components, paths } from '../contract/openapi.ts'
+import createClient, { type Client, type ClientOptions, type ParseAs } from 'openapi-fetch'
+import type { components, paths } from '../contract/openapi.js' // TypeScript 4 finds no types in a `.ts`
 
 export type User = components['schemas']['User']
 
@@ -19,9 +19,8 @@ export class PageFailed extends Error {
   /** The status of the response; undefined if there is none that can be read. Then `cause` says why. */
   readonly status: number | undefined
 
-  /** @param error has no message if something other than the service sent the response */
-  constructor(response?: Response, error?: Partial<Error>, options?: ErrorOptions) {
-    super(error?.message ?? response?.statusText, options)
+  constructor(response: Response | undefined, error: { message: string }, options?: ErrorOptions) {
+    super(error.message, options)
     this.status = response?.status
   }
 }
@@ -37,17 +36,26 @@ export interface UsersClientOptions extends ClientOptions {
 
 const LOGIN = '/login' satisfies keyof paths
 
+/** The methods of openapi-fetch. */
+const METHODS = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH', 'TRACE']
+
 /** The largest page that the service returns, in users. */
 const PAGE_SIZE = 1_000
 
 /** Ids sort in order of creation. */
 const NO_PROGRESS = { message: 'the next page is not after this one' }
 
+/** The error when a 2xx does not have what the contract says. */
+const NOT_OURS = { message: 'the response does not come from the Users Service' }
+
+/** What openapi-fetch makes of a response. */
+type Result = { data?: string; error?: { message: string }; response: Response }
+
 /**
  * A client with one method per HTTP method, typed by the contract:
  * `const { data, error } = await client.GET('/users/{id}', { params: { path: { id } } })`.
- * A call resolves to `error`, `{ message }`, when the service returns an error, and rejects when the
- * service cannot be reached.
+ * A call resolves to `error`, `{ message }`, when the response is not a 2xx or not JSON, and rejects when there
+ * is no response. Only a 204, and a 2xx to HEAD, have neither `data` nor `error`.
  *
  * With an `email`, a call that gets 401 logs in again and is sent again, once. Calls that do this at the
  * same time share one log-in, which the `signal` of a call does not abort. If the log-in fails, its
@@ -57,37 +65,51 @@ const NO_PROGRESS = { message: 'the next page is not after this one' }
  * @see https://openapi-ts.dev/openapi-fetch/ for all other options
  */
 export function createUsersClient(options: UsersClientOptions): UsersClient {
-  const { email, token: firstToken, fetch: customFetch = globalThis.fetch, ...others } = options
-  const fetch = (request: Request) =>
-    (customFetch as typeof globalThis.fetch)(request, others.requestInitExt)
+  const { email, token: firstToken, ...others } = options
+  const fetch = (others.fetch ?? globalThis.fetch) as typeof globalThis.fetch
   let token = firstToken
-  let loggingIn: Promise<Response | undefined> | undefined
+  let loggingIn: Promise<void> | undefined
 
-  /** @returns the response, if the log-in failed */
-  async function logIn(): Promise<Response | undefined> {
+  /** @throws its result, if it failed: this becomes the result of the call */
+  async function logIn(): Promise<void> {
     const { data, error, response } = await client.POST(LOGIN, { body: { email: email! } })
     token = data?.token
-    return data ? undefined : new Response(JSON.stringify(error), response)
+    if (!token) throw Object.assign(new Error('no log-in'), { error: error ?? NOT_OURS, response })
   }
 
-  /** Logs in, unless there is a token other than `rejected`. @returns the response, if the log-in failed */
-  function renewToken(rejected?: string): Promise<Response | undefined> | undefined {
-    if (!loggingIn && token !== undefined && token !== rejected) return undefined
-    return (loggingIn ??= logIn().finally(() => (loggingIn = undefined)))
-  }
-
-  /** @param rejected the token of the first attempt, when this is the second */
-  async function send(request: Request, rejected?: string): Promise<Response> {
-    const failed =
-      email !== undefined && (await unlessAborted(renewToken(rejected), request.signal))
-    if (failed) return failed.clone()
+  /**
+   * @param ext `requestInitExt` of the options
+   * @param rejected the token of the first attempt, when this is the second
+   */
+  async function send(request: Request, ext?: object, rejected?: string): Promise<Response> {
+    if (request.headers.has('Authorization')) return fetch(request, ext)
+    if (email !== undefined && (loggingIn || token === undefined || token === rejected)) {
+      request.signal.throwIfAborted()
+      loggingIn ??= logIn().finally(() => (loggingIn = undefined))
+      await Promise.race([loggingIn, abortOf(request.signal)])
+    }
     const used = token
     const retry = email !== undefined && rejected === undefined ? request.clone() : undefined
     if (used !== undefined) request.headers.set('Authorization', `Bearer ${used}`)
-    const response = await fetch(request)
+    const response = await fetch(request, ext)
     if (response.status !== 401 || !retry) return response
     await response.body?.cancel()
-    return send(retry, used)
+    return send(retry, ext, used)
+  }
+
+  /** Like that of openapi-fetch, but the result has `data` or `error`, whatever sent the response. */
+  async function request(method: string, url: string, init?: { parseAs?: ParseAs }) {
+    const options = { parseAs: 'text', ...(url !== LOGIN && { fetch: send }), ...init }
+    const call = (openapi.request as (...args: unknown[]) => Promise<Result>)(method, url, options)
+    const { data, error, response } = await call.catch((e) => (e?.response ? e : Promise.reject(e)))
+    if (error || !response.ok) {
+      const sent = typeof error?.message === 'string' && error.message
+      const message = sent || response.statusText || `HTTP ${response.status}`
+      return { error: { message }, response }
+    }
+    if (response.status === 204 || /head/i.test(method) || init?.parseAs) return { data, response }
+    const json: unknown = await new Response(data).json().catch(() => undefined)
+    return json ? { data: json, response } : { error: NOT_OURS, response }
   }
 
   async function* all({ signal = others.signal }: Pick<RequestInit, 'signal'> = {}) {
@@ -99,7 +121,7 @@ export function createUsersClient(options: UsersClientOptions): UsersClient {
         signal?.throwIfAborted()
         throw new PageFailed(undefined, cause, { cause })
       })
-      if (!Array.isArray(data)) throw new PageFailed(response, error)
+      if (!Array.isArray(data)) throw new PageFailed(response, error ?? NOT_OURS)
       const next = nextAfter(response)
       if (next && next <= after) throw new PageFailed(response, NO_PROGRESS)
       for (const user of data) {
@@ -110,14 +132,10 @@ export function createUsersClient(options: UsersClientOptions): UsersClient {
     } while (after)
   }
 
-  const client = createClient<paths, 'application/json'>({
-    ...others,
-    fetch: (request) => {
-      const isLogIn = request.method === 'POST' && new URL(request.url).pathname.endsWith(LOGIN)
-      return isLogIn || request.headers.has('Authorization') ? fetch(request) : send(request)
-    },
-  })
-  return Object.assign(client, { all })
+  const openapi = createClient<paths, 'application/json'>(others)
+  const methods = METHODS.map((method) => [method, request.bind(undefined, method)])
+  const client: UsersClient = { ...openapi, request, ...Object.fromEntries(methods), all }
+  return client
 }
 
 /**
@@ -129,12 +147,6 @@ function nextAfter({ headers }: Response): string {
   return new URLSearchParams(query).get('after') ?? ''
 }
 
-/** Waits for `promise`, but rejects when `signal` aborts first. */
-async function unlessAborted<T>(promise: T | Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted()
-  const settled = new AbortController()
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { signal: settled.signal })
-  })
-  return Promise.race([promise, aborted]).finally(() => settled.abort())
-}
+/** Rejects when `signal` aborts. */
+const abortOf = (signal: AbortSignal) =>
+  new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))

@@ -27,13 +27,13 @@ type Places<Parameters> = {
 }
 
 /**
- * One of the documented responses. An array may also be an async iterable of pages, which is not closed when the
- * client leaves.
+ * One of the documented responses, never `default`. An array may also be an async iterable of pages, which is not
+ * closed when the client leaves.
  */
 export type Reply<Responses> = {
-  [Status in keyof Responses]: { status: Status } & HeadersOf<Responses[Status]> &
+  [Status in keyof Responses & number]: { status: Status } & HeadersOf<Responses[Status]> &
     BodyOf<Responses[Status]>
-}[keyof Responses]
+}[keyof Responses & number]
 
 type HeadersOf<R> = R extends { headers: infer H }
   ? keyof Declared<H> extends never

@@ -119,31 +119,19 @@ export interface components {
         };
         /** @description The fields of a new user. */
         UserFields: {
-            /**
-             * Format: well-formed-unicode
-             * @description Any text.
-             */
+            /** @description Any text. */
             name: string;
-            /**
-             * Format: well-formed-unicode
-             * @description Any text that is not the email of another user. An empty email means none.
-             */
+            /** @description Any text that is not the email of another user. An empty email means none. */
             email: string;
         };
         /** @description The new name of a user. */
         NewName: {
-            /**
-             * Format: well-formed-unicode
-             * @description Any text that is not empty.
-             */
+            /** @description Any text that is not empty. */
             name: string;
         };
         /** @description The user to issue a token for. */
         Login: {
-            /**
-             * Format: well-formed-unicode
-             * @description The email of a user, exactly as it was stored. An empty email counts as absent.
-             */
+            /** @description The email of a user, exactly as it was stored. An empty email counts as absent. */
             email: string;
         };
         /** @description A bearer token. */
@@ -230,6 +218,18 @@ export interface components {
                 "application/json": components["schemas"]["ErrorMessage"];
             };
         };
+        /**
+         * @description Another error: the service also returns 408, 421 and 431, as in `x-responses-outside-operations`. A
+         *     proxy can return others, perhaps without this body.
+         */
+        OtherError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorMessage"];
+            };
+        };
     };
     parameters: {
         /**
@@ -281,7 +281,8 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Return only users created after the user with this id, such as `665f1c2e8b3f4a0012d4c001`. That
-                 *     user may have been deleted.
+                 *     user may have been deleted. To read pages without the header `Link`, send the id of the last user
+                 *     of each page, until a page is empty.
                  */
                 after?: string;
                 /**
@@ -328,6 +329,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             500: components["responses"]["Failed"];
+            default: components["responses"]["OtherError"];
         };
     };
     createUser: {
@@ -377,6 +379,7 @@ export interface operations {
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             500: components["responses"]["Failed"];
+            default: components["responses"]["OtherError"];
         };
     };
     readUser: {
@@ -430,6 +433,7 @@ export interface operations {
             404: components["responses"]["NoSuchUser"];
             412: components["responses"]["Changed"];
             500: components["responses"]["Failed"];
+            default: components["responses"]["OtherError"];
         };
     };
     renameUser: {
@@ -487,6 +491,7 @@ export interface operations {
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             500: components["responses"]["Failed"];
+            default: components["responses"]["OtherError"];
         };
     };
     deleteUser: {
@@ -528,6 +533,7 @@ export interface operations {
             404: components["responses"]["NoSuchUser"];
             412: components["responses"]["Changed"];
             500: components["responses"]["Failed"];
+            default: components["responses"]["OtherError"];
         };
     };
     login: {
@@ -580,6 +586,7 @@ export interface operations {
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             500: components["responses"]["Failed"];
+            default: components["responses"]["OtherError"];
         };
     };
 }

@@ -3,6 +3,9 @@ import { Ajv, type ErrorObject } from 'ajv'
 import { invalid } from '../http/failure.ts'
 import { contract, type Operation } from './document.ts'
 
+/** `x-well-formed-unicode` is not a format: validators print a line for each format that they do not know. */
+const isWellFormed = (_: unknown, text: string) => text.isWellFormed()
+
 /** Compiles schemas. `npm run check` has checked that they are valid. */
 export const ajv = new Ajv({
   strict: false,
@@ -12,7 +15,8 @@ export const ajv = new Ajv({
   removeAdditional: 'all', // other fields are ignored: they must not take memory while the store works
   verbose: true, // messages look at the schema and the value
   // int32 is for generators; the limits of a number are its minimum and its maximum
-  formats: { 'well-formed-unicode': (text: string) => text.isWellFormed(), int32: true },
+  formats: { int32: true },
+  keywords: [{ keyword: 'x-well-formed-unicode', type: 'string', validate: isWellFormed }],
 }).addSchema(withAccepted(contract), 'openapi.yaml')
 
 /** The contract as the service reads it: the keywords in `x-also-accepts` replace those of their schema. */
@@ -53,7 +57,7 @@ export function describeProblem(error: ErrorObject): string {
   }
   if (keyword === 'type')
     return schema === 'integer' ? 'must be a whole number' : 'must be a string'
-  if (keyword === 'format') return 'must not contain a lone surrogate'
+  if (keyword === 'x-well-formed-unicode') return 'must not contain a lone surrogate'
   if (keyword === 'pattern') return `must look like \`${parentSchema?.['x-looks-like']}\``
   if (keyword === 'minimum') return `must be at least ${String(schema)}`
   if (keyword === 'maximum') return `must be at most ${String(schema)}`

@@ -2,7 +2,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
+import net, { type AddressInfo } from 'node:net'
 import {
   createUsersClient,
   PageFailed,
@@ -11,6 +11,7 @@ import {
   type UsersClientOptions,
 } from '../../src/client/client.ts'
 import { createTokens } from '../../src/auth/tokens.ts'
+import { clientExamples } from '../support/readme.ts'
 import { checkedFetch, useService } from '../support/service.ts'
 import { sqlitePlace, usersIn, useStore } from '../support/stores.ts'
 import { newUser } from '../support/users.ts'
@@ -134,11 +135,6 @@ describe('with an email', () => {
     expect(sent).toEqual([LOG_IN, 'GET /users 200'])
   })
 
-  test('a path that ends with /login is not a log-in', async () => {
-    await client({ email }).GET('/users/{id}', { params: { path: { id: 'login' } } })
-    expect(sent).toEqual([LOG_IN, 'GET /users/login 404'])
-  })
-
   test('other options are passed to openapi-fetch and fetch', async () => {
     const users = client({
       headers: { 'X-Request-Id': 'mine' },
@@ -189,9 +185,6 @@ describe('all()', () => {
     const refused = client({ email: 'nobody@example.com' }).all().next()
     await expect(refused).rejects.toThrow(PageFailed)
     await expect(refused).rejects.toMatchObject({ status: 401, message: 'no user has this email' })
-    const fetch = async () => new Response('<h1>', { status: 502, statusText: 'Bad Gateway' })
-    const broken = client({ fetch }).all().next()
-    await expect(broken).rejects.toMatchObject({ status: 502, message: 'Bad Gateway' })
   })
 
   test('rejects with the reason of its signal while it waits for a page', async () => {
@@ -224,8 +217,7 @@ describe('all()', () => {
 
   test('throws PageFailed with a cause when a page breaks off, and when the service is down', async () => {
     const server = http.createServer((_, page) => page.write('[', () => page.destroy()))
-    await once(server.listen(0, '127.0.0.1').unref(), 'listening')
-    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const baseUrl = await listening(server)
     const first = () => client({ baseUrl, fetch: globalThis.fetch }).all().next()
     const failed = { name: 'PageFailed', status: undefined }
     await expect(first()).rejects.toMatchObject({ ...failed, cause: { message: 'terminated' } })
@@ -262,4 +254,50 @@ describe('without an email', () => {
     const fetch = async ({ headers }: Request) => Response.json([headers.get('Authorization')])
     expect((await client({ fetch }).GET('/users')).data).toEqual([null])
   })
+})
+
+async function listening(server: net.Server): Promise<string> {
+  await once(server.listen(0, '127.0.0.1').unref(), 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+describe('when something other than the service responds', () => {
+  const NOT_OURS = 'the response does not come from the Users Service'
+  const AsyncFunction = (async () => {}).constructor as FunctionConstructor
+
+  /** The address of a server with this one response. */
+  async function serverWith(response: string): Promise<string> {
+    const bytes = `HTTP/1.1 ${response.replaceAll('\n', '\r\n')}`
+    return listening(net.createServer((one) => one.once('data', () => one.end(bytes))))
+  }
+
+  // The bodies have spaces between them; the first one is empty.
+  test.each([
+    ['304 Not Modified', 'Not Modified', ''],
+    ['403 Forbidden', 'Forbidden', ' <h1> "no" null [] {"message":{}} {"message":""}'],
+    ['429 Too Many Requests', 'later', '{"message":"later"}'],
+    ['500 Error\nContent-Type: text/plain\nContent-Length: 0', 'Error', ''], // as Vite does
+    ['502 ', 'HTTP 502', ' <h1>'],
+    ['200 OK', NOT_OURS, ' <h1> null'],
+  ])('the code of both READMEs throws its error: %j', async (head, message, bodies) => {
+    for (const body of bodies.split(' '))
+      for (const as of [{ email }, { email: undefined, token: 'x' }])
+        for (const { code } of clientExamples) {
+          const baseUrl = await serverWith(`${head}\n\n${body}`)
+          const create = (options: object) => createUsersClient({ ...options, baseUrl, ...as })
+          const run = AsyncFunction('createUsersClient', code.replace(/^import .*/, ''))
+          await expect(run(create)).rejects.toThrow(message)
+        }
+  })
+
+  test.each(['204 No Content\n\n', '200 OK\n\n{}'])('a log-in fails: %j', async (response) => {
+    const users = createUsersClient({ baseUrl: await serverWith(response), email })
+    expect((await users.GET('/users')).error).toEqual({ message: NOT_OURS })
+  })
+})
+
+test('a HEAD that succeeds has no error, and one that fails has one', async () => {
+  const { HEAD } = client({ email }) as unknown as { HEAD: (path: string) => Promise<object> }
+  expect(await HEAD('/users')).toEqual({ data: undefined, response: expect.anything() })
+  expect(await HEAD('/users/x')).toMatchObject({ error: { message: 'Not Found' } })
 })

@@ -7,7 +7,7 @@ import { hostCheck } from '../../src/http/hosts.ts'
 import { etagOf } from '../../src/preconditions.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { User } from '../../src/store/user-store.ts'
-import { documented, resolve, type Documented } from '../support/contract.ts'
+import { documented, expectContract, resolve, type Documented } from '../support/contract.ts'
 import { failing } from '../support/failing-store.ts'
 import { CHUNKED, login } from '../support/hostile.ts'
 import {
@@ -91,6 +91,7 @@ const scripts: Record<string, (scene: Scene, example: Any) => Promise<Response>>
   '* 412 changed': withAda({ json: { name: 'x' }, headers: { 'if-match': '"x"' } }),
   '* 413 large': ({ send }) => send({ json: { name: 'x'.repeat(BODY_LIMIT) } }),
   '* 415 form': ({ send }) => send({ body: 'name=x', headers: FORM }),
+  '* default host': ({ exchange }) => exchange('GET /users HTTP/1.1\r\nHost: example.com\r\n\r\n'),
   '* 500 store': ({ send }) => send({ json: { name: 'x', email: 'x' } }),
   'no operation 400 malformed': ({ exchange }) => exchange('nonsense\r\n\r\n'),
   'no operation 401 refused': ({ send }) => send({ authorization: undefined }, 'GET /users/x/y'),
@@ -119,7 +120,7 @@ describe('the response', () => {
   test.each(cases)('$title', async ({ one, status, headers, value, script }) => {
     await inScene(one, script, async (scene) => {
       const actual = await scripts[script]!(scene, value)
-      expect(actual.status).toBe(Number(status))
+      expect(one.responses[actual.status] ? `${actual.status}` : 'default').toBe(status)
       expect(comparable(actual.json)).toEqual(comparable(value))
       for (const [name, reference] of Object.entries(headers)) {
         const { example, required } = resolve(reference)
@@ -181,6 +182,11 @@ test('openapi.yaml has no other examples: tools send that of an optional paramet
   const tested = /\.content\.application\/(json|x-ndjson)\.examples$|\.headers\.[\w-]+\.example$/
   const ids = 'components.parameters.id.example'
   expect(examplesIn(contract).filter((path) => !tested.test(path))).toEqual([ids])
+})
+
+test('a status that an operation does not document fails the tests, although others may send it', () => {
+  const actual = { status: 421, headers: {}, text: '{"message":""}' }
+  expect(() => expectContract('GET', '/users', actual)).toThrow('421 is not in the contract')
 })
 
 /** The paths of all examples in the document. */

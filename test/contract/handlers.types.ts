@@ -35,6 +35,9 @@ incomplete satisfies Handlers
 // @ts-expect-error an undocumented status
 ;(() => ({ status: 202, body: user })) satisfies Handler<'readUser'>
 
+// @ts-expect-error the response `default`, which only other programs send
+;(() => ({ status: 'default', body: { message: '' } })) satisfies Handler<'readUser'>
+
 // @ts-expect-error a missing header
 ;(() => ({ status: 201, body: user })) satisfies Handler<'createUser'>
 

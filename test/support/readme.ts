@@ -1,4 +1,4 @@
-// The fenced blocks of README.md, and a service to run them against.
+// The fenced blocks of README.md and of that of the client, and a service to run them against.
 import { afterAll, beforeAll, expect } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,9 +18,9 @@ interface Block {
   output: string
 }
 
-const fences = [
-  ...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/^```(\w+)\n(.*?)^```$/gms),
-]
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+const text = read('README.md') + read('src/client/README.md')
+const fences = [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
 
 export const blocks = fences.map(([, language = '', code = ''], i): Block => {
   const [, next = '', output = ''] = fences[i + 1] ?? []
@@ -30,7 +30,8 @@ export const blocks = fences.map(([, language = '', code = ''], i): Block => {
 /** The blocks that create the first user and make the first calls. */
 export const firstCalls = blocks.filter(({ code }) => /\bcurl\b|npm run .*create-user/.test(code))
 
-export const clientExample = blocks.find(({ language }) => language === 'ts')!
+/** The code for the client, in README.md and in its own. */
+export const clientExamples = blocks.filter(({ language }) => language === 'ts')
 
 /** Starts a service of its own on SQLite, to which `run` and `here` refer. */
 export function useReadme() {

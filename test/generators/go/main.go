@@ -8,6 +8,7 @@ import (
 	"os"
 	"reflect"
 	"regexp"
+	"strings"
 
 	. "users/api"
 )
@@ -63,6 +64,9 @@ func main() {
 	refused := must(clientWith("none").ListUsersWithResponse(background, nil))
 	expect(refused.StatusCode(), 401)
 	expect(refused.JSON401.Message, "a valid bearer token is required")
+	large := must(clientWith(strings.Repeat("x", 20_000)).ListUsersWithResponse(background, nil))
+	expect(large.StatusCode(), 431)
+	expect(large.JSONDefault.Message, "the headers are too large")
 
 	expect(must(users.DeleteUserWithResponse(background, ada.Id, nil)).StatusCode(), 204)
 	gone := must(users.ReadUserWithResponse(background, ada.Id, nil))
