@@ -102,7 +102,7 @@ export function readConfig(environment: NodeJS.ProcessEnv, needsSecret = true) {
 }
 
 /** Variables that may also be given as a file, for secrets that are mounted: `SIGNING_SECRET_FILE`. */
-export const FILE_VARIABLES = ['SIGNING_SECRET', 'SIGNING_SECRETS', 'MONGODB_URI']
+const FILE_VARIABLES = ['SIGNING_SECRET', 'SIGNING_SECRETS', 'MONGODB_URI']
 
 /** The variables that are set; an empty one counts as not set. Adds the text of the files in `_FILE` variables. */
 function readFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
