@@ -1,8 +1,8 @@
 // Reads the configuration from environment variables and `.env`. All wrong values are reported together, except a
 // wrong `_FILE` variable or a wrong `.env`, which is reported alone.
 import { existsSync, readFileSync } from 'node:fs'
-import { parseEnv } from 'node:util'
 import bytes from 'bytes'
+import { parse } from 'dotenv'
 import { cleanEnv, makeValidator, str } from 'envalid'
 import ms, { type StringValue } from 'ms'
 import { LIMITS } from './http/limits.ts'
@@ -24,26 +24,23 @@ export function loadConfig(needsSecret?: boolean): Config {
   return readConfig(process.env, needsSecret)
 }
 
-/** Unlike `process.loadEnvFile`, refuses a file that cannot be read, and lines that would be ignored. */
+/** Unlike `dotenv.config`, refuses a file that cannot be read, and lines that it would ignore or cut. */
 function readEnvFile(): NodeJS.Dict<string> {
   if (!existsSync('.env')) return {}
-  const text = readText('.env', '.env').replaceAll(INDENTATION, '$1')
+  const text = readText('.env', '.env').replaceAll(/\r\n?/g, '\n')
   const valid = ENV_LINES.exec(text)![0]
-  const line = valid.split('\n').length
-  if (valid.length < text.length)
-    throw new InvalidConfig(`.env must have lines like NAME=value, in UTF-8: see line ${line}`)
-  return parseEnv(text)
+  if (valid.length === text.length) return parse(text)
+  throw new InvalidConfig(`${RULE}: see line ${valid.split('\n').length}`)
 }
 
-/** The spaces before a line, which Node 20 makes part of a name. The group keeps a value in quotes, with all its lines. */
-const INDENTATION = /^[^\S\n]*((?:export )?[\w.-]+ *= *(["'`])[^]*?\2|)/gm
+const RULE = '.env must have lines like NAME=value, in UTF-8; if it has #, put the value in quotes'
 
 /**
- * As many lines as are empty, comments or variables; a value in quotes may have several lines. Tabs and further
- * spaces are refused where Node 20 makes them part of a name or a value.
+ * As many lines as are empty, comments or variables; a value in quotes may have several lines. Before a `#`, there must
+ * be a space: dotenv reads `a#b` as `a`.
  */
 const ENV_LINES =
-  /^(?:(?:#[^\n]*|(?:export )?[\w.-]+ *= *(?:(["'`])[^]*?\1|(?![ \t"'`]))[^\n\t]*)?(?:\n|$))*/
+  /^(?:\s*(?:(?:export\s+)?[\w.-]+\s*=[^\S\n]*(?:(["'`])(?:\\\1|(?!\1)[^])*\1|[^\s"'`#][^\n#]*)?)?[^\S\n]*(?:(?<!\S)#.*)?(?:\n|$))*/
 
 /** @param name what names it in the error */
 function readText(file: string, name: string): string {
