@@ -1,6 +1,7 @@
 // The service from start to end: it opens the store and the servers, waits for a signal, and closes them in
 // reverse order.
 import { once } from 'node:events'
+import { statSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -27,6 +28,7 @@ export async function run(config: Config): Promise<void> {
   const metrics = createMetrics(version)
   const log = createLogger(config.logLevel, metrics.logLineDropped)
   log.info(`users-service ${version} on Node ${process.version}`)
+  for (const warning of config.warnings) log.warn(warning)
   const readiness = createReadiness(log)
   // Probes and Prometheus name the address of a pod, so ALLOWED_HOSTS counts only on loopback.
   const opsHosts = isLoopback(config.opsHost) ? config.allowedHosts : []
@@ -34,6 +36,8 @@ export async function run(config: Config): Promise<void> {
   await listen(operator.server, config.opsHost, config.opsPort, 'OPS_HOST (or HOST) and OPS_PORT')
 
   const store = await openStore(config, { onBatch: metrics.storeBatch, allowUnreachable: true })
+  if (!config.mongodbUri && statSync(config.dataDir).mode & 0o002)
+    log.warn(`every user can write to ${config.dataDir} (DATA_DIR): use chmod o-w`)
   const service = createPublicServer(config, store, { log, metrics, readiness })
   await listen(service.server, config.host, config.port, 'HOST and PORT')
   const isEmpty = await readiness.check(store)

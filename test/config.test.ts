@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from '@jest/globals'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { InvalidConfig, loadConfig, readConfig } from '../src/config.ts'
+import { InvalidConfig, loadConfig, readConfig, VARIABLES } from '../src/config.ts'
 import { SECRET } from './support/stores.ts'
 
 const [before, folder] = [process.cwd(), mkdtempSync(join(tmpdir(), 'users-service-'))]
@@ -36,6 +36,7 @@ test('every variable has a default', () => {
     docs: true,
     logLevel: 'info',
     tracing: false,
+    warnings: [],
   })
 })
 
@@ -66,6 +67,14 @@ test.each([
   ['SIGNING_SECRETS', `${OTHER}, ${SECRET}`, 'signingSecrets', [OTHER, SECRET]],
 ])('%s=%s is accepted', (name, text, key, value) => {
   expect(readConfig({ [name]: text })).toHaveProperty(key, value)
+})
+
+test('a name that is probably misspelled is named; the variables of other programs are not', () => {
+  const misspelled = ['ALOWED_HOSTS', 'MAX_CONECTIONS', 'MONGO_URI', 'SIGNING_SECRETS_FILES']
+  const others = 'DOCKER_HOST HOME HOSTNAME NODE_ENV PATH USERS_SERVICE_PORT npm_config_host'
+  const names = [...misspelled, ...others.split(' '), ...Object.keys(VARIABLES)]
+  const { warnings } = readConfig(Object.fromEntries(names.map((name) => [name, ''])))
+  expect(warnings.map((warning) => warning.split(' ')[0])).toEqual(misspelled)
 })
 
 describe('refused:', () => {
@@ -100,6 +109,14 @@ describe('refused:', () => {
     expect(problems({ SIGNING_SECRET: SECRET, SIGNING_SECRETS: SECRET })).toEqual([both])
     const none = 'SIGNING_SECRET must be set with MONGODB_URI; make one with: openssl rand -hex 32'
     expect(problems({ MONGODB_URI })).toEqual([none])
+  })
+
+  test('one port for clients and for operators, unless each has its own address', () => {
+    const at = (hosts: object, PORT = '4000') => problems({ ...hosts, PORT, OPS_PORT: PORT })
+    const both = ['PORT and OPS_PORT must be different ports, not both 4000']
+    const overlapping = [{}, { OPS_HOST: '::' }, { HOST: '0.0.0.0', OPS_HOST: '127.0.0.1' }]
+    for (const hosts of overlapping) expect(at(hosts)).toEqual(both)
+    expect([at({ OPS_HOST: '127.0.0.2' }), at({}, '0')]).toEqual([[], []])
   })
 
   test('several variables at once, without showing a secret', () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { chmodSync, readFileSync } from 'node:fs'
 import http from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -118,6 +118,16 @@ test('the service exits with 1 and one clear line for each variable that is wron
     says(/^cannot keep users in the folder .* \(DATA_DIR\): .+\n$/),
   ])
   other.close()
+})
+
+test('the log warns of a variable that is probably misspelled, and of a folder that every user can write to', async () => {
+  const place = at(sqlitePlace)
+  chmodSync(place.dataDir, 0o777)
+  const service = serve(place, { ALOWED_HOSTS: 'x' })
+  await service.listening()
+  expect(service.output.stdout).toMatch(
+    /:40.* ALLOWED_HOSTS\?.*\n.*:40.*every user can write to \//,
+  )
 })
 
 test.each([
