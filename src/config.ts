@@ -1,9 +1,10 @@
 // Reads the configuration from environment variables and `.env`. All wrong values are reported together, except a
-// wrong `_FILE` variable or a wrong `.env`, which is reported alone.
+// wrong `_FILE` variable, a wrong `.env` and equal ports, which are reported alone.
 import { existsSync, readFileSync } from 'node:fs'
-import { parseEnv } from 'node:util'
 import bytes from 'bytes'
+import { parse } from 'dotenv'
 import { cleanEnv, makeValidator, str } from 'envalid'
+import { closestMatch } from 'leven'
 import ms, { type StringValue } from 'ms'
 import { LIMITS } from './http/limits.ts'
 import { isLongEnough, MIN_SECRET_BYTES } from './auth/tokens.ts'
@@ -24,26 +25,23 @@ export function loadConfig(needsSecret?: boolean): Config {
   return readConfig(process.env, needsSecret)
 }
 
-/** Unlike `process.loadEnvFile`, refuses a file that cannot be read, and lines that would be ignored. */
+/** Unlike `dotenv.config`, refuses a file that cannot be read, and lines that it would ignore or cut. */
 function readEnvFile(): NodeJS.Dict<string> {
   if (!existsSync('.env')) return {}
-  const text = readText('.env', '.env').replaceAll(INDENTATION, '$1')
+  const text = readText('.env', '.env').replaceAll(/\r\n?/g, '\n')
   const valid = ENV_LINES.exec(text)![0]
-  const line = valid.split('\n').length
-  if (valid.length < text.length)
-    throw new InvalidConfig(`.env must have lines like NAME=value, in UTF-8: see line ${line}`)
-  return parseEnv(text)
+  if (valid.length === text.length) return parse(text)
+  throw new InvalidConfig(`${RULE}: see line ${valid.split('\n').length}`)
 }
 
-/** The spaces before a line, which Node 20 makes part of a name. The group keeps a value in quotes, with all its lines. */
-const INDENTATION = /^[^\S\n]*((?:export )?[\w.-]+ *= *(["'`])[^]*?\2|)/gm
+const RULE = '.env must have lines like NAME=value, in UTF-8; if it has #, put the value in quotes'
 
 /**
- * As many lines as are empty, comments or variables; a value in quotes may have several lines. Tabs and further
- * spaces are refused where Node 20 makes them part of a name or a value.
+ * As many lines as are empty, comments or variables; a value in quotes may have several lines. Before a `#`, there must
+ * be a space: dotenv reads `a#b` as `a`.
  */
 const ENV_LINES =
-  /^(?:(?:#[^\n]*|(?:export )?[\w.-]+ *= *(?:(["'`])[^]*?\1|(?![ \t"'`]))[^\n\t]*)?(?:\n|$))*/
+  /^(?:\s*(?:(?:export\s+)?[\w.-]+\s*=[^\S\n]*(?:(["'`])(?:\\\1|(?!\1)[^])*\1|[^\s"'`#][^\n#]*)?)?[^\S\n]*(?:(?<!\S)#.*)?(?:\n|$))*/
 
 /** @param name what names it in the error */
 function readText(file: string, name: string): string {
@@ -72,12 +70,16 @@ export function readConfig(environment: NodeJS.ProcessEnv, needsSecret = true) {
       if (problems.length > 0) throw new InvalidConfig(problems.join('\n'))
     },
   })
+  const { HOST, PORT, OPS_HOST = HOST, OPS_PORT } = env
+  const overlap = HOST === OPS_HOST || [HOST, OPS_HOST].some((host) => ANY_HOST.includes(host))
+  if (PORT && PORT === OPS_PORT && overlap)
+    throw new InvalidConfig(`PORT and OPS_PORT must be different ports, not both ${PORT}`)
   return {
-    host: env.HOST,
-    port: env.PORT,
+    host: HOST,
+    port: PORT,
     /** The host and the port of /livez, /readyz and /metrics. */
-    opsHost: env.OPS_HOST ?? env.HOST,
-    opsPort: env.OPS_PORT,
+    opsHost: OPS_HOST,
+    opsPort: OPS_PORT,
     /** Host names that are allowed besides those of loopback. */
     allowedHosts: env.ALLOWED_HOSTS,
     mongodbUri: env.MONGODB_URI,
@@ -98,45 +100,59 @@ export function readConfig(environment: NodeJS.ProcessEnv, needsSecret = true) {
     logLevel: env.LOG_LEVEL,
     /** Whether traces are sent. */
     tracing: env.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
+    /** A sentence for each variable in the environment that looks misspelled. */
+    warnings: Object.keys(environment).flatMap(warnIfMisspelled),
   }
 }
 
+/** The addresses that stand for all addresses. */
+const ANY_HOST = ['0.0.0.0', '::']
+
+/** Other programs have variables, too: only a name that differs in one letter, or a long one in two, is a mistake. */
+function warnIfMisspelled(name: string): string | [] {
+  const meant = closestMatch(name, NAMES, { maxDistance: name.length < 9 ? 1 : 2 })
+  if (!meant || meant === name) return []
+  return `${name} is not a variable of the service: is it meant to be ${meant}?`
+}
+
 /** Variables that may also be given as a file, for secrets that are mounted: `SIGNING_SECRET_FILE`. */
-export const FILE_VARIABLES = ['SIGNING_SECRET', 'SIGNING_SECRETS', 'MONGODB_URI']
+const FILE_VARIABLES = ['SIGNING_SECRET', 'SIGNING_SECRETS', 'MONGODB_URI']
 
 /** The variables that are set; an empty one counts as not set. Adds the text of the files in `_FILE` variables. */
 function readFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const vars = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   for (const name of FILE_VARIABLES) {
     const file = vars[`${name}_FILE`]
-    if (file === undefined) continue
-    if (vars[name] !== undefined)
-      throw new InvalidConfig(`${name}_FILE must not be set with ${name}`)
-    vars[name] = readText(file, `${name}_FILE`).trim()
+    if (file && vars[name]) throw new InvalidConfig(`${name}_FILE must not be set with ${name}`)
+    if (file) vars[name] = readText(file, `${name}_FILE`).trim()
   }
   return vars
 }
 
-const integer = (min: number, max: number) =>
+/** A number that `parse` reads; NaN is out of range. @param range names `min` and `max`, as the end of a sentence */
+const number = (range: string, min: number, max: number, parse: (text: string) => number) =>
   makeValidator((text) => {
-    const value = /^\d+$/.test(text) ? Number(text) : NaN
-    return inRange(min, max, value, `between ${min} and ${max}`)
+    const value = parse(text)
+    if (value >= min && value <= max) return value
+    throw new Error(`must be ${range}`)
   })
+
+const parseInteger = (text: string) => (/^\d+$/.test(text) ? Number(text) : NaN)
+const integer = (min: number, max: number) =>
+  number(`between ${min} and ${max}`, min, max, parseInteger)
 const port = integer(0, 65_535)
 
 /** A duration such as `90s`, `15m` or `1d`; a number without a unit means seconds. Returns milliseconds. */
 const duration = (min: StringValue, max: StringValue) =>
-  makeValidator((text) => {
-    const value = /^\d+$/.test(text) ? Number(text) * 1000 : ms(text as StringValue)
-    return inRange(ms(min), ms(max), value, `a duration between ${min} and ${max}`)
-  })
+  number(`a duration between ${min} and ${max}`, ms(min), ms(max), (text) =>
+    ms((/^\d+$/.test(text) ? `${text}s` : text) as StringValue),
+  )
 
 /** A size such as `512kb` or `1mb`; a number without a unit means bytes. Returns bytes. */
 const size = (max: string) =>
-  makeValidator((text) => {
-    const value = /^\d+(\.\d+)?([km]?b)?$/i.test(text) ? bytes.parse(text) : null
-    return inRange(1, bytes.parse(max)!, value ?? NaN, `a size between 1b and ${max}`)
-  })
+  number(`a size between 1b and ${max}`, 1, bytes.parse(max)!, (text) =>
+    /^\d+(\.\d+)?([km]?b)?$/i.test(text) ? bytes.parse(text)! : NaN,
+  )
 
 /** A text of a certain form. @param rule what it must be, as the end of a sentence */
 const text = (rule: string, isValid: (text: string) => boolean) =>
@@ -198,7 +214,4 @@ export const VARIABLES = {
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl({ default: undefined }),
 }
 
-function inRange(min: number, max: number, value: number, description: string): number {
-  if (value >= min && value <= max) return value
-  throw new Error(`must be ${description}`)
-}
+const NAMES = [...Object.keys(VARIABLES), ...FILE_VARIABLES.map((name) => `${name}_FILE`)]

@@ -1,6 +1,7 @@
 // The service from start to end: it opens the store and the servers, waits for a signal, and closes them in
 // reverse order.
 import { once } from 'node:events'
+import { statSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -20,27 +21,25 @@ import { measured } from './telemetry/measured-store.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { createRequestLog } from './telemetry/request-log.ts'
 
-/**
- * Runs the service until a signal stops it.
- *
- * @param createUser the command that creates the first user
- */
-export async function run(config: Config, createUser: string): Promise<void> {
+/** Runs the service until a signal stops it. */
+export async function run(config: Config): Promise<void> {
   const stop = stopSignal() // first: without a handler, process 1 of a container ignores signals
   const { version } = contract.info
   const metrics = createMetrics(version)
   const log = createLogger(config.logLevel, metrics.logLineDropped)
   log.info(`users-service ${version} on Node ${process.version}`)
+  for (const warning of config.warnings) log.warn(warning)
   const readiness = createReadiness(log)
   // Probes and Prometheus name the address of a pod, so ALLOWED_HOSTS counts only on loopback.
   const opsHosts = isLoopback(config.opsHost) ? config.allowedHosts : []
   const operator = createOperatorServer(readiness, metrics, hostCheck(config.opsHost, opsHosts))
-  const hostName = config.opsHost === config.host ? 'HOST' : 'OPS_HOST' // by default it is HOST
-  await listen(operator.server, { [hostName]: config.opsHost, OPS_PORT: config.opsPort })
+  await listen(operator.server, config.opsHost, config.opsPort, 'OPS_HOST (or HOST) and OPS_PORT')
 
   const store = await openStore(config, { onBatch: metrics.storeBatch, allowUnreachable: true })
+  if (!config.mongodbUri && statSync(config.dataDir).mode & 0o002)
+    log.warn(`every user can write to ${config.dataDir} (DATA_DIR): use chmod o-w`)
   const service = createPublicServer(config, store, { log, metrics, readiness })
-  await listen(service.server, { HOST: config.host, PORT: config.port })
+  await listen(service.server, config.host, config.port, 'HOST and PORT')
   const isEmpty = await readiness.check(store)
 
   const url = urlOf(service.server)
@@ -48,7 +47,7 @@ export async function run(config: Config, createUser: string): Promise<void> {
   if (config.docs) log.info(`try it at ${url}/docs`)
   log.info(`users are kept in ${store.description}`)
   log.info(`/livez, /readyz and /metrics are on ${urlOf(operator.server)}`)
-  if (isEmpty) log.info(`no users yet; create one: ${createUser}`)
+  if (isEmpty) log.info(`no users yet; create one, with the same variables: ${CREATE_USER}`)
 
   const signal = await stop
   readiness.stopping()
@@ -59,6 +58,8 @@ export async function run(config: Config, createUser: string): Promise<void> {
   await store.close().catch((err: unknown) => log.warn({ err }, 'closing the store failed'))
   log.info('stopped')
 }
+
+const CREATE_USER = 'npm run create-user -- --name Ada --email ada@example.com'
 
 type Observers = Parameters<typeof createRequestLog>[0] & { readiness: Readiness }
 
@@ -79,15 +80,12 @@ function createPublicServer(config: Config, store: UserStore, observers: Observe
   })
 }
 
-/** @param address the host, then the port, by the names of their variables */
-async function listen(server: Server, address: Record<string, string | number>): Promise<void> {
-  const [host, port] = Object.values(address) as [string, number]
+/** @param variables the names of those that set `host` and `port` */
+async function listen(server: Server, host: string, port: number, variables: string) {
   try {
     await once(server.listen({ port, host, backlog: BACKLOG }), 'listening')
   } catch (error) {
-    const { message } = error as Error
-    const where = Object.entries(address).map((variable) => variable.join(' '))
-    throw new Error(`cannot listen on ${where.join(', ')}: ${message}`, { cause: error })
+    throw new Error(`cannot listen on ${variables}: ${(error as Error).message}`, { cause: error })
   }
 }
 

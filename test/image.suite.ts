@@ -57,7 +57,7 @@ describe.each([
     await healthy(name)
 
     const ada = ['--name', 'Ada', '--email', 'ada@example.com']
-    expect(docker('logs', name)).toContain('create one: create-user --name Ada --email ada@')
+    expect(docker('logs', name)).toContain('create-user -- --name Ada --email ada@')
     const made = docker('exec', name, 'create-user', ...ada)
     const user = JSON.parse(made.split('\n')[0]!) as object
     const client = () =>

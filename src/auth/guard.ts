@@ -4,7 +4,7 @@ import { CHALLENGE, Failure, respond } from '../http/failure.ts'
 import type { Request } from '../http/request.ts'
 import type { Tokens, VerifyResult } from './tokens.ts'
 
-/** Paths that match are protected. The path is tested as the client sent it (specification, section 5). */
+/** Paths that match are protected: see the path of a request in CONTRIBUTING.md. Tested as the client sent it. */
 export const PROTECTED = /\/users/
 
 const UNAUTHORIZED = new Failure(401, 'a valid bearer token is required', CHALLENGE)

@@ -24,13 +24,16 @@ export function openSecrets(config: { signingSecrets: string[]; dataDir: string 
   }
 }
 
-/** The text of a file. @throws Error it belongs to another user, or other users can read or write it */
+/** @throws Error it is not a regular file, belongs to another user, or other users can read or write it */
 function readPrivateFile(file: string): string {
-  const fd = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW)
+  // Without O_NONBLOCK, a FIFO would wait for its writer.
+  const fd = fs.openSync(file, fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK)
   try {
-    const { uid, mode } = fs.fstatSync(fd)
-    if (uid !== (process.geteuid?.() ?? uid)) throw new Error('it belongs to another user')
-    if (mode & 0o077) throw new Error('other users can read or write it; use chmod 600')
+    const stats = fs.fstatSync(fd)
+    if (!stats.isFile()) throw new Error('it is not a regular file')
+    if (stats.uid !== (process.geteuid?.() ?? stats.uid))
+      throw new Error('it belongs to another user')
+    if (stats.mode & 0o077) throw new Error('other users can read or write it; use chmod 600')
     return fs.readFileSync(fd, 'utf8')
   } finally {
     fs.closeSync(fd)

@@ -1,4 +1,4 @@
-// Issues and verifies bearer tokens (specification, section 5). Does not use HTTP or a store.
+// Issues and verifies bearer tokens (RFC 6750), which are JSON Web Tokens (RFC 7519). Does not use HTTP or a store.
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import jwt from 'jsonwebtoken'
 import { LRUCache } from 'lru-cache'

@@ -1,6 +1,6 @@
 // The signing secret: configured, or in a file beside the data.
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { execFile } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -58,7 +58,7 @@ test.each([
     () => write(`${SECRET}\nx\n`),
     /: each line must have at least 32 bytes /,
   ],
-  ['it cannot be read', () => fs.mkdirSync(file, 0o700), /: EISDIR/],
+  ['it is a FIFO', () => execFileSync('mkfifo', [file]), /: it is not a regular file$/],
   ['its group can read it', () => write(SECRET, 0o640), CHMOD],
   ['others can read it', () => write(SECRET, 0o604), CHMOD],
   ['it is a link', () => fs.symlinkSync(dataDir, file), /: ELOOP/],

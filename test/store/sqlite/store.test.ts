@@ -4,7 +4,7 @@ import fs from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { databaseIn, openStore } from '../../../src/store/open.ts'
-import { freezeSqlite } from '../../../src/store/sqlite/database.ts'
+import { freezeSqlite, openDatabase } from '../../../src/store/sqlite/database.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import { pagesOf } from '../../../src/store/pages.ts'
 import { StoreFailure } from '../../../src/store/user-store.ts'
@@ -23,6 +23,12 @@ test('a database is made with its folders; only its owner can read it, and its l
   expect(fs.statSync(log).size).toBeGreaterThan(0)
   await store.close()
   expect([fs.statSync(log).size, fs.statSync(file).mode & 0o777]).toEqual([0, 0o600])
+})
+
+test('a write waits for the disk: synchronous is FULL', async () => {
+  const db = await openDatabase(databaseIn(newPlace().dataDir))
+  expect({ ...db.prepare('PRAGMA synchronous').get() }).toEqual({ synchronous: 2 })
+  db.close()
 })
 
 test('writes of one turn are one transaction', async () => {
