@@ -119,14 +119,16 @@ describeBrowser('the page', () => {
     await entry.and(page.locator('.active')).waitFor({ state: 'attached' })
   }
 
-  /** Executes the operation that is open. @returns the response as the page shows it */
+  /** Executes the operation that is open. @returns the body that was sent, and the response as the page shows it */
   async function execute() {
-    const response = page.waitForResponse((one) => !one.url().includes('docs'))
+    const arrival = page.waitForResponse((one) => !one.url().includes('docs'))
     await button('Execute').click()
-    const status = (await response).status()
+    const response = await arrival
+    const status = response.status()
     await page.locator('.response-message', { hasText: `(${status})` }).waitFor()
     const shown = page.locator('api-request syntax-highlighter[mime-type]')
-    return { status, shown: await shown.filter({ hasNotText: '⌛' }).locator('pre').innerText() }
+    const text = await shown.filter({ hasNotText: '⌛' }).locator('pre').innerText()
+    return { status, sent: response.request().postData(), shown: text }
   }
 
   /** Opens an operation and executes it. */
@@ -278,7 +280,7 @@ describeBrowser('the page', () => {
       await store().remove(id)
     })
 
-    test('what is typed in is sent, and the message of a 400 is shown', async () => {
+    test('what is typed in is sent as it is, and the message of a 400 is shown', async () => {
       await logIn()
       const grace = newUser()
       await open('createUser')
@@ -288,6 +290,16 @@ describeBrowser('the page', () => {
       await body().fill(JSON.stringify({ email: ADA }))
       expect(await execute()).toMatchObject({ status: 400, shown })
       expect(await store().findByEmail(grace.email)).toMatchObject(grace)
+      for (const text of [
+        "{'name': 'x'}",
+        '{name: "x"}',
+        '{"name": "x",}\n',
+        '12345678901234567890',
+      ]) {
+        await body().fill(text)
+        const shown = expect.stringMatching(/"the body (is not valid JSON|must be)/)
+        expect(await execute()).toEqual({ status: 400, sent: text, shown })
+      }
     })
 
     test('the log-in survives a reload, and can be undone for good', async () => {
