@@ -182,6 +182,26 @@ describeBrowser('the page', () => {
       expect(await entries().allInnerTexts()).toEqual([SUMMARY.renameUser])
     })
 
+    test('after a click on Execute, the status and the start of the response are in view, without a jump', async () => {
+      await logIn()
+      const main = `${INSIDE}.querySelector('main')`
+      for (const operation of ['listUsers', 'createUser', 'readUser'] as const) {
+        await open(operation)
+        for (const edge of ['end', 'start']) {
+          const scroll = `${main}.querySelector('.btn-execute').scrollIntoView({ block: '${edge}' })`
+          const top = await page.evaluate<number>(`${scroll}; ${main}.scrollTop`)
+          await execute()
+          const scrolled = (await page.evaluate<number>(`${main}.scrollTop`)) - top
+          expect(Math.sign(scrolled)).toBe(edge === 'end' ? 1 : 0)
+          for (const part of ['.response-message', 'api-request syntax-highlighter[mime-type]']) {
+            const { y } = (await page.locator(part).boundingBox())!
+            expect(y).toBeGreaterThan(0)
+            expect(y).toBeLessThan(viewport.height - 60)
+          }
+        }
+      }
+    })
+
     test('keeps the log-in in sight', async () => {
       expect(await logIn()).toBe(`Logged in as ${ADA}`)
       await first('listUsers')
