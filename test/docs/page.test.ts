@@ -202,8 +202,8 @@ describeBrowser('the page', () => {
       }
     })
 
-    test('keeps the log-in in sight', async () => {
-      expect(await logIn()).toBe(`Logged in as ${ADA}`)
+    test('trims the email of the log-in, and keeps it in sight', async () => {
+      expect(await logIn(` ${ADA} `)).toBe(`Logged in as ${ADA}`)
       await first('listUsers')
       await page.evaluate(`${INSIDE}.querySelector('main').scrollTo(0, 1e6)`)
       for (const part of [said(), button('Log out')]) {
@@ -264,8 +264,11 @@ describeBrowser('the page', () => {
       expect(await values()).toEqual(['', '', ''])
     })
 
-    test('fills in no user who was not created here, and sends nothing without an id', async () => {
+    test('fills in no user who was not created here, except to read the first of the list; sends nothing without an id', async () => {
       await logIn()
+      const [{ id }] = JSON.parse((await first('listUsers')).shown)
+      await store().remove(id)
+      expect(await first('readUser')).toMatchObject({ status: 404 })
       sent.length = 0
       for (const operation of ['readUser', 'renameUser', 'deleteUser'] as const) {
         await open(operation)
