@@ -11,13 +11,13 @@ const page = join(root, 'src/docs')
 const explorer = join(root, 'node_modules/openapi-explorer')
 
 const contract: unknown = parse(fs.readFileSync(join(root, 'openapi.yaml'), 'utf8'))
-fs.writeFileSync(join(root, 'dist/openapi.json'), JSON.stringify(contract))
+write('openapi.json', Buffer.from(JSON.stringify(contract)))
 
 fs.mkdirSync(join(root, 'dist/docs'), { recursive: true })
-for (const file of fs.readdirSync(page)) write(file, fs.readFileSync(join(page, file)))
-write('LICENSE', fs.readFileSync(join(explorer, 'LICENSE')))
+for (const file of fs.readdirSync(page)) write(`docs/${file}`, fs.readFileSync(join(page, file)))
+write('docs/LICENSE', fs.readFileSync(join(explorer, 'LICENSE')))
 const bundle = fs.readFileSync(join(explorer, 'dist/browser/openapi-explorer.min.js'), 'utf8')
-write('openapi-explorer.js', Buffer.from(obeyPolicy(bundle)))
+write('docs/openapi-explorer.js', Buffer.from(obeyPolicy(bundle)))
 
 const { version, license, dependencies } = JSON.parse(
   fs.readFileSync(join(root, 'package.json'), 'utf8'),
@@ -39,9 +39,9 @@ for (const file of ['client/client.js', 'client/client.d.ts', 'contract/openapi.
 fs.copyFileSync(join(root, 'src/client/README.md'), join(root, 'dist/client/README.md'))
 fs.writeFileSync(join(root, 'dist/client/package.json'), JSON.stringify(client, undefined, 2))
 
-/** Writes a file to dist/docs. Skips one that has not changed: a service may be serving it. */
+/** Writes a file to dist. Skips one that has not changed: a service may be serving it. */
 function write(file: string, content: Buffer): void {
-  const path = join(root, 'dist/docs', file)
+  const path = join(root, 'dist', file)
   if (!fs.existsSync(path) || !fs.readFileSync(path).equals(content))
     fs.writeFileSync(path, content)
 }

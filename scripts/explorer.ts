@@ -26,6 +26,14 @@ const CHANGES: [RegExp, string][] = [
   [/this\.scrollTo\(this\.explorerLocation\|\|\w/g, '$&,false'],
   [/\.disabled=(!\d)/g, '.ariaDisabled=$1'],
   [/onTryClick\(\)\{const (\w)=[^;]*;/g, '$&if($1.ariaDisabled==="true")return;'],
+  // The text of the body is sent as it is: never repaired.
+  [/if\((\w\.body=\w\.value),\w\.includes\("json"\)\)try\{.{1,80}?catch\(\w\)\{\}/g, '$1;'],
+  // After a request or a mistake in a field, the status and the start of the response are in view.
+  [
+    /async onTryClick\(\)\{/g,
+    'async onTryClick(){await this.send();await this.updateComplete;' +
+      'this.querySelector(".response-message")?.scrollIntoView({block:"nearest"})}async send(){',
+  ],
   // An empty field looks empty.
   [/placeholder="\$\{\w\.example\|\|\w\|\|""\}"/g, ''],
   // The search looks everywhere at first.

@@ -27,7 +27,7 @@ users without an email and without an id are then created a second time.
   --report FILE         where to list each line that was refused, with the reason; '-' is standard error.
                         By default FILE.report.txt, and '-' for standard input
   --format FORMAT       csv, ndjson or json; by default what the file name says
-  --encoding NAME       such as windows-1252; by default UTF-8, or UTF-16 with a byte order mark
+  --encoding NAME       such as windows-1252 or shift_jis; by default UTF-8, or UTF-16 with a byte order mark
   --name-column TITLE   the title of the column of names in a CSV file; '' if there is none. Give it again
                         for each part of a name: --name-column Voornaam --name-column Achternaam
   --email-column TITLE  the title of the column of emails; '' if there is none

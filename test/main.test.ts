@@ -1,7 +1,7 @@
 // The process: its arguments, and what it says before it serves.
 import { expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { dist } from './support/program.ts'
@@ -27,15 +27,22 @@ test.each(['--help', '-h'])('%s names every variable', (option) => {
   for (const [, name] of names) expect(stdout).toContain(name)
 })
 
-test('npm start without the compiler says how to compile, unless the service is compiled', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'users-service-'))
-  copyFileSync(`${root}package.json`, join(folder, 'package.json'))
-  const options = { encoding: 'utf8', cwd: folder } as const
-  const compile = () => spawnSync('npm', ['run', '--silent', 'compile'], options)
-  const stderr = expect.stringContaining('npm ci && npm run build && npm prune --omit=dev')
-  expect(compile()).toMatchObject({ status: 1, stderr })
-  mkdirSync(join(folder, 'dist/src'), { recursive: true })
-  writeFileSync(join(folder, 'dist/src/main.js'), '')
-  expect(compile()).toMatchObject({ status: 0 })
-  rmSync(folder, { recursive: true })
+test('a program compiles if a source is newer than its output; without the compiler, there must be an output', () => {
+  const cwd = mkdtempSync(join(tmpdir(), 'users-service-'))
+  const build = 'mkdir -p dist/src && touch dist/src/main.js dist/.built && echo built'
+  writeFileSync(join(cwd, 'package.json'), JSON.stringify({ scripts: { build } }))
+  const compileAfter = (change: string) =>
+    spawnSync('sh', ['-c', `${change}; . ${root}scripts/compile.sh`], { cwd, encoding: 'utf8' })
+  const files = 'src/a.ts openapi.yaml tsconfig.json node_modules/.package-lock.json'
+  const uncompiled = compileAfter(`mkdir -p src scripts node_modules/.bin; touch ${files}`)
+  expect(uncompiled).toMatchObject({ status: 1, stderr: expect.stringContaining('npm run build') })
+  for (const [change, stdout] of [
+    ['ln -s /bin/sh node_modules/.bin/tsc', 'built\n'],
+    [':', ''],
+    ['touch openapi.yaml', 'built\n'],
+    ['rm src/a.ts', 'built\n'],
+    ['touch src/b.ts; rm -r node_modules', ''],
+  ])
+    expect([change, compileAfter(change!)]).toMatchObject([change, { status: 0, stdout }])
+  rmSync(cwd, { recursive: true })
 })

@@ -17,11 +17,17 @@ test.each(firstCalls)('prints what README.md shows: $title', (block) => {
   expectOutput(readme.bash(readme.here(block.code)), block)
 })
 
-test('runs on a server without the compiler, as README.md says', async () => {
-  const folder = fs.mkdtempSync(join(tmpdir(), 'server-'))
+/** A copy of the repository in a new folder, as `git clone` makes it. */
+function clone(): string {
+  const folder = fs.mkdtempSync(join(tmpdir(), 'clone-'))
   const others = ['node_modules', 'dist', '.git', 'data', '.env']
   const filter = (path: string) => !others.includes(basename(path))
   fs.cpSync(root, folder, { recursive: true, filter })
+  return folder
+}
+
+test('runs on a server without the compiler, as README.md says', async () => {
+  const folder = clone()
   const commands = blocks[0]!.code.split('\n').find((line) => line.includes('npm prune'))!
   readme.run('bash', ['-ec', commands], folder)
   expect(fs.existsSync(join(folder, 'node_modules/typescript'))).toBe(false)
@@ -35,10 +41,8 @@ test('runs on a server without the compiler, as README.md says', async () => {
   fs.rmSync(folder, { recursive: true })
 }, 300_000)
 
-test('npm run dev restarts the service after a change, and leaves no process', async () => {
-  const folder = fs.mkdtempSync(join(tmpdir(), 'dev-'))
-  for (const name of ['src', 'scripts', 'package.json', 'openapi.yaml', 'tsconfig.json'])
-    fs.cpSync(join(root, name), join(folder, name), { recursive: true })
+test('npm run dev follows the page, TypeScript and the contract with its types, and leaves no process', async () => {
+  const folder = clone()
   fs.symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   const env = { ...process.env, ...UNSET, PORT: '0', OPS_PORT: '0' }
   const dev = spawn('npm', ['run', 'dev'], { cwd: folder, env, detached: true })
@@ -49,9 +53,17 @@ test('npm run dev restarts the service after a change, and leaves no process', a
   }
   try {
     await prints('try it at')
-    const file = join(folder, 'src/service.ts')
-    fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace('try it at', 'see'))
-    await prints('see http')
+    for (const [name, old, changed, output] of [
+      ['src/docs/page.css', '#fff', '#eee', 'try it at'],
+      ['src/service.ts', 'try it at', 'see', 'see http'],
+      ['openapi.yaml', /version: .*/, 'version: 9.9.9', 'users-service 9.9.9'],
+      ['openapi.yaml', 'operationId: login', 'operationId: logIn', "Property 'logIn' is missing"],
+    ] as const) {
+      printed = ''
+      const file = join(folder, name)
+      fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace(old, changed))
+      await prints(output)
+    }
     dev.kill('SIGTERM')
     await once(dev, 'close')
     expect(spawnSync('kill', ['-0', '--', `-${dev.pid}`]).status).toBe(1) // its group is empty

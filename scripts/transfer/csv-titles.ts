@@ -6,16 +6,19 @@ const TITLES = {
   id: 'id',
   name:
     'name, full name, display name, vollständiger Name, Vor- und Nachname, nom complet, nom et prénom, ' +
-    'prénom et nom, nombre completo, nombre y apellidos, apellidos y nombre',
+    'prénom et nom, nombre completo, nombre y apellidos, apellidos y nombre, ' +
+    '氏名, お名前, 名前, 姓名, フルネーム, 表示名',
   email:
     'email, email address, primary email, email 1 value, mail, mail address, E-Mail-Adresse, Mailadresse, ' +
     'courriel, mél, adresse e-mail, adresse mail, adresse électronique, adresse de messagerie, ' +
-    'correo, correo electrónico, dirección de correo electrónico',
+    'correo, correo electrónico, dirección de correo electrónico, ' +
+    'メールアドレス, E-mailアドレス, Eメールアドレス, Eメール, 電子メールアドレス, 電子メール, メール',
 } satisfies Record<keyof User, string>
 
 /** The columns that together are the name when no column has the full name, in this order. */
 const NAME_PARTS = {
-  'first name': 'first name, given name, forename, first, Vorname, prénom, nombre',
+  'last name, before the first': '姓, 名字, 苗字',
+  'first name': 'first name, given name, forename, first, Vorname, prénom, nombre, 名',
   'middle name': 'middle name, additional name, zweiter Vorname, deuxième prénom, segundo nombre',
   'last name':
     'last name, family name, surname, last, Nachname, Familienname, Zuname, Name (beside Vorname), ' +
@@ -86,7 +89,7 @@ function knownIndexes(variants: string[][], field: Field): number[] {
   if (fullName.length === 0) return parts.flat()
   if (stems[fullName[0]!] !== 'name') return fullName
   if (stems.includes('vorname')) return parts.flat()
-  const [first, ...rest] = parts
+  const [, first, ...rest] = parts
   return first!.length > 0 ? fullName : [...new Set([fullName, ...rest].flat())] // `Name;Surname`
 }
 
@@ -121,11 +124,14 @@ const normalizeAll = (titles: string): string[] =>
 /** Normalizing n accents takes n² steps; a known title has at most 45 characters. */
 const MAX_TITLE_LENGTH = 200
 
-/** `"E-Mail_Adréssen"` is `emailadresse`, `Nachname(n)` is `nachname`, and `1er apellido` is `1apellido`. */
+/**
+ * `"E-Mail_Adréssen"` is `emailadresse`, `Nachname(n)` is `nachname`, `1er apellido` is `1apellido`, and a character
+ * of half or full width is the usual one.
+ */
 const normalize = (title: string): string =>
   title
     .slice(0, MAX_TITLE_LENGTH)
-    .normalize('NFD')
+    .normalize('NFKD')
     .toLowerCase()
     .replaceAll(/(\d)\p{L}{1,3}(?!\p{L})/gu, '$1')
     .replaceAll(/[\u0300-\u036f]|\(\p{L}{1,2}\)|["'’\s_.:*-]/gu, '')

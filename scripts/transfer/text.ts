@@ -54,9 +54,9 @@ async function peek(bytes: AsyncIterable<Buffer>) {
 async function* decode(bytes: AsyncIterable<Buffer>, encoding: string): AsyncGenerator<string> {
   const strict = new TextDecoder(encoding, { fatal: true })
   const lenient = new TextDecoder(encoding)
-  let text = ''
+  let [text, chunk] = ['', Buffer.alloc(0) as Buffer]
   try {
-    for await (const chunk of bytes) {
+    for await (chunk of bytes) {
       text = lenient.decode(chunk, { stream: true })
       strict.decode(chunk, { stream: true })
       yield text
@@ -66,7 +66,9 @@ async function* decode(bytes: AsyncIterable<Buffer>, encoding: string): AsyncGen
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error
     yield /^(?:[^\uFFFD]*[\r\n])?/.exec(text)![0] // the lines before the one that is not valid
-    const advice = encoding === 'utf-8' ? 'perhaps --encoding windows-1252' : 'see --encoding'
+    // Five bytes have no character in windows-1252. Most texts in Shift_JIS have some of them.
+    const isOther = encoding !== 'utf-8' || /[\x81\x8d\x8f\x90\x9d]/.test(chunk.toString('latin1'))
+    const advice = isOther ? 'see --encoding' : 'perhaps --encoding windows-1252'
     throw new Error(`this is not valid ${encoding} text: ${advice}`, { cause: error })
   }
 }

@@ -9,6 +9,8 @@ const SESSION_KEY = location.pathname
 let session = JSON.parse(sessionStorage.getItem(SESSION_KEY))
 /** The ids of the users that were created on this page and exist. */
 let ids = []
+/** The id of the first user in the last list, only to read: it was not created here. */
+let listedId
 /** As much of a response as is shown: the highlighting of 20 MB stops the tab for minutes. */
 const SHOWN_LENGTH = 100_000
 const saveLink = document.createElement('a')
@@ -39,7 +41,7 @@ async function showContract() {
 
 form.addEventListener('submit', (event) => {
   event.preventDefault()
-  void logInAs(form.elements.email.value)
+  void logInAs(form.elements.email.value.trim())
 })
 logOutButton.addEventListener('click', () => void startSession(null))
 
@@ -84,9 +86,12 @@ explorer.addEventListener('response', (event) => {
   const created = request.method === 'POST' && response.status === 201
   const deleted = request.method === 'DELETE' && response.status === 204
   const gone = deleted || response.status === 404
+  const listed = request.method === 'GET' && !request.path.id && response.status === 200
   if (created) ids.push(JSON.parse(response.body).id)
+  if (listed) listedId = /"id":"(\w+)"/.exec(response.body)?.[1]
   if (gone) ids = ids.filter((id) => id !== request.path.id)
-  if (created || gone) void fillIn()
+  if (gone && request.path.id === listedId) listedId = undefined
+  if (created || listed || gone) void fillIn()
   if (response.status !== 401) return
   const isLogin = request.url.endsWith('/login')
   if (!session) status.textContent = isLogin ? UNKNOWN_EMAIL : 'Log in first'
@@ -107,16 +112,17 @@ async function shorten(view, { headers, body }) {
 }
 
 /**
- * Fills in what works and harms nobody: a user created on this page, the first users, an email that no
- * user has, one to log in with.
+ * Fills in what works and harms nobody: a user created on this page, or to read one of the list; the first
+ * users; an email that no user has; one to log in with.
  */
 async function fillIn() {
-  const values = { id: ids.at(-1), limit: 100 }
   const emails = {
     createUser: (email) => email.replace(/(-\w+)?@/, `-${Date.now().toString(36)}@`),
     login: (email) => session?.email ?? email,
   }
   for (const operation of explorer.resolvedSpec.tags.flatMap(({ paths }) => paths)) {
+    const id = ids.at(-1) ?? (operation.operationId === 'readUser' ? listedId : undefined)
+    const values = { id, limit: 100 }
     operation.parameters = operation.parameters.map((parameter) =>
       parameter.name in values
         ? { ...parameter, schema: { ...parameter.schema, default: values[parameter.name] } }

@@ -73,7 +73,7 @@ describeBrowser('the page', () => {
     page.on('request', (request) => {
       const here = /^(http:\/\/127\.0\.0\.1:|data:)/.test(request.url())
       if (!here) warnings.push(`a request to ${request.url()}`)
-      sent.push(request.url())
+      sent.push(request.url() + (request.postData() ?? ''))
     })
     await visit(SIZES.desktop)
   })
@@ -180,15 +180,24 @@ describeBrowser('the page', () => {
       expect(await entries().allInnerTexts()).toEqual([SUMMARY.renameUser])
     })
 
-    test('keeps the log-in in sight', async () => {
-      expect(await logIn()).toBe(`Logged in as ${ADA}`)
-      await first('listUsers')
-      await page.evaluate(`${INSIDE}.querySelector('main').scrollTo(0, 1e6)`)
-      for (const part of [said(), button('Log out')]) {
-        const { x, y, width, height } = (await part.boundingBox())!
-        expect(Math.min(x, y)).toBeGreaterThanOrEqual(0)
-        expect(x + width).toBeLessThanOrEqual(viewport.width)
-        expect(y + height).toBeLessThanOrEqual(viewport.height)
+    test('keeps the log-in in sight, and after a click on Execute the status and the response, without a jump', async () => {
+      expect(await logIn(` ${ADA} `)).toBe(`Logged in as ${ADA}`) // an email is trimmed
+      const response = page.locator('.response-message, api-request syntax-highlighter[mime-type]')
+      const main = `${INSIDE}.querySelector('main')`
+      for (const operation of ['listUsers', 'createUser'] as const) {
+        await open(operation)
+        for (const [block, moved] of Object.entries({ end: 1, start: 0 })) {
+          const scroll = `${main}.querySelector('.btn-execute').scrollIntoView({ block: '${block}' })`
+          const top = await page.evaluate<number>(`${scroll}; ${main}.scrollTop`)
+          await execute()
+          expect(await page.evaluate(`Math.sign(${main}.scrollTop - ${top})`)).toBe(moved)
+          for (const part of [said(), button('Log out'), ...(await response.all())]) {
+            const { x, y, width, height } = (await part.boundingBox())!
+            expect(Math.min(x, y)).toBeGreaterThanOrEqual(0)
+            expect(x + width).toBeLessThanOrEqual(viewport.width)
+            expect(y + Math.min(height, 70)).toBeLessThanOrEqual(viewport.height)
+          }
+        }
       }
     })
 
@@ -242,8 +251,11 @@ describeBrowser('the page', () => {
       expect(await values()).toEqual(['', '', ''])
     })
 
-    test('fills in no user who was not created here, and sends nothing without an id', async () => {
+    test('fills in no user who was not created here, except to read the first of the list; sends nothing without an id', async () => {
       await logIn()
+      const [{ id }] = JSON.parse((await first('listUsers')).shown)
+      await store().remove(id)
+      expect(await first('readUser')).toMatchObject({ status: 404 })
       sent.length = 0
       for (const operation of ['readUser', 'renameUser', 'deleteUser'] as const) {
         await open(operation)
@@ -278,7 +290,7 @@ describeBrowser('the page', () => {
       await store().remove(id)
     })
 
-    test('what is typed in is sent, and the message of a 400 is shown', async () => {
+    test('what is typed in is sent as it is, and the message of a 400 is shown', async () => {
       await logIn()
       const grace = newUser()
       await open('createUser')
@@ -288,6 +300,13 @@ describeBrowser('the page', () => {
       await body().fill(JSON.stringify({ email: ADA }))
       expect(await execute()).toMatchObject({ status: 400, shown })
       expect(await store().findByEmail(grace.email)).toMatchObject(grace)
+      const texts = ["{'name': 'x'}", '{name: "x"}', '{"name": 7,}', '12345678901234567890']
+      for (const text of texts) {
+        await body().fill(text)
+        const shown = expect.stringMatching(/"the body (is not valid JSON|must be)/)
+        expect(await execute()).toEqual({ status: 400, shown })
+        expect(sent.at(-1)!.split('/users')[1]).toBe(text)
+      }
     })
 
     test('the log-in survives a reload, and can be undone for good', async () => {

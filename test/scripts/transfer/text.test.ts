@@ -32,11 +32,13 @@ const utf16 = (text: string) => Buffer.from(`\uFEFF${text}`, 'utf16le')
 test.each<[string, Buffer, string | undefined]>([
   ['utf-8', Buffer.from('name,email\nZo\xc3\xab,a\nB\xff,b\nC,c\n', 'latin1'), undefined],
   ['utf-8', Buffer.from('name,email\nZoe,a\nB,b\xc3', 'latin1'), undefined],
+  ['utf-8', Buffer.from('name,email\nZoe,a\n\x83\x81\x81\x5b,b\n', 'latin1'), undefined],
   ['utf-16le', utf16('name,email\nZoë,a\nA\uD800B,b\nC,c\n'), undefined],
   ['utf-16le', utf16('name,email\nZoë,a\nB,b').subarray(0, -1), undefined],
   ['shift_jis', Buffer.from('name,email\nZoe,a\nB\x81\xff,b\nC,c\n', 'latin1'), 'shift_jis'],
 ])('what is not valid %s ends the file after the line before', async (name, file, encoding) => {
-  const advice = name === 'utf-8' ? 'perhaps --encoding windows-1252' : 'see --encoding'
+  const mayBeWindows = name === 'utf-8' && !file.includes(0x81)
+  const advice = mayBeWindows ? 'perhaps --encoding windows-1252' : 'see --encoding'
   for (const size of [5, 1_000]) {
     const found: Line[] = []
     const reading = read(readCsv, file, size, encoding, found)
