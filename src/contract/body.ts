@@ -73,8 +73,8 @@ const parseJson = bodyParser({
 
 /** The body of a request, parsed; undefined if it is empty. @throws Failure 400 */
 async function parse(req: Request): Promise<unknown> {
-  let isValid: boolean | undefined // the body arrives in one piece, in a buffer that is used again
-  req.once('data', (bytes: Buffer) => (isValid = isUtf8(bytes)))
+  let bytes: Buffer | undefined // the body arrives in one piece
+  req.once('data', (chunk: Buffer) => (bytes = chunk))
   // Not the context of Koa, which lives until the client has read the response.
   const request: { body?: unknown; rawBody?: string } = {}
   try {
@@ -83,8 +83,8 @@ async function parse(req: Request): Promise<unknown> {
     throw unreadable(error as Error)
   }
   // koa-bodyparser replaces what is not UTF-8.
-  if (isValid === false) throw invalid('the body is not valid UTF-8')
-  return isValid && request.body
+  if (bytes && !isUtf8(bytes)) throw invalid('the body is not valid UTF-8')
+  return bytes && request.body
 }
 
 function unreadable(error: Error): Failure {

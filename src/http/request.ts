@@ -24,11 +24,9 @@ export class Request extends IncomingMessage {
 
   /** In bytes. A larger body is not kept. */
   readonly bodyLimit: number = 0
-  readonly buffers: Buffers | undefined
   /** Whether the body has more bytes than `bodyLimit`, or too many chunks. */
   isTooLarge = false
   #body = EMPTY
-  #buffer: Buffer | undefined
   #length = 0
   #chunks = 0
   #upgrade = false
@@ -55,28 +53,20 @@ export class Request extends IncomingMessage {
   }
 
   #append(chunk: Buffer, length: number): void {
-    if (this.#length === 0 && length <= LIMITS.largeBody) {
-      this.#body = chunk // most bodies are one short chunk
+    if (this.#length === 0) {
+      this.#body = chunk // most bodies are one chunk
     } else {
-      if (length > this.#body.length) this.#grow(length)
+      const size = Math.min(2 * length, this.bodyLimit)
+      if (length > this.#body.length) this.#body = Buffer.concat([this.#body], size)
       chunk.copy(this.#body, this.#length)
     }
     this.#length = length
-  }
-
-  #grow(length: number): void {
-    if (length > LIMITS.largeBody) this.#buffer ??= this.buffers?.take()
-    const larger = this.#buffer ?? Buffer.allocUnsafeSlow(Math.min(2 * length, this.bodyLimit))
-    this.#body.copy(larger)
-    this.#body = larger
   }
 
   /** Drops the body of a client that has left: its handler may still wait for the store. */
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#body = EMPTY
     this.read()
-    if (this.#buffer) this.buffers?.give(this.#buffer)
-    this.#buffer = undefined
     super._destroy(error, done)
   }
 
@@ -119,18 +109,3 @@ export class Request extends IncomingMessage {
 }
 
 const EMPTY: Buffer = Buffer.alloc(0)
-
-type Buffers = ReturnType<typeof createBuffers>
-
-/**
- * Buffers for large bodies, used again and again: dropped ones would pile up until the garbage collector frees them,
- * while clients come and go.
- */
-export function createBuffers(size: number, count: number) {
-  const free: Buffer[] = []
-  return {
-    /** Undefined if all are in use. */
-    take: () => free.pop() ?? (count-- > 0 ? Buffer.allocUnsafeSlow(size) : undefined),
-    give: (buffer: Buffer) => void free.push(buffer),
-  }
-}

@@ -9,7 +9,7 @@ import { parserFailure, refuse, type Failure } from './failure.ts'
 import type { HostCheck } from './hosts.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { refusalOf } from './refusal.ts'
-import { createBuffers, Request } from './request.ts'
+import { Request } from './request.ts'
 
 /** Called for the log and the metrics. */
 export interface Observer {
@@ -54,12 +54,10 @@ export function createServer(
     if (refusal || upgrade || expect || connections.areDraining()) connection?.closeAfterNewest()
   }
 
-  const buffers = createBuffers(bodyLimit, limits.maxConnections)
   const server = http.createServer({
     ...limits,
     IncomingMessage: class extends Request {
       override readonly bodyLimit = bodyLimit
-      override readonly buffers = buffers
     },
     requireHostHeader: false, // refusal.ts checks it: Node's own response has no body
   })
