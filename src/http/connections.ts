@@ -164,6 +164,7 @@ export function createConnections({ maxConnections, maxWaitingRequests, maxStart
     areDraining: () => state !== 'open',
 
     add(socket: Socket): void {
+      void socket.remoteAddress // Node keeps it; when the client has left, the kernel does not know it any more
       if (open.size < maxConnections) return accept(socket)
       const [oldest] = held
       if (held.size >= maxConnections && held.delete(oldest!)) oldest!.destroy()
