@@ -6,21 +6,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { startProxy } from './support/mongodb-proxy.ts'
-import { killPrograms, serve } from './support/program.ts'
+import { killPrograms, runToEnd, serve } from './support/program.ts'
 import { root } from './support/readme.ts'
-import { send } from './support/service.ts'
-import { describeMongodb, mongodbPlace } from './support/stores.ts'
+import { send, useService } from './support/service.ts'
+import { describeMongodb, mongodbPlace, sqlitePlace, useStore } from './support/stores.ts'
 
 const runbook = readFileSync(join(root, 'k8s/runbook.md'), 'utf8')
 const rule = readFileSync(join(root, 'k8s/components/monitoring/prometheusrule.yaml'), 'utf8')
 const { spec } = parse(rule) as {
-  spec: { groups: { rules: { alert?: string; annotations?: { runbook_url: string } }[] }[] }
+  spec: { groups: { rules: Rule[] }[] }
 }
+type Rule = { alert?: string; for?: string; annotations?: { runbook_url: string } }
+const alerts = spec.groups.flatMap(({ rules }) => rules).filter(({ alert }) => alert)
 
 test('each alert has a section of the runbook, and each section an alert', () => {
   const [, ...sections] = runbook.split(/^## (?=UsersService)/m)
   const names = sections.map((text) => text.split('\n')[0]!)
-  const alerts = spec.groups.flatMap(({ rules }) => rules).filter(({ alert }) => alert)
   expect(alerts.map(({ alert }) => alert)).toEqual(names)
   const urls = names.map((name) =>
     expect.stringMatching(`^https:.*/runbook.md#${name.toLowerCase()}$`),
@@ -32,7 +33,12 @@ test('each alert has a section of the runbook, and each section an alert', () =>
   }
 })
 
-const testPromtool = spawnSync('promtool', ['--version']).status === 0 ? test : test.skip
+test('the summary of an alert without `for` has no figure: at first it would be too low', () => {
+  expect(JSON.stringify(alerts.filter((alert) => !alert.for))).not.toContain('$value')
+})
+
+const hasTool = (tool: string) => spawnSync(tool, ['--version']).status === 0
+const testPromtool = ['promtool', 'jq'].every(hasTool) ? test : test.skip
 const folder = mkdtempSync(join(tmpdir(), 'alerts-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -48,6 +54,20 @@ testPromtool('the queries of the runbook are valid', () => {
   const rules = queries.map(([, expr], i) => ({ record: `query_${i}`, expr }))
   const files = { 'queries.yml': { groups: [{ name: 'runbook', rules }] } }
   expect(promtool(['check', 'rules', 'queries.yml'], files)).toMatch(/SUCCESS: \d\d/)
+})
+
+const service = useService(useStore(sqlitePlace))
+
+testPromtool('the runbook counts requests by address, and says how long they take', async () => {
+  for (let i = 0; i < 3; i += 1) await service().send('GET /users')
+  await service().exchange('nonsense\r\n\r\n')
+  const lines = service().lines.map((line) => JSON.stringify(line))
+  writeFileSync(join(folder, 'service.log'), ['no JSON', ...lines].join('\n'))
+  const commands = runbook.match(/(?<=^```sh\n)jq .*?(?=^```$)/gms)!
+  const [counts, times] = commands.map((jq) => runToEnd('sh', ['-c', jq], { cwd: folder }))
+  expect(counts).toMatch(/^ *3 127.0.0.1 listUsers 200\n *1 127.0.0.1 400 HPE_INVALID_METHOD\n$/)
+  const p99 = Math.max(...service().lines.map(({ ms }) => Number(ms ?? 0)))
+  expect(JSON.parse(times!)).toEqual({ operation: 'listUsers', requests: 3, p99 })
 })
 
 /**
@@ -172,9 +192,13 @@ const CASES: Record<string, string> = {
     http_request_duration_seconds_bucket{job="users-service", namespace="other", status="500", le="1"} 0+9x340
     http_request_duration_seconds_bucket{job="users-service", namespace="other", status="500", le="+Inf"} 0+9x340
     http_request_duration_seconds_bucket{job="users-service", namespace="other", operation="listUsers", le="1"} 0+9x340
-    http_request_duration_seconds_bucket{job="users-service", namespace="other", operation="listUsers", le="+Inf"} 0+9x340`,
+    http_request_duration_seconds_bucket{job="users-service", namespace="other", operation="listUsers", le="+Inf"} 0+9x340
+    http_request_duration_seconds_bucket{job="users-service", namespace="burst, then 3 in a quiet time", le="0.5"} 0+9x39 360x3 369+9x19 541+1x3 544+1x3 547+1x3 550+1x270
+    http_request_duration_seconds_bucket{job="users-service", namespace="burst, then 3 in a quiet time", le="1"} 0+9x63 568+1x280
+    http_request_duration_seconds_bucket{job="users-service", namespace="burst, then 3 in a quiet time", le="+Inf"} 0+9x63 568+1x280`,
   'UsersServiceRefusesTokens: many invalid tokens, not expired ones': `
-    tokens_refused_total{job="users-service", namespace="users", reason="invalid"} 0x39 0+30x99 3000x200
+    tokens_refused_total{job="users-service", namespace="users", reason="invalid"} 0x39 0+300x99 30000x200
+    tokens_refused_total{job="users-service", namespace="burst", reason="invalid"} 0x39 0+3000x3 9000x300
     tokens_refused_total{job="users-service", namespace="other", reason="expired"} 0+30x340`,
   'UsersServiceEventLoopLag: more than 0.1 s': `
     nodejs_eventloop_lag_p99_seconds{job="users-service", namespace="users"} 0.01x39 0.2x99 0.01x200
@@ -205,3 +229,13 @@ const CASES: Record<string, string> = {
 testPromtool.each(Object.entries(CASES))('%s', (rule, series) => {
   expectAlerts(series, { '9m': [], '34m': [rule.replace(/:.*/, ' users')], '70m': [] })
 })
+
+testPromtool.each(['UsersServiceSlow', 'UsersServiceRefusesTokens'])(
+  '%s fires 2 minutes after the start of what goes on, and never for a burst of 45 s',
+  (rule) => {
+    const series = Object.entries(CASES).find(([name]) => name.startsWith(rule))![1]
+    const times = Array.from({ length: 60 }, (_, i) => 600 + 15 * i)
+    const expected = times.map((time) => [`${time}s`, time < 720 ? [] : [`${rule} users`]])
+    expectAlerts(series, Object.fromEntries(expected))
+  },
+)

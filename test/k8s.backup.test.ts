@@ -1,6 +1,6 @@
 // The script of the job that backs up every night. (Its manifests: k8s.test.ts.)
 import { expect, test } from '@jest/globals'
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { parse } from 'yaml'
@@ -17,7 +17,7 @@ const [shell, ...args] = parse(cronjob).spec.jobTemplate.spec.template.spec.cont
 describeStores((kind) => {
   const { at, file, folder } = useTransfers()
 
-  test('the script of the job keeps the latest seven copies', async () => {
+  test('the script of the job keeps the latest seven copies, and all when it fails', async () => {
     const place = at(kind)
     const store = await openStore(place)
     const { email } = await store.create(newUser())
@@ -33,11 +33,13 @@ describeStores((kind) => {
     const PATH = `${bin}:${process.env['PATH']}`
     const MONGODB_URI_FILE = place.mongodbUri ? file('uri', place.mongodbUri) : ''
     const env = { PATH, DATA_DIR: place.dataDir, MONGODB_URI_FILE }
-    runToEnd(shell, args, { cwd: folder(), env })
-    const copies = readdirSync(folder())
-      .filter((name) => name.endsWith(ending))
-      .toSorted()
-    expect(copies).toEqual([...old.slice(3), expect.stringMatching(/^users-\d/)])
-    expect(String(gunzipSync(readFileSync(join(folder(), copies[6]!))))).toContain(email)
+    const run = (more: object) => runToEnd(shell, args, { cwd: folder(), env: { ...env, ...more } })
+    const copies = () => runToEnd('ls', [folder()]).match(/^users-.*gz$/gm)!
+    const nowhere = { DATA_DIR: '/nowhere', MONGODB_URI_FILE: MONGODB_URI_FILE && '/nowhere' }
+    expect(() => run(nowhere)).toThrow('/nowhere')
+    expect(copies()).toEqual(old)
+    run({})
+    expect(copies()).toEqual([...old.slice(3), expect.stringMatching(/^users-\d/)])
+    expect(String(gunzipSync(readFileSync(join(folder(), copies()[6]!))))).toContain(email)
   })
 })

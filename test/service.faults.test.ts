@@ -185,6 +185,12 @@ describe('writes get 500 while reads continue, and succeed again afterwards:', (
   })
 })
 
+testAsRoot('a start on a full disk says that the disk is full', async () => {
+  const service = serveAt(at(tmpfsPlace('16k'))) // less than SQLite needs beside the database
+  expect(await service.ended).toBe(1)
+  expect(service.output.stderr).toMatch(/^cannot open SQLite in .*: the disk is full: disk I\/O/)
+})
+
 describe('MongoDB under load', () => {
   const testDocker = process.env['MONGODB_IN_CONTAINER'] === undefined ? test.skip : test
   const stops = ['stops', 'kill', 'start'] as const

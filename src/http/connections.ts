@@ -185,6 +185,7 @@ export function createConnections(
     areDraining: () => state !== 'open',
 
     add(socket: Socket): void {
+      void socket.remoteAddress // Node keeps it; when the client has left, the kernel does not know it any more
       if (open.size < maxConnections) return accept(socket)
       if (held.size >= maxHeldConnections) return void socket.destroy()
       socket.once('close', () => held.delete(socket))

@@ -18,7 +18,7 @@ export interface Observer {
   /** Its response has ended, or its connection has closed. */
   onResponse: (request: Request, response: ServerResponse) => void
   /** Input that is not valid HTTP was rejected. */
-  onMalformed: (failure: Failure, id: string, code: string) => void
+  onMalformed: (failure: Failure, id: string, code: string, socket: Socket) => void
 }
 
 interface Options {
@@ -81,7 +81,8 @@ export function createServer(
       const isParserError = /^(HPE|ERR_HTTP)_/.test(error.code ?? '') // otherwise the connection broke
       if (!connection || !isParserError) return void socket.destroy()
       const [failure, id] = [parserFailure(error), randomUUID()]
-      if (connection.reject(failure, id)) observer?.onMalformed(failure, id, error.code ?? '')
+      if (connection.reject(failure, id))
+        observer?.onMalformed(failure, id, error.code ?? '', socket)
     })
 
   return {

@@ -1,6 +1,7 @@
 // The request log: an id, a line and metrics for each request. Never a token, a body or a query.
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type Koa from 'koa'
 import type { Failure } from '../http/failure.ts'
 import type { Request } from '../http/request.ts'
@@ -11,16 +12,18 @@ import type { Metrics } from './metrics.ts'
 /** Writes to the log and the metrics. */
 export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metrics }) {
   function onResponse(request: Request, response: ServerResponse): void {
-    const { id, trace, method = '', operation, refused, userId, cause, startTime } = request
+    const { id, trace, refused, userId: user, cause, startTime } = request
+    const { method = '', operation = 'none' } = request
+    const { remoteAddress } = request.socket
     const status = response.headersSent ? response.statusCode : undefined
     const ms = Math.round((performance.now() - startTime) * 1000) / 1000
-    const labels = { operation: operation ?? 'none', method, status: String(status ?? 'none') }
+    const labels = { operation, method, status: String(status ?? 'none') }
     metrics.requestEnded(labels, ms / 1000)
     if (refused) metrics.refused(refused)
     const path = rawPath(request.url ?? '')
     const location = response.getHeader('Location') // of a user that was created
     const outcome = { location, status, refused, cause, ms }
-    const line = { id, trace_id: trace, user: userId, method, path, ...outcome }
+    const line = { id, trace_id: trace, remoteAddress, user, method, path, operation, ...outcome }
     if (!response.writableFinished) log.warn(line, 'response aborted')
     else if (response.statusCode >= 500) log.error(line, 'request')
     else log.info(line, 'request')
@@ -36,8 +39,8 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
       response.setHeader('X-Request-Id', request.id)
       response.setHeader('X-Content-Type-Options', 'nosniff')
     },
-    onMalformed({ status }: Failure, id: string, code: string): void {
-      log.warn({ id, status, code }, 'rejected malformed HTTP')
+    onMalformed({ status }: Failure, id: string, code: string, { remoteAddress }: Socket): void {
+      log.warn({ id, remoteAddress, status, code }, 'rejected malformed HTTP')
     },
     /** The service failed to serve a request. Its line has the cause, because the log leaves out repeated errors. */
     onFailure: ({ message, cause }: Failure, ctx: Koa.Context): void => {

@@ -89,7 +89,7 @@ describe.each(TYPES)('a list as %s', (type) => {
     },
   )
 
-  test('is fetched no faster than the client reads, and no further when the client leaves', async () => {
+  test('is fetched no faster than the client reads, and no further when the client leaves; the log has its address', async () => {
     const { store, seen } = storeOf(1_000_000)
     const service = await startService(store)
     const socket = net.connect(service.port, '127.0.0.1').pause()
@@ -106,7 +106,7 @@ describe.each(TYPES)('a list as %s', (type) => {
     expect(seen.fetched).toBeLessThanOrEqual(fetched + 1)
     expect(fetched).toBeLessThan(50_000)
     await service.close()
-    expect(service.lines).toMatchObject([{ level: 40, msg: 'response aborted' }])
+    expect(service.lines).toMatchObject([{ msg: 'response aborted', remoteAddress: '127.0.0.1' }])
   })
 
   test('is a 500, with none of the headers of a list, when it fails at once', async () => {

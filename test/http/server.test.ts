@@ -172,16 +172,20 @@ describe('the log', () => {
     return service().lines
   }
 
-  test('has a line for each request, with its id, method, path, status and time', async () => {
-    const answered = { id: expect.any(String), ms: expect.any(Number), level: 30 }
+  const remoteAddress = '127.0.0.1'
+
+  test('has a line for each request, with its id, address, method, path, operation, status and time', async () => {
+    const answered = { id: expect.any(String), ms: expect.any(Number), level: 30, remoteAddress }
     expect(await logged('GET /users?email=ada@example.com')).toMatchObject([
-      { ...answered, method: 'GET', path: '/users', status: 200 },
+      { ...answered, method: 'GET', path: '/users', operation: 'listUsers', status: 200 },
     ])
+    const none = { ...answered, operation: 'none' } // as in the metrics
     expect(await logged('GET /users', { authorization: undefined })).toMatchObject([
-      { ...answered, method: 'GET', path: '/users', status: 401, refused: 'missing' },
+      { ...none, method: 'GET', path: '/users', status: 401, refused: 'missing' },
     ])
-    expect(await logged('PATCH /nothing')).toMatchObject([
-      { ...answered, method: 'PATCH', path: '/nothing', status: 404 },
+    const headers = { 'x-forwarded-for': '203.0.113.7' } // not believed
+    expect(await logged('PATCH /nothing', { headers })).toMatchObject([
+      { ...none, method: 'PATCH', path: '/nothing', status: 404 },
     ])
   })
 

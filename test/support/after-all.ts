@@ -9,9 +9,9 @@ export default async function afterAllTests(): Promise<void> {
   if (spawnSync('kubectl', ['version', '--client']).status !== 0) {
     console.error('\nTHE MANIFESTS WERE NOT TESTED: no kubectl')
   }
-  if (spawnSync('promtool', ['--version']).status !== 0) {
-    console.error('\nTHE ALERTS WERE NOT TESTED: no promtool')
-  }
+  for (const tool of ['promtool', 'jq'])
+    if (spawnSync(tool, ['--version']).status !== 0)
+      console.error(`\nTHE ALERTS AND THE RUNBOOK WERE NOT TESTED: no ${tool}`)
   const reason = process.env['MONGODB_MISSING']
   if (reason) console.error(`\nMongoDB WAS NOT TESTED: no MONGODB_URI, and no container: ${reason}`)
 }

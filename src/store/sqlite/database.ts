@@ -1,6 +1,6 @@
 // Opens and copies the database file. Knows nothing of users but their table.
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
-import { closeSync, constants, existsSync, lstatSync, mkdirSync, openSync, statSync } from 'node:fs'
+import fs, { closeSync, constants, existsSync, lstatSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreFailure } from '../user-store.ts'
@@ -39,7 +39,7 @@ export async function openDatabase(file: string): Promise<DatabaseSyncInstance> 
 export async function freezeSqlite(file: string) {
   for (const suffix of SUFFIXES) checkOwner(file + suffix)
   const db = new DatabaseSync(file)
-  const logSize = () => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  const logSize = () => lstatSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
   const emptyLog = (then: string) =>
     retryWhileBusy(() => {
       db.exec(`PRAGMA wal_checkpoint; PRAGMA wal_checkpoint(TRUNCATE); ${then}`)
@@ -61,14 +61,14 @@ export async function retryWhileBusy<T>(call: () => T, task?: string): Promise<T
     try {
       return call()
     } catch (error) {
-      if (!isBusy(error) || performance.now() >= deadline) throw new StoreFailure(error, task)
+      if (codeOf(error) !== BUSY || performance.now() >= deadline)
+        throw new StoreFailure(error, task)
     }
   }
 }
 
-const BUSY = 5 // https://www.sqlite.org/rescode.html; the low byte is the primary code
-const isBusy = (error: unknown): boolean =>
-  ((error as { errcode?: number }).errcode ?? 0) % 256 === BUSY
+const [BUSY, IOERR] = [5, 10] // https://www.sqlite.org/rescode.html; the low byte is the primary code
+const codeOf = (error: unknown): number => ((error as { errcode?: number }).errcode ?? 0) % 256
 
 /**
  * The files that SQLite opens: the database, and what it finds beside it. A planted journal would rewrite the
@@ -105,6 +105,9 @@ function open(file: string): DatabaseSyncInstance {
     return db
   } catch (error) {
     db.close()
-    throw error
+    // SQLite says only `disk I/O error` when the disk has no room for the file `-shm`, of 32 KiB.
+    const { bavail, bsize } = fs.statfsSync(dirname(file))
+    const isFull = codeOf(error) === IOERR && bavail * bsize < 32_768
+    throw isFull ? new Error('the disk is full: disk I/O error', { cause: error }) : error
   }
 }
