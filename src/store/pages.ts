@@ -9,12 +9,12 @@ export async function* pagesOf(
   store: Pick<UserStore, 'list'>,
   { after = '', ids }: ListQuery = {},
 ): AsyncGenerator<User[]> {
-  for (let isAtEnd = false; !isAtEnd;) {
+  for (;;) {
     const idsLeft = ids?.filter((id) => id > after)
     if (idsLeft?.length === 0) return
     const { users, isLast } = await store.list(ids ? { ids: idsLeft } : { after })
-    isAtEnd = isLast
-    after = users.at(-1)?.id ?? after
+    after = users.at(-1)?.id ?? after // before `yield`, after which the caller may have changed the array
     if (users.length > 0) yield users
+    if (isLast) return
   }
 }
