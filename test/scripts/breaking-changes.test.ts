@@ -96,17 +96,27 @@ test.each(rowsOf(HARMLESS))('no client would break when %s', (_, changes) => {
 const major = Number(contract().info.version.split('.')[0])
 
 test.each([
+  ['fails', 1, `${major}.0.0`],
   ['fails', 1, `${major}.99.0`],
-  ['passes', 0, `${major + 1}.0.0`],
-])('npm run check lists a path that is gone and %s with %d, for %s', (_, code, version) => {
-  const folder = mkdtempSync(join(tmpdir(), 'users-service-'))
-  mkdirSync(join(folder, 'src/contract'), { recursive: true })
-  writeFileSync(join(folder, 'src/contract/released.yaml'), stringify(contract()))
-  writeFileSync(join(folder, 'openapi.yaml'), stringify(changed('paths /login -')))
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ version }))
-  const program = join(root, 'dist/scripts/check-contract.js')
-  const options = { cwd: folder, encoding: 'utf8', timeout: 120_000 } as const // see runToEnd
-  const { status, stderr } = spawnSync(process.execPath, [program], options)
-  rmSync(folder, { recursive: true })
-  expect([status, stderr]).toEqual([code, expect.stringMatching(/^paths \/login: is gone/)])
-})
+  ['passes', 0, `${major + 1}.0.0-0`],
+])(
+  'after a release, npm run check lists a path that is gone and %s with %d, for %s',
+  (_, code, version) => {
+    const folder = mkdtempSync(join(tmpdir(), 'users-service-'))
+    const image = 'k8s/components/image'
+    for (const path of ['src/contract', image]) mkdirSync(join(folder, path), { recursive: true })
+    const write = (path: string, text: string) => writeFileSync(join(folder, path), text)
+    const run = (script: string, version: string, contract: Any) => {
+      write('package.json', JSON.stringify({ version }))
+      write('openapi.yaml', stringify(contract))
+      const program = join(root, `dist/scripts/${script}.js`)
+      const options = { cwd: folder, encoding: 'utf8', timeout: 120_000 } as const // see runToEnd
+      return spawnSync(process.execPath, [program], options)
+    }
+    write(`${image}/kustomization.yaml`, 'newTag: 1.0.0')
+    expect(run('release', `${major}.0.0`, contract()).status).toBe(0)
+    const { status, stderr } = run('check-contract', version, changed('paths /login -'))
+    rmSync(folder, { recursive: true })
+    expect([status, stderr]).toEqual([code, expect.stringMatching(/^paths \/login: is gone/)])
+  },
+)
