@@ -116,7 +116,8 @@ const cases = documented.flatMap((one) =>
 )
 
 describe('the response', () => {
-  test.each(cases)('$title', async ({ one, status, headers, value, script }) => {
+  test.each(cases)('$title', async ({ title, one, status, headers, value, script }) => {
+    if (!scripts[script]) throw new Error(`add a script that leads to this response: '${title}'`)
     await inScene(one, script, async (scene) => {
       const actual = await scripts[script]!(scene, value)
       expect(actual.status).toBe(Number(status))
