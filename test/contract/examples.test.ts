@@ -10,6 +10,7 @@ import type { User } from '../../src/store/user-store.ts'
 import { documented, resolve, type Documented } from '../support/contract.ts'
 import { failing } from '../support/failing-store.ts'
 import { CHUNKED, login } from '../support/hostile.ts'
+import { withNumberedIds } from '../support/readme.ts'
 import {
   responsesIn,
   BODY_LIMIT,
@@ -230,14 +231,9 @@ async function inScene(
 /** A value with its ids numbered, and with a token as its header and its claims, the times as a duration. */
 function comparable(json: Any): Any {
   if (json === undefined) return undefined
-  const ids: string[] = []
   const text = JSON.stringify(json?.token ? { token: contentOf(json.token) } : json)
   return JSON.parse(
-    text
-      .replaceAll(/\b[0-9a-f]{24}\b/g, (id) => {
-        if (!ids.includes(id)) ids.push(id)
-        return `id ${ids.indexOf(id)}`
-      })
+    withNumberedIds(text)
       .replace(/^"[0-9a-f-]{36}"$/, '"request id"')
       .replace(/^"\\"[\w-]{43}\\""$/, '"ETag"'),
   )

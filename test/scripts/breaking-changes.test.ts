@@ -1,12 +1,11 @@
 // Changes to openapi.yaml that break a client, and changes that do not.
 import { expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { breakingChanges } from '../../scripts/breaking-changes.ts'
-import { root } from '../support/readme.ts'
+import { newFolder, root } from '../support/readme.ts'
 
 type Any = any // eslint-disable-line -- a change can be anywhere
 
@@ -102,7 +101,7 @@ test.each([
 ])(
   'after a release, npm run check lists a path that is gone and %s with %d, for %s',
   (_, code, version) => {
-    const folder = mkdtempSync(join(tmpdir(), 'users-service-'))
+    const folder = newFolder()
     const image = 'k8s/components/image'
     for (const path of ['src/contract', image]) mkdirSync(join(folder, path), { recursive: true })
     const write = (path: string, text: string) => writeFileSync(join(folder, path), text)
@@ -116,7 +115,6 @@ test.each([
     write(`${image}/kustomization.yaml`, 'newTag: 1.0.0')
     expect(run('release', `${major}.0.0`, contract()).status).toBe(0)
     const { status, stderr } = run('check-contract', version, changed('paths /login -'))
-    rmSync(folder, { recursive: true })
     expect([status, stderr]).toEqual([code, expect.stringMatching(/^paths \/login: is gone/)])
   },
 )

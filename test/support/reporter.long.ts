@@ -1,13 +1,12 @@
 // A run of jest in which a test file never ends.
 import { expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from './readme.ts'
+import { newFolder, root } from './readme.ts'
 
 test('a run ends with 1, and names the file that does not end', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'users-service-'))
+  const folder = newFolder()
   const reporters = [[join(root, 'test/support/reporter.mjs'), { minutes: 0.75 }]]
   const files = {
     'package.json': JSON.stringify({ jest: { reporters, maxWorkers: 2 } }),
@@ -17,7 +16,6 @@ test('a run ends with 1, and names the file that does not end', () => {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
   const options = { cwd: folder, encoding: 'utf8' } as const
   const { status, stderr } = spawnSync(join(root, 'node_modules/.bin/jest'), options)
-  rmSync(folder, { recursive: true })
   const hanging = `These files did not end:\n${join(folder, 'hangs.test.js')}\n`
   expect([status, stderr]).toEqual([1, `\nNothing was reported for 0.75 minutes. ${hanging}`])
 })
