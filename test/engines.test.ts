@@ -1,10 +1,9 @@
 // The lowest versions of Node: they are the same wherever they are named, and older ones are refused.
 import { expect, test } from '@jest/globals'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runToEnd } from './support/program.ts'
-import { root } from './support/readme.ts'
+import { newFolder, root } from './support/readme.ts'
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } }
@@ -21,12 +20,11 @@ test.each([
 })
 
 test('npm ci fails on an older version', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'users-service-'))
+  const folder = newFolder()
   for (const file of ['package-lock.json', '.npmrc']) cpSync(join(root, file), join(folder, file))
   writeFileSync(join(folder, 'package.json'), read('package.json').replace(engines.node, '>=99'))
   const install = () => runToEnd('npm', ['ci', '--dry-run', '--ignore-scripts'], { cwd: folder })
   expect(install).toThrow('Unsupported engine')
-  rmSync(folder, { recursive: true })
 })
 
 test('the image is built with npm ci and its settings', () => {

@@ -1,10 +1,9 @@
 // Imports go one way (CONTRIBUTING.md), and a new file may import from another folder only what a rule allows.
 import { expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
-import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, cpSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { root } from './support/readme.ts'
+import { newFolder, root } from './support/readme.ts'
 
 const REFUSED = [
   'new.ts imports ./main.ts',
@@ -37,7 +36,7 @@ const ALLOWED = [
 ]
 
 test('oxlint refuses every import that no rule allows, and no other', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'users-service-'))
+  const folder = newFolder()
   cpSync(join(root, '.oxlintrc.json'), join(folder, '.oxlintrc.json'))
   for (const line of [...REFUSED, ...ALLOWED]) {
     const [path, imported] = line.split(' imports ') as [string, string]
@@ -47,7 +46,6 @@ test('oxlint refuses every import that no rule allows, and no other', () => {
   }
   const oxlint = join(root, 'node_modules/.bin/oxlint')
   const { stdout } = spawnSync(oxlint, ['--format=unix'], { cwd: folder, encoding: 'utf8' })
-  rmSync(folder, { recursive: true })
   const found = stdout.matchAll(/^src\/(.*?):.* '(.*)' import is restricted/gm)
   const refused = [...found].map(([, path, imported]) => `${path} imports ${imported}`)
   expect(refused.sort()).toEqual(REFUSED.toSorted())

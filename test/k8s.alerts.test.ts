@@ -109,7 +109,7 @@ describeMongodb('on the metrics of a service that could not reach MongoDB for a 
     for (const counts of [idle, worked, failed]) {
       if (counts === failed) proxy.be('cut')
       await Promise.all(REQUESTS.map((line) => send(port, line)))
-      const metrics = await (await fetch(`${service.ops()}/metrics`)).text()
+      const metrics = (await service.probe('/metrics')).text
       for (const [, name, labels = '', count] of metrics.matchAll(COUNTS)) {
         counts![`${name}{${labels}`] = Number(count)
       }

@@ -2,11 +2,10 @@
 // built; readme.long.ts runs the commands exactly as they are written, and the TypeScript.
 import { describe, expect, test } from '@jest/globals'
 import fs from 'node:fs'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createUsersClient } from '../src/client/client.ts'
 import { VARIABLES } from '../src/config.ts'
-import { blocks, firstCalls, root, useReadme } from './support/readme.ts'
+import { blocks, firstCalls, newFolder, root, useReadme } from './support/readme.ts'
 import { serve } from './support/program.ts'
 import { mongodbPlace, sqlitePlace, usersAt } from './support/stores.ts'
 
@@ -30,7 +29,7 @@ describe('README.md', () => {
 
   testMongodb('export and import copy all users to MongoDB', async () => {
     const target = mongodbPlace()
-    const folder = fs.mkdtempSync(join(tmpdir(), 'users-service-'))
+    const folder = newFolder()
     const { code } = blocks.find((block) => block.code.includes('npm run export-users'))!
     const script = withoutBuild(code)
       .replaceAll('users.ndjson', join(folder, 'users.ndjson'))
@@ -40,22 +39,20 @@ describe('README.md', () => {
     const moved = { name: 'Ada', email: 'moving@example.com' }
     expect(await usersAt(target)).toContainEqual(expect.objectContaining(moved))
     await target.remove()
-    fs.rmSync(folder, { recursive: true })
   })
 
   test('makes a .env for all instances, which only its owner can read', () => {
-    const folder = fs.mkdtempSync(join(tmpdir(), 'users-service-'))
+    const folder = newFolder()
     const { code } = blocks.find((block) => block.code.includes('>>.env'))!
     readme.bash(code.replace(' && npm start', ''), folder)
     const file = join(folder, '.env')
     const lines = /^MONGODB_URI=mongodb:.+\nSIGNING_SECRET=[0-9a-f]{64}\n$/
     expect(fs.readFileSync(file, 'utf8')).toMatch(lines)
     expect(fs.statSync(file).mode & 0o777).toBe(0o600)
-    fs.rmSync(folder, { recursive: true })
   })
 
   test('restores a backup, also over the write-ahead log of a service that was killed', async () => {
-    const folder = fs.mkdtempSync(join(tmpdir(), 'users-service-'))
+    const folder = newFolder()
     fs.symlinkSync(join(root, 'dist'), join(folder, 'dist'))
     const inFolder = (script: string) => readme.bash(`DATA_DIR=; ${withoutBuild(script)}`, folder)
     const [, restore] = /To restore it, stop the service, run\s`(.+)`/.exec(textOf('README.md'))!
@@ -70,7 +67,6 @@ describe('README.md', () => {
     expect(fs.statSync(join(folder, 'data/users.db-wal')).size).toBeGreaterThan(0)
     inFolder(restore!)
     expect(inFolder('npm run export-users -- -')).toMatch(/^.+"ada@x".+\n$/)
-    fs.rmSync(folder, { recursive: true })
   })
 
   test('lists every variable of the configuration, as .env.example does', () => {

@@ -204,7 +204,7 @@ describe('MongoDB under load', () => {
       const place = mongodbPlace(uri)
       const service = await start(place)
       const load = new Load(() => service.url(), state)
-      const probe = async (path: string) => (await fetch(service.ops() + path)).status
+      const probe = async (path: string) => (await service.probe(path)).status
       const states = new Set<string>()
       const note = (path: string) => probe(path).then((status) => states.add(`${path} ${status}`))
       const ask = (path: string) => void note(path).catch(() => {}) // the test is over

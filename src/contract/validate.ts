@@ -52,14 +52,15 @@ function describeError(error?: ErrorObject): string {
 export function describeProblem(error: ErrorObject): string {
   const { keyword, data, schema, parentSchema, message = 'is invalid' } = error
   if (keyword === 'required' || data === null) return 'is required'
-  if (keyword === 'minLength') {
+  if (keyword === 'minLength' && schema === 1)
     return parentSchema?.['x-empty-is-absent'] ? 'is required' : 'must not be empty'
-  }
   if (keyword === 'type')
     return schema === 'integer' ? 'must be a whole number' : 'must be a string'
   if (keyword === 'x-well-formed-unicode') return 'must not contain a lone surrogate'
-  if (keyword === 'pattern') return `must look like \`${parentSchema?.['x-looks-like']}\``
+  if (keyword === 'pattern') return `must look like \`${parentSchema?.['x-looks-like'] ?? schema}\``
   if (keyword === 'minimum') return `must be at least ${String(schema)}`
   if (keyword === 'maximum') return `must be at most ${String(schema)}`
+  if (keyword === 'minLength') return `must have at least ${String(schema)} characters`
+  if (keyword === 'maxLength') return `must have at most ${String(schema)} characters`
   return message
 }

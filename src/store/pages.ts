@@ -9,15 +9,13 @@ export async function* pagesOf(
   store: Pick<UserStore, 'list'>,
   { after = '', ids, hasClientLeft }: ListQuery = {},
 ): AsyncGenerator<User[]> {
-  for (let isAtEnd = false; !isAtEnd;) {
+  for (;;) {
     const idsLeft = ids?.filter((id) => id > after)
     if (idsLeft?.length === 0) return
-    const { users, isLast } = await store.list({
-      ...(ids ? { ids: idsLeft } : { after }),
-      hasClientLeft,
-    })
-    isAtEnd = isLast
-    after = users.at(-1)?.id ?? after
+    const which = ids ? { ids: idsLeft } : { after }
+    const { users, isLast } = await store.list({ ...which, hasClientLeft })
+    after = users.at(-1)?.id ?? after // before `yield`, after which the caller may have changed the array
     if (users.length > 0) yield users
+    if (isLast) return
   }
 }

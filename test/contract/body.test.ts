@@ -1,6 +1,8 @@
 // Request bodies: which are accepted, which are refused and why. A refused one never reaches the store.
 import { describe, expect, test } from '@jest/globals'
 import { gzipSync } from 'node:zlib'
+import { operationOf } from '../../src/contract/document.ts'
+import { validator } from '../../src/contract/validate.ts'
 import { failing } from '../support/failing-store.ts'
 import { BODY_LIMIT, startService, useService, type Request } from '../support/service.ts'
 
@@ -100,6 +102,16 @@ describe.each<[string, [string, Request, number, string][]]>([
     const response = await broken().send(line, request)
     expect([response.status, response.json]).toEqual([status, { message }])
   })
+})
+
+test.each([
+  [{ minLength: 2 }, '\u{1F600}', 'must have at least 2 characters'],
+  [{ maxLength: 2 }, 'abc', 'must have at most 2 characters'],
+  [{ pattern: '^[0-9]+$' }, 'x', 'must look like `^[0-9]+$`'],
+])('a field with the limit %j is refused in words', (limit, name, message) => {
+  const bodySchema = { type: 'object', properties: { name: { type: 'string', ...limit } } }
+  const validate = validator({ ...operationOf('createUser'), bodySchema })
+  expect(() => validate({ name })).toThrow(`field \`name\` ${message}`)
 })
 
 test.each([100, 1_000_000])('a limit of %d bytes is exact', async (bodyLimit) => {

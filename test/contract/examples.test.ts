@@ -10,6 +10,7 @@ import type { User } from '../../src/store/user-store.ts'
 import { documented, expectContract, resolve, type Documented } from '../support/contract.ts'
 import { failing } from '../support/failing-store.ts'
 import { CHUNKED, login } from '../support/hostile.ts'
+import { withNumberedIds } from '../support/readme.ts'
 import {
   responsesIn,
   BODY_LIMIT,
@@ -117,7 +118,8 @@ const cases = documented.flatMap((one) =>
 )
 
 describe('the response', () => {
-  test.each(cases)('$title', async ({ one, status, headers, value, script }) => {
+  test.each(cases)('$title', async ({ title, one, status, headers, value, script }) => {
+    if (!scripts[script]) throw new Error(`add a script that leads to this response: '${title}'`)
     await inScene(one, script, async (scene) => {
       const actual = await scripts[script]!(scene, value)
       expect(one.responses[actual.status] ? `${actual.status}` : 'default').toBe(status)
@@ -235,14 +237,9 @@ async function inScene(
 /** A value with its ids numbered, and with a token as its header and its claims, the times as a duration. */
 function comparable(json: Any): Any {
   if (json === undefined) return undefined
-  const ids: string[] = []
   const text = JSON.stringify(json?.token ? { token: contentOf(json.token) } : json)
   return JSON.parse(
-    text
-      .replaceAll(/\b[0-9a-f]{24}\b/g, (id) => {
-        if (!ids.includes(id)) ids.push(id)
-        return `id ${ids.indexOf(id)}`
-      })
+    withNumberedIds(text)
       .replace(/^"[0-9a-f-]{36}"$/, '"request id"')
       .replace(/^"\\"[\w-]{43}\\""$/, '"ETag"'),
   )

@@ -22,10 +22,7 @@ afterAll(async () => {
   await place.remove()
 })
 
-const ops = async (path: string, method = 'GET') => {
-  const response = await fetch(`${service.ops()}${path}`, { method })
-  return { status: response.status, headers: response.headers, text: await response.text() }
-}
+const ops = (path: string, method?: string) => service.probe(path, method)
 
 describe('the port for operators', () => {
   test.each([
@@ -133,7 +130,10 @@ test('while the store is being opened it is alive and not ready, and a signal st
   })
   const probe = async (path: string) => {
     for (;;) {
-      const response = await fetch(`http://127.0.0.1:${opsPort}${path}`).catch(() => undefined)
+      const init = { headers: { connection: 'close' } }
+      const response = await fetch(`http://127.0.0.1:${opsPort}${path}`, init).catch(
+        () => undefined,
+      )
       if (response) return [response.status, await response.text()]
       await sleep(5)
     }

@@ -1,12 +1,11 @@
 // Changes to openapi.yaml that break a client, and changes that do not.
 import { expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { breakingChanges } from '../../scripts/breaking-changes.ts'
-import { root } from '../support/readme.ts'
+import { newFolder, root } from '../support/readme.ts'
 
 type Any = any // eslint-disable-line -- a change can be anywhere
 
@@ -97,17 +96,26 @@ test.each(rowsOf(HARMLESS))('no client would break when %s', (_, changes) => {
 const major = Number(contract().info.version.split('.')[0])
 
 test.each([
+  ['fails', 1, `${major}.0.0`],
   ['fails', 1, `${major}.99.0`],
-  ['passes', 0, `${major + 1}.0.0`],
-])('npm run check lists a path that is gone and %s with %d, for %s', (_, code, version) => {
-  const folder = mkdtempSync(join(tmpdir(), 'users-service-'))
-  mkdirSync(join(folder, 'src/contract'), { recursive: true })
-  writeFileSync(join(folder, 'src/contract/released.yaml'), stringify(contract()))
-  writeFileSync(join(folder, 'openapi.yaml'), stringify(changed('paths /login -')))
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ version }))
-  const program = join(root, 'dist/scripts/check-contract.js')
-  const options = { cwd: folder, encoding: 'utf8', timeout: 120_000 } as const // see runToEnd
-  const { status, stderr } = spawnSync(process.execPath, [program], options)
-  rmSync(folder, { recursive: true })
-  expect([status, stderr]).toEqual([code, expect.stringMatching(/^paths \/login: is gone/)])
-})
+  ['passes', 0, `${major + 1}.0.0-0`],
+])(
+  'after a release, npm run check lists a path that is gone and %s with %d, for %s',
+  (_, code, version) => {
+    const folder = newFolder()
+    const image = 'k8s/components/image'
+    for (const path of ['src/contract', image]) mkdirSync(join(folder, path), { recursive: true })
+    const write = (path: string, text: string) => writeFileSync(join(folder, path), text)
+    const run = (script: string, version: string, contract: Any) => {
+      write('package.json', JSON.stringify({ version }))
+      write('openapi.yaml', stringify(contract))
+      const program = join(root, `dist/scripts/${script}.js`)
+      const options = { cwd: folder, encoding: 'utf8', timeout: 120_000 } as const // see runToEnd
+      return spawnSync(process.execPath, [program], options)
+    }
+    write(`${image}/kustomization.yaml`, 'newTag: 1.0.0')
+    expect(run('release', `${major}.0.0`, contract()).status).toBe(0)
+    const { status, stderr } = run('check-contract', version, changed('paths /login -'))
+    expect([status, stderr]).toEqual([code, expect.stringMatching(/^paths \/login: is gone/)])
+  },
+)

@@ -7,6 +7,7 @@ import { openStore } from '../../src/store/open.ts'
 import { dist } from '../support/program.ts'
 import { sqlitePlace } from '../support/stores.ts'
 import { useTransfers } from '../support/transfers.ts'
+import { newUser } from '../support/users.ts'
 
 const { at, done } = useTransfers()
 
@@ -35,7 +36,7 @@ test.each<[string[], number, RegExp]>([
 test('backup ends when nothing was read from its standard output for a minute', async () => {
   const place = at(sqlitePlace)
   const store = await openStore(place)
-  await store.createMany([{ name: 'x'.repeat(1_000_000), email: '' }], false) // more than a pipe holds
+  await store.createMany([newUser({ name: 'x'.repeat(1_000_000) })], false) // more than a pipe holds
   await store.close()
   const env = { ...process.env, MONGODB_URI: '', ...place.environment }
   const program = spawn('node', ['scripts/backup.js', '-'], { cwd: dist, env })

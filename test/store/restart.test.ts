@@ -16,16 +16,16 @@ describeStores((kind) => {
   test('a rolling restart under load fails no request and loses no user', async () => {
     const place = at(kind)
     const start = async () => {
-      const copy = serve(place, { SIGNING_SECRET: SECRET, STOP_DELAY: '200ms' })
+      const copy = serve(place, { SIGNING_SECRET: SECRET, STOP_DELAY: '1s' })
       await copy.listening()
       return copy
     }
     const copies = await Promise.all([start(), start()])
     let ready: Awaited<ReturnType<typeof start>>[] = []
     const ask = async () => {
-      const asked = copies.map((copy) => fetch(`${copy.ops()}/readyz`).catch(() => undefined))
+      const asked = copies.map((copy) => copy.probe('/readyz').catch(() => undefined))
       const responses = await Promise.all(asked)
-      ready = copies.filter((_, i) => responses[i]?.ok)
+      ready = copies.filter((_, i) => responses[i]?.status === 200)
     }
     asking = setInterval(() => void ask(), 50)
     let turn = 0

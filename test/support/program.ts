@@ -43,6 +43,7 @@ export function run(
   const ended = once(child, 'close').then(([code, signal]): number | string => code ?? signal)
   const on = (pattern: RegExp) => pattern.exec(output.stdout)![1]!
   const url = () => on(/listening on (http:[^"\s]+)/)
+  const ops = () => on(/ are on (http:[^"\s]+)/)
   const program = {
     process: child as ChildProcess,
     output,
@@ -58,7 +59,13 @@ export function run(
     },
     /** Once it listens: its address, and that of /livez, /readyz and /metrics. */
     url,
-    ops: () => on(/ are on (http:[^"\s]+)/),
+    ops,
+    /** Asks the port for operators, over a new connection: a reused one may be closed at this moment. */
+    async probe(path: string, method = 'GET') {
+      const init = { method, headers: { connection: 'close' } }
+      const response = await fetch(ops() + path, init)
+      return { status: response.status, headers: response.headers, text: await response.text() }
+    },
   }
   running.add(program)
   return program

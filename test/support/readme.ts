@@ -1,6 +1,7 @@
 // The fenced blocks of README.md and of that of the client, and a service to run them against.
 import { afterAll, beforeAll, expect } from '@jest/globals'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { killPrograms, runToEnd, serve, UNSET } from './program.ts'
@@ -9,6 +10,16 @@ import { sqlitePlace } from './stores.ts'
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
 export const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+
+const folders: string[] = []
+afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })))
+
+/** A new folder, which is removed after the tests of the file. */
+export function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'users-service-'))
+  folders.push(folder)
+  return folder
+}
 
 /** A fenced block and its output, which is the next block if that is `text`. */
 interface Block {
@@ -68,11 +79,13 @@ const expectOutput = (actual: string, { output }: Block) =>
   expect(comparable(actual)).toBe(comparable(output))
 
 /** The text with its ids numbered in order, and without tokens, which differ each time. */
-function comparable(text: string): string {
-  const ids: string[] = []
-  const numbered = text.replaceAll(/\b[0-9a-f]{24}\b/g, (id) => {
-    if (!ids.includes(id)) ids.push(id)
-    return `id-${ids.indexOf(id)}`
-  })
-  return numbered.replaceAll(/\beyJ[\w.-]+/g, 'token').trim()
+const comparable = (text: string) =>
+  withNumberedIds(text)
+    .replaceAll(/\beyJ[\w.-]+/g, 'token')
+    .trim()
+
+/** The text with a number for each id, in the order in which they appear. */
+export function withNumberedIds(text: string): string {
+  const ids = [...new Set(text.match(/\b[0-9a-f]{24}\b/g))]
+  return ids.reduce((result, id, i) => result.replaceAll(id, `id ${i}`), text)
 }

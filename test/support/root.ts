@@ -1,11 +1,8 @@
 // For tests that need root, such as those of a small file system.
 import { test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { runToEnd } from './program.ts'
-import type { Place } from './stores.ts'
+import { sqlitePlace, type Place } from './stores.ts'
 
 const SUDO = process.getuid?.() === 0 ? [] : ['sudo', '-n']
 export const asRoot = (...command: string[]) => runToEnd('env', [...SUDO, ...command])
@@ -15,12 +12,12 @@ export const testAsRoot: typeof test.skip =
 
 /** A place for SQLite, on a file system of `size`, such as `8m`. */
 export function tmpfsPlace(size: string): Place {
-  const dataDir = mkdtempSync(join(tmpdir(), 'users-service-'))
+  const place = sqlitePlace()
   const options = `size=${size},uid=${process.getuid!()},mode=700`
-  asRoot('mount', '-t', 'tmpfs', '-o', options, 'users-service', dataDir)
+  asRoot('mount', '-t', 'tmpfs', '-o', options, 'users-service', place.dataDir)
   const remove = async () => {
-    asRoot('umount', '--lazy', dataDir)
-    rmSync(dataDir, { recursive: true })
+    asRoot('umount', '--lazy', place.dataDir)
+    await place.remove()
   }
-  return { mongodbUri: undefined, dataDir, environment: { DATA_DIR: dataDir }, remove }
+  return { ...place, remove }
 }

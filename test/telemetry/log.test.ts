@@ -83,7 +83,7 @@ test('the service serves while nobody reads its log, and counts the lines that a
   service.process.stdout!.pause().removeAllListeners('data')
   const path = `/${'x'.repeat(15_000)}`
   for (let i = 0; i < 150; i += 1) expect((await send(port, `GET ${path}`)).status).toBe(404)
-  const metrics = await (await fetch(`${service.ops()}/metrics`)).text()
+  const metrics = (await service.probe('/metrics')).text
   expect(metrics).toMatch(/^log_lines_dropped_total [1-9]/m)
   service.process.kill('SIGTERM')
   expect(await once(service.process, 'exit')).toEqual([0, null])

@@ -58,7 +58,7 @@ describeStores((kind) => {
     })
     const statuses = []
     for (const request of requests) statuses.push((await send(port, ...request)).status)
-    await fetch(`${service.ops()}/readyz`)
+    await service.probe('/readyz')
     service.process.kill('SIGTERM')
     expect(await service.ended).toBe(0)
     return { statuses, sent, log: service.output.stdout }

@@ -27,26 +27,28 @@ export function openConnection(uri: string) {
   const { description } = current
 
   const execute: Execute = async (call, timeoutMs = TIMEOUT_MS) => {
-    const used = current
+    const connection = current // another call may replace it meanwhile
     try {
-      if (used.failure) throw used.failure // closed: `connect` would open it again
-      if (!used.hasIndex) await withTimeout(prepare(used), timeoutMs)
-      return await withTimeout(call(used.users), timeoutMs)
+      if (connection.closeReason) throw connection.closeReason // the driver would connect a closed client again
+      if (!connection.hasIndex) await withTimeout(prepare(connection), timeoutMs)
+      return await withTimeout(call(connection.users), timeoutMs)
     } catch (error) {
-      if (used === current && !used.failure && isStuck(error, used.hasIndex)) {
+      if (!connection.closeReason && isStuck(error, connection.hasIndex)) {
         current = connect(uri)
-        used.failure = error
-        used.client.close().catch(() => {}) // without waiting, because the server may be unreachable
+        discard(connection, error).catch(() => {}) // without waiting, because the server may be unreachable
       }
-      const cause = used.failure ?? error // the client may have been closed during this call
+      const cause = connection.closeReason ?? error // if another call closed it, `error` only says so
       throw new StoreFailure(cause, `use ${description}`, kindOf(cause))
     }
   }
-  const close = () => {
-    current.failure = new Error('the store is closed')
-    return withTimeout(current.client.close(), TIMEOUT_MS)
-  }
+  const close = () => withTimeout(discard(current, new Error('the store is closed')), TIMEOUT_MS)
   return { description, execute, close }
+}
+
+/** Closes the client. Calls in progress fail because of `reason`. */
+function discard(connection: Connection, reason: unknown): Promise<void> {
+  connection.closeReason = reason
+  return connection.client.close()
 }
 
 /**
@@ -57,26 +59,28 @@ const isStuck = (error: unknown, isPrepared: boolean): boolean =>
   error instanceof MongoServerSelectionError || (!isPrepared && error instanceof TimeoutError)
 
 function connect(uri: string) {
-  const created = { ...createClient(uri), hasIndex: false, failure: undefined as unknown }
+  const connection = { ...createClient(uri), hasIndex: false, closeReason: undefined as unknown }
   // A server that comes back may be empty. The driver's monitor notices an outage only if it streams.
-  const onDisconnect = () => void (created.hasIndex = false)
-  created.client.on('connectionClosed', onDisconnect).on('connectionPoolCleared', onDisconnect)
-  return created
+  const onDisconnect = () => void (connection.hasIndex = false)
+  connection.client.on('connectionClosed', onDisconnect).on('connectionPoolCleared', onDisconnect)
+  return connection
 }
 
-async function prepare(connected: ReturnType<typeof connect>): Promise<void> {
-  await connected.client.connect() // otherwise only one of several first calls is told why it fails
-  if (connected.failure) {
-    connected.client.close().catch(() => {}) // it was closed before it was connected
-    throw connected.failure
+type Connection = ReturnType<typeof connect>
+
+async function prepare(connection: Connection): Promise<void> {
+  await connection.client.connect() // otherwise only one of several first calls is told why it fails
+  if (connection.closeReason) {
+    connection.client.close().catch(() => {}) // it was closed before it was connected
+    throw connection.closeReason
   }
   const options = { name: 'users_email_unique', unique: true, sparse: true }
-  const create = () => connected.users.createIndex({ email: 1 }, options)
+  const create = () => connection.users.createIndex({ email: 1 }, options)
   await create().catch((error: unknown) => {
     if (!(error instanceof MongoNetworkError)) throw error
     return create() // the driver does not retry it, and one of its connections may be broken
   })
-  connected.hasIndex = true
+  connection.hasIndex = true
 }
 
 /** A client of the server at `uri`; it connects at the first use. @throws StoreFailure */

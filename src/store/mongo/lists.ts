@@ -17,13 +17,13 @@ export function lister(execute: Execute): UserStore['list'] {
     if (query.hasClientLeft?.()) return END
     const limit = size
     const documents = await execute((users) => findPage(users, query, limit))
-    let room = PAGE_BYTES
-    const fitting = documents.filter(({ length }) => (room -= length) >= 0)
-    const fits = Math.floor((PAGE_BYTES * documents.length) / Math.max(1, PAGE_BYTES - room))
-    if (documents.length > 0) size = Math.max(1, Math.min(MAX_PAGE_SIZE, 4 * limit, fits))
+    let bytes = documents.reduce((sum, { length }) => sum + length, 0)
+    const isLast = documents.length < limit && bytes <= PAGE_BYTES
+    const fits = Math.floor((PAGE_BYTES * documents.length) / bytes) // as many of the same average length
+    if (bytes > 0) size = Math.max(1, Math.min(MAX_PAGE_SIZE, 4 * limit, fits))
     // What does not fit is read again, so that it is not in memory while the client reads this page.
-    const users = documents.slice(0, Math.max(1, fitting.length)).map(toUser)
-    return { users, isLast: documents.length < limit && fitting.length === documents.length }
+    while (bytes > PAGE_BYTES && documents.length > 1) bytes -= documents.pop()!.length
+    return { users: documents.map(toUser), isLast }
   }
 
   // Two pages at a time, because a response can have 16 MB. In an outage, those that wait fail with the first.

@@ -152,6 +152,6 @@ describeMongodb('a service whose MongoDB is unreachable at the start', () => {
 
 /** What a service responds to operators: the status and the text. */
 async function probe(service: Program, path = '/readyz'): Promise<string> {
-  const response = await fetch(service.ops() + path)
-  return `${response.status} ${await response.text()}`
+  const { status, text } = await service.probe(path)
+  return `${status} ${text}`
 }
