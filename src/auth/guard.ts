@@ -17,10 +17,10 @@ export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
     const request = ctx.req as Request
     const result = verifyToken(request, tokens.verify)
     if (result.valid) {
-      if (result.userId !== undefined) request.userId = result.userId
+      request.log['user'] = result.userId
       return next()
     }
-    request.refused = result.reason // for the log and the metrics only
+    request.log['refused'] = result.reason // for the log and the metrics only
     respond(ctx, UNAUTHORIZED)
   }
 }

@@ -54,7 +54,7 @@ function operationServer(
   const readBody = operation.mediaTypes.length > 0 && bodyReader(operation, limitLarge)
   return async (ctx) => {
     const request = ctx.req as Request
-    request.operation = operation.id
+    request.log['operation'] = operation.id
     // The captures are as the client sent them; `ctx.params` are percent-decoded.
     const path: Record<string, string> = {}
     for (const [i, name] of names.entries()) path[name] = ctx.captures[i]

@@ -5,18 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { LIMITS } from './limits.ts'
 
 export class Request extends IncomingMessage {
-  /** The id in `X-Request-Id` and in the log. */
-  id?: string
-  /** The trace that the request is part of. */
-  trace?: string | undefined
-  /** The operation that the request reached: its operationId. */
-  operation?: string
-  /** The user for whom the token was issued. */
-  userId?: string
-  /** Why the guard refused the token. */
-  refused?: string
-  /** Why the service failed to serve it. */
-  cause?: string
+  /** What its line in the log says about it, by the names there; added by those who know it. */
+  readonly log: Record<string, string | undefined> = {}
   /** When the service began to serve it, in milliseconds. */
   startTime = 0
   /** When the client last sent a part of it, or read a page of the response, in milliseconds. */

@@ -12,8 +12,8 @@ import type { Metrics } from './metrics.ts'
 /** Writes to the log and the metrics. */
 export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metrics }) {
   function onResponse(request: Request, response: ServerResponse): void {
-    const { id, trace, refused, userId: user, cause, startTime } = request
-    const { method = '', operation = 'none' } = request
+    const { method = '', startTime } = request
+    const { operation = 'none', refused } = request.log
     const { remoteAddress } = request.socket
     const status = response.headersSent ? response.statusCode : undefined
     const ms = Math.round((performance.now() - startTime) * 1000) / 1000
@@ -22,8 +22,8 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
     if (refused) metrics.refused(refused)
     const path = rawPath(request.url ?? '')
     const location = response.getHeader('Location') // of a user that was created
-    const outcome = { location, status, refused, cause, ms }
-    const line = { id, trace_id: trace, remoteAddress, user, method, path, operation, ...outcome }
+    const outcome = { method, path, operation, location, status, ms }
+    const line = { ...request.log, remoteAddress, ...outcome }
     if (!response.writableFinished) log.warn(line, 'response aborted')
     else if (response.statusCode >= 500) log.error(line, 'request')
     else log.info(line, 'request')
@@ -34,9 +34,10 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
     onRequest(request: Request, response: ServerResponse): void {
       request.startTime = performance.now()
       metrics.requestBegun()
-      request.id = idOf(request) ?? randomUUID()
-      request.trace ??= traceOf(request)
-      response.setHeader('X-Request-Id', request.id)
+      const id = idOf(request) ?? randomUUID()
+      request.log['id'] = id
+      request.log['trace_id'] ??= traceOf(request)
+      response.setHeader('X-Request-Id', id)
       response.setHeader('X-Content-Type-Options', 'nosniff')
     },
     onMalformed({ status }: Failure, id: string, code: string, { remoteAddress }: Socket): void {
@@ -44,9 +45,9 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
     },
     /** The service failed to serve a request. Its line has the cause, because the log leaves out repeated errors. */
     onFailure: ({ message, cause }: Failure, ctx: Koa.Context): void => {
-      const request = ctx.req as Request
-      request.cause = messageOf(cause)
-      log.error({ id: request.id, trace_id: request.trace, err: cause }, message)
+      const { log: fields } = ctx.req as Request
+      fields['cause'] = messageOf(cause)
+      log.error({ id: fields['id'], trace_id: fields['trace_id'], err: cause }, message)
     },
   }
 }

@@ -55,7 +55,7 @@ class RedactingSpanProcessor extends BatchSpanProcessor {
 
 /** Gives the request log the id of the trace, which may begin with this request. */
 function setTraceId(span: Span, request: IncomingMessage | ClientRequest): void {
-  if (request instanceof Request) request.trace = span.spanContext().traceId
+  if (request instanceof Request) request.log['trace_id'] = span.spanContext().traceId
 }
 
 /** Probes come so often that their traces would hide the others. */
