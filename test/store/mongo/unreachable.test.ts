@@ -7,10 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openMongoStore } from '../../../src/store/mongo/store.ts'
 import { pagesOf } from '../../../src/store/pages.ts'
 import { EmailTaken, type StoreFailure, type User } from '../../../src/store/user-store.ts'
+import { get } from '../../support/hostile.ts'
 import { startProxy } from '../../support/mongodb-proxy.ts'
 import { killPrograms, serve, type Program } from '../../support/program.ts'
 import { rounds } from '../../support/rounds.ts'
-import { send } from '../../support/service.ts'
+import { dial, send } from '../../support/service.ts'
 import { describeMongodb, mongodbPlace, usersIn } from '../../support/stores.ts'
 import { newUser, user } from '../../support/users.ts'
 
@@ -93,6 +94,30 @@ describeMongodb('a MongoDB that goes away', () => {
     expect(listed).toEqual(users.toSpliced(99, 1))
   })
 })
+
+describeMongodb('a service whose MongoDB dies under a list that is read slowly', () => {
+  test.each(['HTTP/1.0', 'HTTP/1.1'])(
+    'resets the connection: %s',
+    async (version) => {
+      const { place, proxy } = await behindProxy()
+      const store = await open(proxy.uri)
+      const users = Array.from({ length: 1_000 }, () => user({ name: 'x'.repeat(12_000) }))
+      await store.createMany(users, false)
+      const service = serve(place, { MONGODB_URI: proxy.uri })
+      const { socket, text } = dial(Number(new URL(await service.listening()).port))
+      socket.pause().write(get('/users', LINES).replace('HTTP/1.1', version))
+      await sleep(1_000) // the service has sent what the kernel takes
+      proxy.be('cut')
+      const reset = new Promise((resolve) => socket.once('error', resolve))
+      socket.resume()
+      expect(await reset).toMatchObject({ code: 'ECONNRESET' })
+      expect(text()).toMatch(/^HTTP\/1.1 200 /)
+    },
+    25_000,
+  )
+})
+
+const LINES = 'Accept: application/x-ndjson\r\n'
 
 describeMongodb('a service whose MongoDB is unreachable at the start', () => {
   test('is alive and not ready, and ready when MongoDB is there; then stays ready, and says that there is an outage', async () => {
