@@ -31,7 +31,7 @@ LABEL org.opencontainers.image.title="Users Service" \
 WORKDIR /app
 # This heap leaves room for buffers in a container of 256 MiB. Node reads 64 KiB of a
 # connection at once; the threshold is lower, so that such buffers go back to the system when they are free.
-ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=60000 NODE_OPTIONS="--max-old-space-size=80 --max-semi-space-size=2"
+ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=60000 NODE_OPTIONS="--max-old-space-size=80 --max-semi-space-size=4"
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
 # The folder of SQLite, for a volume; only user 1000 can read it. Not declared as a VOLUME: a container with a
 # read-only file system would get one without a limit on its size.

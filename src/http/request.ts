@@ -70,11 +70,15 @@ export class Request extends IncomingMessage {
     if (!this.complete && !this.isTooLarge) await once(this, 'arrived')
   }
 
-  /** Drops the rest of the body, for at most `LIMITS.linger`. */
+  /** Drops the body, also what still arrives, for at most `LIMITS.linger`. */
   async dropRest(): Promise<void> {
+    this.#body = EMPTY // otherwise the timer would keep it
+    this.#length = 0
+    this.isTooLarge = true
     this.resume().read(0) // otherwise Node would drop it without counting its chunks
     const end = once(this, 'end').catch(() => {})
-    if (!this.complete) await Promise.race([end, sleep(LIMITS.linger, undefined, { ref: false })])
+    if (!this.complete && !this.socket.destroyed)
+      await Promise.race([end, sleep(LIMITS.linger, undefined, { ref: false })])
   }
 
   /** Whether there are several headers of this name, in lower case. Node may keep only the first of them. */

@@ -102,7 +102,7 @@ export const runToEnd = (program: string, args: string[], options: object = {}):
 
 /** The settings of the image. */
 export const IMAGE = {
-  NODE_OPTIONS: '--max-old-space-size=80 --max-semi-space-size=2',
+  NODE_OPTIONS: '--max-old-space-size=80 --max-semi-space-size=4',
   MALLOC_ARENA_MAX: '2',
   MALLOC_MMAP_THRESHOLD_: '60000',
 }
