@@ -170,11 +170,7 @@ describe('connections', () => {
   ])('that %s, and come back, fail no new one', async (_, bytes) => {
     const time = sleep(1_000).then(() => 'over')
     let isOver = false
-    for (let i = 0; i < 100; i += 1)
-      comesBack(
-        () => bytes,
-        () => isOver,
-      )(few().port)
+    for (let i = 0; i < 100; i += 1) comesBack(bytes, () => isOver)(few().port)
     expect(await amid(time, few().port)).toBe('over')
     isOver = true
   })

@@ -136,9 +136,9 @@ export const readsSlowly =
 
 /** Sends something again and again, each time over a new connection, soon after the end of the one before. */
 export const comesBack =
-  (bytes: () => string, until: () => boolean): Hostile =>
+  (bytes: string, until: () => boolean): Hostile =>
   (port, onText) =>
-    says(bytes())(port, onText).once('close', () => {
+    says(bytes)(port, onText).once('close', () => {
       if (!until()) setTimeout(comesBack(bytes, until), 10, port, onText)
     })
 
