@@ -39,6 +39,7 @@ RUN install -d -m 700 -o 1000 -g 1000 /data
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json openapi.yaml ./
+COPY scripts/compile.sh scripts/
 # For example: docker run … import-users --help
 RUN for program in create-user import-users export-users backup; do \
       chmod +x dist/scripts/$program.js && ln -s /app/dist/scripts/$program.js /usr/local/bin/$program; \

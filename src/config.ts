@@ -1,5 +1,5 @@
 // Reads the configuration from environment variables and `.env`. All wrong values are reported together, except a
-// wrong `_FILE` variable, a wrong `.env` and equal ports, which are reported alone.
+// wrong `_FILE` variable, or a wrong `.env`, which is reported alone.
 import { existsSync, readFileSync } from 'node:fs'
 import bytes from 'bytes'
 import { parse } from 'dotenv'
@@ -71,9 +71,6 @@ export function readConfig(environment: NodeJS.ProcessEnv, needsSecret = true) {
     },
   })
   const { HOST, PORT, OPS_HOST = HOST, OPS_PORT } = env
-  const overlap = HOST === OPS_HOST || [HOST, OPS_HOST].some((host) => ANY_HOST.includes(host))
-  if (PORT && PORT === OPS_PORT && overlap)
-    throw new InvalidConfig(`PORT and OPS_PORT must be different ports, not both ${PORT}`)
   return {
     host: HOST,
     port: PORT,
@@ -105,13 +102,10 @@ export function readConfig(environment: NodeJS.ProcessEnv, needsSecret = true) {
   }
 }
 
-/** The addresses that stand for all addresses. */
-const ANY_HOST = ['0.0.0.0', '::']
-
-/** Other programs have variables, too: only a name that differs in one letter, or a long one in two, is a mistake. */
+/** Other programs have variables, too: a mistake differs in one letter, or a long one in two, but not in the first. */
 function warnIfMisspelled(name: string): string | [] {
   const meant = closestMatch(name, NAMES, { maxDistance: name.length < 9 ? 1 : 2 })
-  if (!meant || meant === name) return []
+  if (!meant || meant === name || meant[0] !== name[0]) return []
   return `${name} is not a variable of the service: is it meant to be ${meant}?`
 }
 

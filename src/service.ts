@@ -39,7 +39,8 @@ export async function run(config: Config): Promise<void> {
   if (!config.mongodbUri && statSync(config.dataDir).mode & 0o002)
     log.warn(`every user can write to ${config.dataDir} (DATA_DIR): use chmod o-w`)
   const service = createPublicServer(config, store, { log, metrics, readiness })
-  await listen(service.server, config.host, config.port, 'HOST and PORT')
+  const hint = config.port === config.opsPort ? ', because OPS_PORT is the same port' : ''
+  await listen(service.server, config.host, config.port, `HOST and PORT${hint}`)
   const isEmpty = await readiness.check(store)
 
   const url = urlOf(service.server)

@@ -71,7 +71,8 @@ test.each([
 
 test('a name that is probably misspelled is named; the variables of other programs are not', () => {
   const misspelled = ['ALOWED_HOSTS', 'MAX_CONECTIONS', 'MONGO_URI', 'SIGNING_SECRETS_FILES']
-  const others = 'DOCKER_HOST HOME HOSTNAME NODE_ENV PATH USERS_SERVICE_PORT npm_config_host'
+  const others =
+    'DOCKER_HOST HOME HOSTNAME NODE_ENV PATH USERS_SERVICE_PORT npm_config_host DOCS_PORT VHOST POST'
   const names = [...misspelled, ...others.split(' '), ...Object.keys(VARIABLES)]
   const { warnings } = readConfig(Object.fromEntries(names.map((name) => [name, ''])))
   expect(warnings.map((warning) => warning.split(' ')[0])).toEqual(misspelled)
@@ -109,14 +110,6 @@ describe('refused:', () => {
     expect(problems({ SIGNING_SECRET: SECRET, SIGNING_SECRETS: SECRET })).toEqual([both])
     const none = 'SIGNING_SECRET must be set with MONGODB_URI; make one with: openssl rand -hex 32'
     expect(problems({ MONGODB_URI })).toEqual([none])
-  })
-
-  test('one port for clients and for operators, unless each has its own address', () => {
-    const at = (hosts: object, PORT = '4000') => problems({ ...hosts, PORT, OPS_PORT: PORT })
-    const both = ['PORT and OPS_PORT must be different ports, not both 4000']
-    const overlapping = [{}, { OPS_HOST: '::' }, { HOST: '0.0.0.0', OPS_HOST: '127.0.0.1' }]
-    for (const hosts of overlapping) expect(at(hosts)).toEqual(both)
-    expect([at({ OPS_HOST: '127.0.0.2' }), at({}, '0')]).toEqual([[], []])
   })
 
   test('several variables at once, without showing a secret', () => {

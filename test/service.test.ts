@@ -8,7 +8,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { login } from './support/hostile.ts'
-import { run, serve, UNSET } from './support/program.ts'
+import { freePort, run, serve, UNSET } from './support/program.ts'
 import { dial, send } from './support/service.ts'
 import {
   describeMongodb,
@@ -98,6 +98,7 @@ test('the service exits with 1 and one clear line for each variable that is wron
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   const { port } = other.address() as AddressInfo
+  const free = `${await freePort()}`
   const refused = async (environment: Record<string, string>) => {
     const service = serve(at(sqlitePlace), environment)
     return { code: await service.ended, stderr: service.output.stderr }
@@ -106,6 +107,7 @@ test('the service exits with 1 and one clear line for each variable that is wron
   const [variables, ...others] = await Promise.all([
     refused({ PORT: 'x', LOG_LEVEL: 'x' }),
     refused({ PORT: `${port}` }),
+    refused({ PORT: free, OPS_PORT: free }),
     refused({ OPS_HOST: '192.0.2.1' }),
     refused({ DATA_DIR: join(file('file', ''), 'data') }),
   ])
@@ -114,6 +116,7 @@ test('the service exits with 1 and one clear line for each variable that is wron
   )
   expect(others).toEqual([
     says(/^cannot listen on HOST and PORT: .*address already in use 127\.0\.0\.1:\d+\n$/),
+    says(/^cannot listen on HOST and PORT, because OPS_PORT is the same port: .*\n$/),
     says(/^cannot listen on OPS_HOST \(or HOST\) and OPS_PORT: .* 192\.0\.2\.1\n$/),
     says(/^cannot keep users in the folder .* \(DATA_DIR\): .+\n$/),
   ])

@@ -121,6 +121,7 @@ export function createConnections(
   const open = new Map<Socket, Connection>()
   /** New connections that are not read until there is room. */
   const held = new Set<Socket>()
+  let isMakingRoom = false
   const starting: (() => void)[] = []
   let state: 'open' | 'draining' | 'closing' = 'open'
 
@@ -142,22 +143,32 @@ export function createConnections(
       if (state === 'closing') socket.destroySoon()
     })
     open.set(socket, connection)
-    socket.once('close', () => open.delete(socket))
+    socket.once('close', () => {
+      open.delete(socket)
+      admit()
+    })
     listen(socket)
     socket.resume()
   }
 
-  /** Accepts the held connections as far as there is room, and tries again after a while. */
-  function makeRoom(): void {
+  /** Accepts the held connections, in their order, as far as there is room. */
+  function admit(): void {
     for (const socket of held) {
-      if (open.size >= maxConnections) evictOldest()
-      if (open.size >= maxConnections) return retryLater()
+      if (open.size >= maxConnections) return
       held.delete(socket)
       accept(socket)
     }
   }
 
-  const retryLater = () => void setTimeout(() => setImmediate(makeRoom), evictableAfter)
+  /** Makes room for the held connections, until there are none. First, what the other clients have sent is read. */
+  function makeRoom(): void {
+    for (let i = held.size; i > 0 && open.size >= maxConnections; i -= 1) {
+      evictOldest()
+      admit()
+    }
+    isMakingRoom = held.size > 0
+    if (isMakingRoom) setTimeout(() => setImmediate(makeRoom), evictableAfter)
+  }
 
   /** Closes the connection that has waited longest for its client, unless all have made progress just now. */
   function evictOldest(): void {
@@ -186,10 +197,11 @@ export function createConnections(
 
     add(socket: Socket): void {
       void socket.remoteAddress // Node keeps it; when the client has left, the kernel does not know it any more
-      if (open.size < maxConnections) return accept(socket)
+      if (open.size < maxConnections && held.size === 0) return accept(socket)
       if (held.size >= maxHeldConnections) return void socket.destroy()
-      socket.once('close', () => held.delete(socket))
-      if (held.add(socket).size === 1) setImmediate(makeRoom) // first reads what other clients have sent
+      held.add(socket) // even if its client leaves: it is not read
+      if (!isMakingRoom) setImmediate(makeRoom)
+      isMakingRoom = true
     },
 
     /** Closes idle connections now, and each other connection as soon as it is idle. */
@@ -197,6 +209,7 @@ export function createConnections(
       drain()
       state = 'closing'
       for (const socket of held) socket.destroy()
+      held.clear()
       for (const { isIdle, socket } of open.values()) if (isIdle()) socket.destroySoon()
     },
 

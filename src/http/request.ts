@@ -31,7 +31,8 @@ export class Request extends IncomingMessage {
     if (chunk === null) {
       if (this.#length > 0) super.push(this.#body.subarray(0, this.#length))
       super.push(null)
-      return this.emit('arrived')
+      this.emit('arrived') // for arrival()
+      return false // there is no more to read
     }
     this.lastProgress = performance.now()
     this.#chunks += 1
@@ -89,9 +90,9 @@ export class Request extends IncomingMessage {
   }
 
   /**
-   * Whether Node's parser stops after this request. By default it stops for an offer to upgrade. Here it also
-   * stops when the connection is closed: otherwise it would create every request that a packet contains, and
-   * 60 packets of 64 KB would take 200 MB.
+   * Node's parser reads this after each request, and stops if it is true: an offer to upgrade. Here it also stops when
+   * the connection is closed. Otherwise it would create every request that a packet contains: 500 clients that send
+   * 3,000 requests each would end the process.
    */
   get upgrade(): boolean {
     return this.#upgrade || this.socket.destroyed

@@ -175,6 +175,20 @@ describe('connections', () => {
     isOver = true
   })
 
+  test('that wait are served in the order in which they came', async () => {
+    const find = () => sleep(5, undefined)
+    const narrow = await startService({ ...opened(), find }, { limits: { maxConnections: 1 } })
+    const order: number[] = []
+    const clients = Array.from({ length: 30 }, async (_, i) => {
+      await sleep(2 * i)
+      expect(statusesIn(await textFrom(says(get('/users/x', CLOSE)), narrow.port))).toEqual([404])
+      order.push(i)
+    })
+    await Promise.all(clients)
+    expect(order).toEqual(Array.from({ length: 30 }, (_, i) => i))
+    await narrow.close()
+  })
+
   test('that are all being served make a new one wait, not fail', async () => {
     const { port } = stuck()
     const served = Array.from({ length: 20 }, () => says(get('/users/x'))(port))
