@@ -7,6 +7,7 @@ import type { operations } from './openapi.ts'
  */
 export type Handlers = { [K in keyof operations]: Handler<K> }
 
+/** @param hasClientLeft whether nobody waits for the response any more; a list then ends early */
 export type Handler<K extends keyof operations> = (
   input: Input<operations[K]>,
   hasClientLeft: () => boolean,

@@ -199,7 +199,7 @@ export function createConnections(
       void socket.remoteAddress // Node keeps it; when the client has left, the kernel does not know it any more
       if (open.size < maxConnections && held.size === 0) return accept(socket)
       if (held.size >= maxHeldConnections) return void socket.destroy()
-      held.add(socket) // even if its client leaves: it is not read
+      held.add(socket) // also if its client leaves, which is noticed only when it is read
       if (!isMakingRoom) setImmediate(makeRoom)
       isMakingRoom = true
     },
