@@ -21,7 +21,7 @@ export async function send(
   const [usual] = status === 200 ? mediaTypes : []
   const type = (hasChoice && ctx.accepts(mediaTypes)) || usual || 'application/json'
   const content = isAsyncIterable(body)
-    ? await stream(body, type === LINES_TYPE ? linesOf : arrayWriter(), ctx.req as Request)
+    ? await stream(body, type === LINES_TYPE ? linesOf : arrayWriter(), ctx)
     : contentOf(body, type)
   ctx.status = status
   ctx.set(headers)
@@ -39,7 +39,8 @@ function contentOf(body: unknown, type: string): string | Buffer | undefined {
 }
 
 /** A list as a stream. Waits for the first page, so that a failure before it becomes a 500. */
-async function stream(list: AsyncIterable<unknown[]>, write: ListWriter, request: Request) {
+async function stream(list: AsyncIterable<unknown[]>, write: ListWriter, ctx: Koa.Context) {
+  const request = ctx.req as Request
   async function* texts() {
     for await (const page of list) {
       request.lastProgress = performance.now() // the client has read the page before
@@ -59,7 +60,7 @@ async function stream(list: AsyncIterable<unknown[]>, write: ListWriter, request
       part.then(
         ({ value }) => this.push((value as Buffer | undefined) ?? null),
         (error) => {
-          request.socket.resetAndDestroy() // the client must not take a part of a list for the whole list
+          ctx.onerror(error) // resets the connection, which Koa's pipeline would only close
           this.destroy(error)
         },
       )
