@@ -112,11 +112,11 @@ function createConnection(socket: Socket, maxWaiting: number, defer: Defer, onId
 /**
  * All connections of one server.
  *
- * @param listen reads requests from a connection
+ * @param startReading reads requests from a connection
  */
 export function createConnections(
   { maxConnections, maxHeldConnections, maxWaitingRequests, maxStarts, evictableAfter }: Limits,
-  listen: (socket: Socket) => void,
+  startReading: (socket: Socket) => void,
 ) {
   const open = new Map<Socket, Connection>()
   /** New connections that are not read until there is room. */
@@ -147,7 +147,7 @@ export function createConnections(
       open.delete(socket)
       admit()
     })
-    listen(socket)
+    startReading(socket)
     socket.resume()
   }
 
@@ -162,16 +162,13 @@ export function createConnections(
 
   /** Makes room for the held connections, until there are none. First, what the other clients have sent is read. */
   function makeRoom(): void {
-    for (let i = held.size; i > 0 && open.size >= maxConnections; i -= 1) {
-      evictOldest()
-      admit()
-    }
+    while (held.size > 0 && evictOldest()) admit()
     isMakingRoom = held.size > 0
     if (isMakingRoom) setTimeout(() => setImmediate(makeRoom), evictableAfter)
   }
 
-  /** Closes the connection that has waited longest for its client, unless all have made progress just now. */
-  function evictOldest(): void {
+  /** Closes the connection that has waited longest for its client. False if all have made progress just now. */
+  function evictOldest(): boolean {
     let oldest: Connection | undefined
     let time = performance.now() - evictableAfter
     for (const connection of open.values()) {
@@ -179,9 +176,10 @@ export function createConnections(
       oldest = connection
       time = connection.lastProgress()
     }
-    if (!oldest) return
+    if (!oldest) return false
     open.delete(oldest.socket)
     oldest.evict()
+    return true
   }
 
   /** Each connection closes after the response to its newest request. */
@@ -199,7 +197,7 @@ export function createConnections(
       void socket.remoteAddress // Node keeps it; when the client has left, the kernel does not know it any more
       if (open.size < maxConnections && held.size === 0) return accept(socket)
       if (held.size >= maxHeldConnections) return void socket.destroy()
-      held.add(socket) // also if its client leaves, which is noticed only when it is read
+      held.add(socket) // it stays if its client leaves: only reading would show that
       if (!isMakingRoom) setImmediate(makeRoom)
       isMakingRoom = true
     },
