@@ -63,7 +63,7 @@ export function refuse(response: ServerResponse, failure: Failure, id?: string):
   response.end(body)
 }
 
-/** Writes a response to input that is not a request, so Node has no object for it, and closes the connection. */
+/** Writes `failure` as the response to input that is not a request, and closes the connection. */
 export function refuseInput(socket: Socket, failure: Failure, id: string): void {
   if (!socket.writable) return
   const response = new ServerResponse(new IncomingMessage(socket))

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { LIMITS } from './limits.ts'
 
 export class Request extends IncomingMessage {
-  /** What its line in the log says about it, by the names there; added by those who know it. */
+  /** Fields of its line in the log. Other folders set them. */
   readonly log: Record<string, string | undefined> = {}
   /** When the service began to serve it, in milliseconds. */
   startTime = 0
@@ -14,7 +14,7 @@ export class Request extends IncomingMessage {
 
   /** In bytes. A larger body is not kept. */
   readonly bodyLimit: number = 0
-  /** Whether the body has more bytes than `bodyLimit`, or too many chunks. */
+  /** Whether no more of the body is kept: it has more bytes than `bodyLimit` or too many chunks, or is dropped. */
   isTooLarge = false
   #body = EMPTY
   #length = 0
@@ -77,9 +77,9 @@ export class Request extends IncomingMessage {
     this.#length = 0
     this.isTooLarge = true
     this.resume().read(0) // otherwise Node would drop it without counting its chunks
+    if (this.complete || this.socket.destroyed) return
     const end = once(this, 'end').catch(() => {})
-    if (!this.complete && !this.socket.destroyed)
-      await Promise.race([end, sleep(LIMITS.linger, undefined, { ref: false })])
+    await Promise.race([end, sleep(LIMITS.linger, undefined, { ref: false })])
   }
 
   /** Whether there are several headers of this name, in lower case. Node may keep only the first of them. */

@@ -38,6 +38,7 @@ export function createServer(
   { observer, isAllowedHost = () => true, bodyLimit = 0, limits: changes }: Options = {},
 ) {
   const limits = { ...LIMITS, ...changes }
+
   function receive(request: Request, response: ServerResponse): void {
     const connection = connections.find(request.socket)
     const refusal = refusalOf(request, isAllowedHost)
@@ -64,8 +65,8 @@ export function createServer(
   server.timeout = limits.timeout
   server.maxHeadersCount = LIMITS.maxHeaders + 1 // Node silently drops the rest: refusal.ts refuses the request
 
-  // An option of net.Server: no connection is read before it has a place.
-  Object.assign(server, { pauseOnConnect: true })
+  // No connection is read before it has a place: only then, Node's own listener gets it.
+  Object.assign(server, { pauseOnConnect: true }) // an option of net.Server that http.createServer does not take
   const [listener] = server.listeners('connection')
   const connections = createConnections(limits, (socket) => listener!.call(server, socket))
 
