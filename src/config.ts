@@ -1,5 +1,5 @@
 // Reads the configuration from environment variables and `.env`. All wrong values are reported together, except a
-// wrong `_FILE` variable, or a wrong `.env`, which is reported alone.
+// wrong `_FILE` variable or a wrong `.env`, which is reported alone.
 import { existsSync, readFileSync } from 'node:fs'
 import bytes from 'bytes'
 import { parse } from 'dotenv'
@@ -70,13 +70,12 @@ export function readConfig(environment: NodeJS.ProcessEnv, needsSecret = true) {
       if (problems.length > 0) throw new InvalidConfig(problems.join('\n'))
     },
   })
-  const { HOST, PORT, OPS_HOST = HOST, OPS_PORT } = env
   return {
-    host: HOST,
-    port: PORT,
+    host: env.HOST,
+    port: env.PORT,
     /** The host and the port of /livez, /readyz and /metrics. */
-    opsHost: OPS_HOST,
-    opsPort: OPS_PORT,
+    opsHost: env.OPS_HOST ?? env.HOST,
+    opsPort: env.OPS_PORT,
     /** Host names that are allowed besides those of loopback. */
     allowedHosts: env.ALLOWED_HOSTS,
     mongodbUri: env.MONGODB_URI,
@@ -98,12 +97,12 @@ export function readConfig(environment: NodeJS.ProcessEnv, needsSecret = true) {
     /** Whether traces are sent. */
     tracing: env.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
     /** A sentence for each variable in the environment that looks misspelled. */
-    warnings: Object.keys(environment).flatMap(warnIfMisspelled),
+    warnings: Object.keys(environment).flatMap(misspellingIn),
   }
 }
 
-/** Other programs have variables, too: a mistake differs in one letter, or a long one in two, but not in the first. */
-function warnIfMisspelled(name: string): string | [] {
+/** Other programs have variables, too: a misspelled name has one wrong letter, or two if it is long, never the first. */
+function misspellingIn(name: string): string | [] {
   const meant = closestMatch(name, NAMES, { maxDistance: name.length < 9 ? 1 : 2 })
   if (!meant || meant === name || meant[0] !== name[0]) return []
   return `${name} is not a variable of the service: is it meant to be ${meant}?`

@@ -54,7 +54,8 @@ async function peek(bytes: AsyncIterable<Buffer>) {
 async function* decode(bytes: AsyncIterable<Buffer>, encoding: string): AsyncGenerator<string> {
   const strict = new TextDecoder(encoding, { fatal: true })
   const lenient = new TextDecoder(encoding)
-  let [text, chunk] = ['', Buffer.alloc(0) as Buffer]
+  let text = ''
+  let chunk: Buffer = Buffer.alloc(0)
   try {
     for await (chunk of bytes) {
       text = lenient.decode(chunk, { stream: true })

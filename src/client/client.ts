@@ -99,9 +99,9 @@ export function createUsersClient(options: UsersClientOptions): UsersClient {
 
   /** Like that of openapi-fetch, but the result has `data` or `error`, whatever sent the response. */
   async function request(method: string, url: string, init?: { parseAs?: ParseAs }) {
-    const { parseAs = 'json' } = init ?? {}
-    const asJson = parseAs === 'json' && { parseAs: 'text' }
-    const options = { ...(url !== LOGIN && { fetch: send }), ...init, ...asJson }
+    const isJson = (init?.parseAs ?? 'json') === 'json'
+    const asText = isJson && { parseAs: 'text' }
+    const options = { ...(url !== LOGIN && { fetch: send }), ...init, ...asText }
     const call = (openapi.request as (...args: unknown[]) => Promise<Result>)(method, url, options)
     const { data, error, response } = await call.catch((e) => (e?.response ? e : Promise.reject(e)))
     if (error || !response.ok) {
@@ -109,7 +109,7 @@ export function createUsersClient(options: UsersClientOptions): UsersClient {
       const message = sent || response.statusText || `HTTP ${response.status}`
       return { error: { message }, response }
     }
-    if (response.status === 204 || /head/i.test(method) || !asJson) return { data, response }
+    if (response.status === 204 || /head/i.test(method) || !isJson) return { data, response }
     const json: unknown = await new Response(data).json().catch(() => undefined)
     return json ? { data: json, response } : { error: NOT_OURS, response }
   }

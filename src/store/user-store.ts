@@ -62,9 +62,6 @@ export interface ListQuery {
   hasClientLeft?: (() => boolean) | undefined
 }
 
-/** The end of a list. */
-export const END: Page = { users: [], isLast: true }
-
 export interface Page {
   /** A new array, which the caller may change. Without users, it is the end of the list. */
   users: User[]

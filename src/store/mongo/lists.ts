@@ -2,7 +2,7 @@
 import type { Filter } from 'mongodb'
 import { batched } from '../batch.ts'
 import { PAGE_BYTES } from '../pages.ts'
-import { END, type ListQuery, type Page, type UserStore } from '../user-store.ts'
+import type { ListQuery, Page, UserStore } from '../user-store.ts'
 import type { Execute } from './connection.ts'
 import { toObjectId, toUser, type UserDocument, type Users } from './documents.ts'
 
@@ -14,13 +14,15 @@ export function lister(execute: Execute): UserStore['list'] {
   let size = 1 // how many users to ask for in the next page of any list; grows while users are short
 
   async function readPage(query: ListQuery): Promise<Page> {
-    if (query.hasClientLeft?.()) return END
+    if (query.hasClientLeft?.()) return { users: [], isLast: true }
     const limit = size
     const documents = await execute((users) => findPage(users, query, limit))
     let bytes = documents.reduce((sum, { length }) => sum + length, 0)
     const isLast = documents.length < limit && bytes <= PAGE_BYTES
-    const fits = Math.floor((PAGE_BYTES * documents.length) / bytes) // as many of the same average length
-    if (bytes > 0) size = Math.max(1, Math.min(MAX_PAGE_SIZE, 4 * limit, fits))
+    if (bytes > 0) {
+      const fits = Math.floor((PAGE_BYTES * documents.length) / bytes) // as many of the same average length
+      size = Math.max(1, Math.min(MAX_PAGE_SIZE, 4 * limit, fits))
+    }
     // What does not fit is read again, so that it is not in memory while the client reads this page.
     while (bytes > PAGE_BYTES && documents.length > 1) bytes -= documents.pop()!.length
     return { users: documents.map(toUser), isLast }

@@ -1,6 +1,6 @@
 // Opens and copies the database file. Knows nothing of users but their table.
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
-import fs, { closeSync, constants, existsSync, lstatSync, mkdirSync, openSync } from 'node:fs'
+import fs from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreFailure } from '../user-store.ts'
@@ -21,7 +21,13 @@ export async function openDatabase(file: string): Promise<DatabaseSyncInstance> 
     makeFolder(folder)
     for (const suffix of SUFFIXES) checkOwner(file + suffix)
     // Only its owner can ever read it.
-    closeSync(openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600))
+    fs.closeSync(
+      fs.openSync(
+        file,
+        fs.constants.O_RDWR | fs.constants.O_CREAT | fs.constants.O_NOFOLLOW,
+        0o600,
+      ),
+    )
   }, `keep users in the folder ${folder} (DATA_DIR)`)
   return retryWhileBusy(() => open(file), `open SQLite in ${file}`)
 }
@@ -39,7 +45,7 @@ export async function openDatabase(file: string): Promise<DatabaseSyncInstance> 
 export async function freezeSqlite(file: string) {
   for (const suffix of SUFFIXES) checkOwner(file + suffix)
   const db = new DatabaseSync(file)
-  const logSize = () => lstatSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  const logSize = () => fs.statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
   const emptyLog = (then: string) =>
     retryWhileBusy(() => {
       db.exec(`PRAGMA wal_checkpoint; PRAGMA wal_checkpoint(TRUNCATE); ${then}`)
@@ -78,7 +84,7 @@ const SUFFIXES = ['', '-journal', '-wal', '-shm']
 
 /** @throws Error another user can have planted the file, or can change it */
 function checkOwner(file: string): void {
-  const stats = lstatSync(file, { throwIfNoEntry: false })
+  const stats = fs.lstatSync(file, { throwIfNoEntry: false })
   if (!stats) return
   if (!stats.isFile()) throw new Error(`${file} is not a regular file`)
   if (stats.uid !== (process.geteuid?.() ?? stats.uid))
@@ -88,12 +94,12 @@ function checkOwner(file: string): void {
 
 /** Does not use the option `recursive` of `mkdirSync`: on /proc/x, Node 20 and 24 would try forever. */
 function makeFolder(folder: string): void {
-  if (existsSync(folder)) return
+  if (fs.existsSync(folder)) return
   makeFolder(dirname(folder))
   try {
-    mkdirSync(folder, { mode: 0o700 })
+    fs.mkdirSync(folder, { mode: 0o700 })
   } catch (error) {
-    if (!existsSync(folder)) throw error // otherwise another process has just made it
+    if (!fs.existsSync(folder)) throw error // otherwise another process has just made it
   }
 }
 

@@ -8,7 +8,6 @@ import { PAGE_BYTES } from '../pages.ts'
 import { newUserId } from '../user-id.ts'
 import {
   EmailTaken,
-  END,
   StoreFailure,
   type ImportResult,
   type Page,
@@ -159,7 +158,7 @@ function lister(db: Database): UserStore['list'] {
   return ({ after = '', ids, hasClientLeft }) =>
     limit(async () => {
       await nextTurn() // other requests are served between pages, however many lists there are
-      if (hasClientLeft?.()) return END
+      if (hasClientLeft?.()) return { users: [], isLast: true }
       return retryWhileBusy(() => (ids ? pageOf(JSON.stringify(ids)) : pageAfter(after)))
     })
 }
