@@ -15,7 +15,7 @@ export interface paths {
          * List all users
          * @description Returns all users in order of creation, or an empty array when there are none. The list is
          *     streamed. When it fails halfway, the connection is reset, so that an incomplete list never
-         *     looks complete. Only over HTTP/1.0 it can, if the service is killed: use HTTP/1.1.
+         *     looks complete. With HTTP/1.0 it can, but only if the service is killed: use HTTP/1.1.
          *
          *     With `limit` the list comes in pages: follow the `Link` of each page to the next one. Users
          *     may be created and deleted while a client reads the pages. A user who exists from the first

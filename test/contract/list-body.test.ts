@@ -69,8 +69,8 @@ describe.each(TYPES)('a list as %s', (type) => {
         throw new StoreFailure(new Error('the cause'))
       })
       const service = await startService(store)
-      const proxy = isProxied ? await startHttpProxy(service.port) : service
-      const { socket, text } = dial(proxy.port)
+      const proxy = await startHttpProxy(service.port)
+      const { socket, text } = dial(isProxied ? proxy.port : service.port)
       const errors: unknown[] = []
       socket.on('error', (error) => errors.push(error))
       socket.write(asking(type).replace('HTTP/1.1', version))

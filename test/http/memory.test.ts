@@ -138,10 +138,10 @@ describeLinux('a process of 256 MiB, on Linux, serves others while hundreds of c
       expect(await Promise.race([program.probe('/livez'), timeout])).toMatchObject({ status: 200 })
     }
 
-    const useService = async () => (place.mongodbUri ? readNobody : useOrdinarily)(port)
+    const useOnce = async () => (place.mongodbUri ? readNobody : useOrdinarily)(port)
 
     /** The most memory that the process takes during an attack, in MB. Meanwhile it serves other requests. */
-    async function peakDuring(attack: Promise<unknown>, use = useService): Promise<number> {
+    async function peakDuring(attack: Promise<unknown>, use = useOnce): Promise<number> {
       writeFileSync(`/proc/${program.process.pid}/clear_refs`, '5') // forgets the most so far
       await amid(attack, port, use)
       const status = readFileSync(`/proc/${program.process.pid}/status`, 'utf8')
