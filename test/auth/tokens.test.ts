@@ -36,16 +36,7 @@ test.each([
   ['without exp', sign({ id: ID })],
   ['without an id', sign({})],
   ['after its nbf', sign({ id: ID }, { notBefore: -1 })],
-])('a token %s is accepted', (_, token) => {
-  expect(verify(token)).toEqual(valid)
-})
-
-test.each([
-  ['expired', sign({ id: ID }, { expiresIn: -1 })],
-  ['premature', sign({ id: ID }, { notBefore: 60 })],
-])('a token that is %s is refused with that reason', (reason, token) => {
-  expect(verify(token)).toEqual(refused(reason))
-})
+])('a token %s is accepted', (_, token) => expect(verify(token)).toEqual(valid))
 
 test.each([
   ...Object.entries(forged),
@@ -56,14 +47,11 @@ test.each([
 })
 
 const TOKEN = tokens.issue(ID)
-const NO_SCHEME = [undefined, '', 'Bearer', 'Bearer ', 'Basic x', TOKEN]
+const NO_SCHEME = [undefined, '', 'Bearer', 'Bearer ', 'Basic x', TOKEN, `Bearer ${TOKEN}\nx`]
 const NOT_ALONE = [`Basic x, Bearer ${TOKEN}`, `Bearer${TOKEN}`, `Bearer: ${TOKEN}`]
-test.each([...NO_SCHEME, ...NOT_ALONE, `Bearer ${TOKEN}\nx`])(
-  'the header %p has no bearer token',
-  (authorization) => {
-    expect(tokens.verify(authorization)).toEqual(refused('missing'))
-  },
-)
+test.each([...NO_SCHEME, ...NOT_ALONE])('the header %p has no bearer token', (header) => {
+  expect(tokens.verify(header)).toEqual(refused('missing'))
+})
 
 test.each(['bearer ', 'BEARER  ', 'bEaReR\t', 'Bearer \t '])('a token can follow %p', (scheme) => {
   expect(tokens.verify(scheme + tokens.issue(ID))).toEqual(valid)
@@ -75,7 +63,7 @@ test('a refused token leaves other errors their stack traces', () => {
 })
 
 describe('although results are cached', () => {
-  test('a token is refused as soon as it expires', () => {
+  test('a token is refused as expired as soon as it expires', () => {
     const token = sign({ exp: NOW + 10 })
     for (const time of [NOW, NOW + 9]) {
       setClock(time)
@@ -85,7 +73,7 @@ describe('although results are cached', () => {
     for (let i = 0; i < 2; i += 1) expect(verify(token)).toEqual(refused('expired'))
   })
 
-  test('a token is accepted as soon as its nbf comes', () => {
+  test('a token is refused as premature, and accepted as soon as its nbf comes', () => {
     const token = sign({ nbf: NOW + 10 })
     setClock(NOW + 9)
     for (let i = 0; i < 2; i += 1) expect(verify(token)).toEqual(refused('premature'))

@@ -91,7 +91,7 @@ describe('with an email', () => {
     ['at first', {}],
     ['after a 401', { token: REFUSED }],
   ])(
-    'a refused log-in %s is the response to its calls, and the next tries again',
+    'a log-in refused %s is the response to its calls; the next tries again',
     async (when, token) => {
       const email = `${when}@example.com`
       const users = client({ email, ...token })

@@ -9,15 +9,9 @@ import { openStore } from '../../src/store/open.ts'
 import type { User } from '../../src/store/user-store.ts'
 import { documented, expectContract, resolve, type Documented } from '../support/contract.ts'
 import { failing } from '../support/failing-store.ts'
-import { CHUNKED, login } from '../support/hostile.ts'
+import { CHUNKED, login } from '../support/requests.ts'
 import { withNumberedIds } from '../support/readme.ts'
-import {
-  responsesIn,
-  BODY_LIMIT,
-  IMPATIENT,
-  startService,
-  type Request,
-} from '../support/service.ts'
+import { BODY_LIMIT, responsesIn, startService, type Request } from '../support/service.ts'
 import { sqlitePlace } from '../support/stores.ts'
 import { newUser } from '../support/users.ts'
 
@@ -52,6 +46,8 @@ interface Scene {
 const newAda = requests.find(({ id }) => id === 'createUser')!.value
 const ada = { id: ID, ...newAda }
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
+/** Limits of a service that waits only briefly for the headers of a request. */
+const SHORT = { headersTimeout: 100, connectionsCheckingInterval: 20 }
 const [GET, LONG] = ['GET / HTTP/1.1\r\n', 'x'.repeat(20_000)]
 const JSON_TYPE = { 'content-type': 'application/json' }
 
@@ -149,16 +145,13 @@ test.each(requests)('the request $id $name succeeds', async ({ id, value }) => {
 const { parameters, responses } = paths['/users'].get
 const list = documented.find(({ name }) => name === 'listUsers')!
 
-test.each<Any>(parameters)(
-  'the parameter $name accepts the value in its description',
-  async (one) => {
-    const [, value] = /such as `?([\w@.]+\w)/.exec(one.description)!
-    await inScene(list, '', async ({ send }) => {
-      const query = new URLSearchParams({ [one.name]: value! }).toString()
-      expect((await send({}, `GET /users?${query}`)).status).toBe(200)
-    })
-  },
-)
+test.each<Any>(parameters)('the parameter $name accepts its described value', async (one) => {
+  const [, value] = /such as `?([\w@.]+\w)/.exec(one.description)!
+  await inScene(list, '', async ({ send }) => {
+    const query = new URLSearchParams({ [one.name]: value! }).toString()
+    expect((await send({}, `GET /users?${query}`)).status).toBe(200)
+  })
+})
 
 test('the examples of lines, and of a link to the next page, are those of the users', () => {
   const { headers, content } = responses['200']
@@ -210,7 +203,7 @@ async function inScene(
   const place = sqlitePlace()
   const store = script.includes(' 500 ') ? failing() : await openStore(place)
   const service = await startService(store, {
-    limits: script.includes(' 408 ') ? IMPATIENT : undefined,
+    limits: script.includes(' 408 ') ? SHORT : undefined,
     isAllowedHost: hostCheck('127.0.0.1', []),
   })
   let path = one.path?.replace('{id}', ID)

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { arrayWriter, linesOf, type ListWriter } from '../../src/contract/list-body.ts'
 import { StoreFailure, type ListQuery, type User } from '../../src/store/user-store.ts'
 import { failing } from '../support/failing-store.ts'
-import { get } from '../support/hostile.ts'
+import { get } from '../support/requests.ts'
 import { startHttpProxy } from '../support/http-proxy.ts'
 import { dial, startService, useService } from '../support/service.ts'
 import { anyText } from '../support/text.ts'
@@ -62,32 +62,29 @@ describe.each(TYPES)('a list as %s', (type) => {
     ['HTTP/1.0', false],
     ['HTTP/1.1', false],
     ['HTTP/1.1', true], // and HTTP/1.0 from the proxy to the service
-  ])(
-    'resets the connection when it fails halfway: %s, behind a proxy: %s',
-    async (version, isProxied) => {
-      const { store } = storeOf(100, () => {
-        throw new StoreFailure(new Error('the cause'))
-      })
-      const service = await startService(store)
-      const proxy = await startHttpProxy(service.port)
-      const { socket, text } = dial(isProxied ? proxy.port : service.port)
-      const errors: unknown[] = []
-      socket.on('error', (error) => errors.push(error))
-      socket.write(asking(type).replace('HTTP/1.1', version))
-      await new Promise((resolve) => socket.once('close', resolve))
-      if (!isProxied) expect(errors).toMatchObject([{ code: 'ECONNRESET' }])
-      expect(text()).toMatch(/^HTTP\/1.1 200 /)
-      expect(text()).toContain(`Content-Type: ${type}`)
-      expect(text()).not.toMatch(/\r\n0\r\n\r\n$/)
-      while (service.lines.length < 2) await sleep(10)
-      await proxy.close()
-      await service.close()
-      expect(service.lines).toMatchObject([
-        { level: 50, err: { cause: { message: 'the cause' } } },
-        { level: 40, status: 200, msg: 'response aborted' },
-      ])
-    },
-  )
+  ])('resets the connection when it fails: %s, by a proxy: %s', async (version, isProxied) => {
+    const { store } = storeOf(100, () => {
+      throw new StoreFailure(new Error('the cause'))
+    })
+    const service = await startService(store)
+    const proxy = await startHttpProxy(service.port)
+    const { socket, text } = dial(isProxied ? proxy.port : service.port)
+    const errors: unknown[] = []
+    socket.on('error', (error) => errors.push(error))
+    socket.write(asking(type).replace('HTTP/1.1', version))
+    await new Promise((resolve) => socket.once('close', resolve))
+    if (!isProxied) expect(errors).toMatchObject([{ code: 'ECONNRESET' }])
+    expect(text()).toMatch(/^HTTP\/1.1 200 /)
+    expect(text()).toContain(`Content-Type: ${type}`)
+    expect(text()).not.toMatch(/\r\n0\r\n\r\n$/)
+    while (service.lines.length < 2) await sleep(10)
+    await proxy.close()
+    await service.close()
+    expect(service.lines).toMatchObject([
+      { level: 50, err: { cause: { message: 'the cause' } } },
+      { level: 40, status: 200, msg: 'response aborted' },
+    ])
+  })
 
   test('is fetched no faster than the client reads, and no further when the client leaves; the log has its address', async () => {
     const { store, seen } = storeOf(1_000_000)

@@ -21,9 +21,7 @@ test.each([
   ['email=a+b', { email: 'a b' }],
   ['email=a%2Bb', { email: 'a+b' }],
   ['email=ada%20x@example.com', { email: 'ada x@example.com' }],
-])('the query "%s" is accepted', (query, values) => {
-  expect(read(query)).toEqual(values)
-})
+])('the query "%s" is accepted', (query, values) => expect(read(query)).toEqual(values))
 
 test('an email with a plus that a person has not encoded is refused with what to write', () => {
   const message = 'query parameter `email` must have `%2B` for a plus, or `%20` for a space'

@@ -6,26 +6,10 @@ import type net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LIMITS } from '../../src/http/limits.ts'
 import type { ListQuery, UserStore } from '../../src/store/user-store.ts'
-import {
-  amid,
-  bodies,
-  CLOSE,
-  comesBack,
-  doesNotRead,
-  get,
-  goesOn,
-  hangUp,
-  textFrom,
-  login,
-  many,
-  oversized,
-  post,
-  says,
-  slowBodies,
-  slowHeaders,
-  loginWith,
-  type Hostile,
-} from '../support/hostile.ts'
+import { comesBack, doesNotRead, goesOn, hangUp, says, textFrom } from '../support/clients.ts'
+import { bodies, oversized, slowBodies, slowHeaders } from '../support/hostile.ts'
+import { amid, many } from '../support/ordinary.ts'
+import { CHUNKED, CLOSE, get, login, loginWith, post } from '../support/requests.ts'
 import { dial, parseResponses, startService, statusesIn, useService } from '../support/service.ts'
 import { sqlitePlace, useStore } from '../support/stores.ts'
 import { newUser, user } from '../support/users.ts'
@@ -54,7 +38,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 /** The statuses that the clients of a table get, `count` of each, all at once and amid ordinary requests. */
-async function statusesOf(clients: Record<string, Hostile>, count: number, port = service().port) {
+async function statusesOf(clients: typeof oversized, count: number, port = service().port) {
   const statuses = Object.entries(clients).map(async ([name, client]) => {
     const texts = await many(count, () => textFrom(client, port))
     return [name, [...new Set(texts.map((text) => text && statusesIn(text).join()))].join(' or ')]
@@ -232,17 +216,15 @@ describe('pipelined requests', () => {
   })
 })
 
-test.each(['gzip, chunked', 'identity, chunked', 'gzip\r\nTransfer-Encoding: chunked'])(
-  'the transfer coding %j gets 400, and what follows it is not taken for a request',
-  async (coding) => {
-    const user = newUser()
-    const create = post(JSON.stringify(user), CLOSE)
-    const coded = `${login(`Transfer-Encoding: ${coding}\r\n`)}2\r\n{}\r\n0\r\n\r\n`
-    expect(statusesIn(await service().exchange(coded + create))).toEqual([400])
-    expect(await opened().findByEmail(user.email)).toBeUndefined()
-    expect(statusesIn(await service().exchange(create))).toEqual([201]) // it was a request
-  },
-)
+const CODINGS = ['gzip, chunked', 'identity, chunked', 'gzip\r\nTransfer-Encoding: chunked']
+test.each(CODINGS)('the coding %j gets 400, and nothing after it is read', async (coding) => {
+  const user = newUser()
+  const create = post(JSON.stringify(user), CLOSE)
+  const coded = `${login(`Transfer-Encoding: ${coding}\r\n`)}2\r\n{}\r\n0\r\n\r\n`
+  expect(statusesIn(await service().exchange(coded + create))).toEqual([400])
+  expect(await opened().findByEmail(user.email)).toBeUndefined()
+  expect(statusesIn(await service().exchange(create))).toEqual([201]) // it was a request
+})
 
 test('headers are all read, up to 100; more get 431', async () => {
   const request = (headers: string) => says(get('/users/x', headers + CLOSE))
@@ -318,9 +300,6 @@ test('requests that arrive together are served at most 64 in one turn of the eve
 const patient = useService(store, { requestTimeout: 0, timeout: 0 })
 
 test('the rest of a body that nobody reads is dropped only for a moment', async () => {
-  const endless = goesOn(
-    'GET /nothing HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n',
-    '1\r\na\r\n',
-  )
+  const endless = goesOn(get('/nothing', CHUNKED), '1\r\na\r\n')
   expect(statusesIn(await textFrom(endless, patient().port))).toEqual([404])
 })

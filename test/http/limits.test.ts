@@ -12,12 +12,10 @@ const security = read('SECURITY.md')
 const ROW = /^\| (.+?) +\|.*\| `(test\/[\w./-]+\.test\.ts)`: (.+?) +\|$/gm
 const rows = [...security.matchAll(ROW)]
 
-test.each(rows.map(([, limit, file, name]) => [limit!, file!, name!]))(
-  '%s: the limit is tested, in %s',
-  (_, file, name) => {
-    expect(read(file)).toContain(name)
-  },
-)
+const NAMED = rows.map(([, ...row]) => row as [limit: string, file: string, name: string])
+test.each(NAMED)('%s: the limit is tested, in %s', (_, file, name) => {
+  expect(read(file)).toContain(name)
+})
 
 const seconds = (name: 'requestTimeout' | 'headersTimeout' | 'timeout' | 'keepAliveTimeout') =>
   `${LIMITS[name] / 1_000} s`

@@ -6,24 +6,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore } from '../../src/store/open.ts'
-import {
-  amid,
-  bodies,
-  CLOSE,
-  comesBack,
-  doesNotRead,
-  get,
-  hangUp,
-  textFrom,
-  login,
-  many,
-  oneByOne,
-  post,
-  useOrdinarily,
-  says,
-  loginWith,
-  type Hostile,
-} from '../support/hostile.ts'
+import { comesBack, doesNotRead, hangUp, says, textFrom, type Hostile } from '../support/clients.ts'
+import { bodies } from '../support/hostile.ts'
+import { amid, many, useOrdinarily } from '../support/ordinary.ts'
+import { CLOSE, get, login, loginWith, oneByOne, post } from '../support/requests.ts'
 import { IMAGE, killPrograms, serve, type Program } from '../support/program.ts'
 import { rounds } from '../support/rounds.ts'
 import { BODY_LIMIT, send } from '../support/service.ts'

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Request } from '../../src/http/request.ts'
 import { createServer } from '../../src/http/server.ts'
 import type { UserStore } from '../../src/store/user-store.ts'
-import { AUTHORIZATION, CHUNKED, CLOSE, get, post, postHead } from '../support/hostile.ts'
+import { AUTHORIZATION, CHUNKED, CLOSE, get, post, postHead } from '../support/requests.ts'
 import { responsesIn, dial, statusesIn, useService } from '../support/service.ts'
 import { sqlitePlace, useStore } from '../support/stores.ts'
 import { newUser } from '../support/users.ts'
@@ -27,10 +27,8 @@ test.each([
   ['of another media type', `${AUTHORIZATION}Content-Type: text/plain\r\n`, 415],
   ['that is too large', `${AUTHORIZATION}Content-Type: application/json\r\n`, 413],
 ])('a body %s gets its status at once, not 100 (RFC 9110 §10.1.1)', async (_, headers, status) => {
-  const length = `Expect: 100-continue\r\nContent-Length: 3000000\r\n`
-  const text = await service().exchange(
-    `POST /users HTTP/1.1\r\nHost: localhost\r\n${headers}${length}\r\n`,
-  )
+  const head = `POST /users HTTP/1.1\r\nHost: localhost\r\n${headers}Expect: 100-continue\r\n`
+  const text = await service().exchange(`${head}Content-Length: 3000000\r\n\r\n`)
   expect(statusesIn(text, 'POST /users')).toEqual([status])
 })
 
@@ -148,18 +146,15 @@ test('100 Continue is sent before the body arrives', async () => {
 test.each([
   ['', ['413']],
   ['Expect: 100-continue\r\n', ['100', '413']],
-])(
-  'a client that reads only after it has sent too large a body gets the 413: %j',
-  async (expectation, expected) => {
-    const { socket, text } = dial(service().port)
-    socket.pause().write(postHead(`${CHUNKED}${CLOSE}${expectation}`))
-    const body = `186a0\r\n${'x'.repeat(100_000)}\r\n`.repeat(100)
-    await new Promise((sent) => socket.write(`${body}0\r\n\r\n`, sent))
-    await once(socket.resume(), 'close')
-    const statuses = [...text().matchAll(/^HTTP\/1.1 (\d+)/gm)].map(([, status]) => status)
-    expect(statuses).toEqual(expected)
-  },
-)
+])('a client that reads after sending too much gets the 413: %j', async (expectation, expected) => {
+  const { socket, text } = dial(service().port)
+  socket.pause().write(postHead(`${CHUNKED}${CLOSE}${expectation}`))
+  const body = `186a0\r\n${'x'.repeat(100_000)}\r\n`.repeat(100)
+  await new Promise((sent) => socket.write(`${body}0\r\n\r\n`, sent))
+  await once(socket.resume(), 'close')
+  const statuses = [...text().matchAll(/^HTTP\/1.1 (\d+)/gm)].map(([, status]) => status)
+  expect(statuses).toEqual(expected)
+})
 
 describe('the log', () => {
   const GENERATED = expect.stringMatching(/^[0-9a-f-]{36}$/)

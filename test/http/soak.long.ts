@@ -1,9 +1,12 @@
 // All kinds of hostile clients at once, for a minute, beside ordinary clients. The service is a process.
-import { afterAll, describe, expect, test } from '@jest/globals'
+import { afterAll, expect, jest, test } from '@jest/globals'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore } from '../../src/store/open.ts'
-import { amid, everyKind, get, hangUp, says, type Hostile } from '../support/hostile.ts'
+import { hangUp, says, type Hostile } from '../support/clients.ts'
+import { everyKind } from '../support/hostile.ts'
+import { amid } from '../support/ordinary.ts'
+import { get } from '../support/requests.ts'
 import { IMAGE, killPrograms, serve } from '../support/program.ts'
 import { send } from '../support/service.ts'
 import { SECRET, sqlitePlace } from '../support/stores.ts'
@@ -19,7 +22,8 @@ const USERS = 2_000
 const TOLERANCE = 50
 
 /** Linux tells the memory and the descriptors of another process. */
-const describeLinux = process.platform === 'linux' ? describe : describe.skip
+const testLinux = process.platform === 'linux' ? test : test.skip
+jest.setTimeout((SECONDS + 120) * 1000)
 
 const place = sqlitePlace()
 afterAll(async () => {
@@ -27,54 +31,48 @@ afterAll(async () => {
   await place.remove()
 })
 
-describeLinux('hostile clients of every kind, on Linux,', () => {
-  test(
-    'do not keep others from their responses, and leave nothing open',
-    async () => {
-      await fill()
-      const { port, memory, descriptors, errors } = await start()
-      const begin = performance.now()
-      const isOver = () => performance.now() - begin > SECONDS * 1000
-      await amid(list(port), port)
-      const before = descriptors()
+testLinux('hostile clients of every kind, on Linux, keep nobody from a response', async () => {
+  await fill()
+  const { port, memory, descriptors, errors } = await start()
+  const begin = performance.now()
+  const isOver = () => performance.now() - begin > SECONDS * 1000
+  await amid(list(port), port)
+  const before = descriptors()
 
-      const failures: string[] = []
-      const onText = (text: string) => {
-        if (/HTTP\/1\.1 5\d\d /.test(text)) failures.push(text.slice(0, 500))
-      }
-      const attack = async (client: Hostile) => {
-        while (!isOver()) {
-          const socket = client(port, onText)
-          await new Promise((resolve) => socket.once('close', resolve))
-          await sleep(500)
-        }
-      }
-      const samples: number[] = []
-      const watch = async () => {
-        for (; !isOver(); await sleep(1_000)) {
-          samples.push(memory())
-          await list(port)
-        }
-        hangUp()
-      }
-      const clients = [
-        ...Array.from({ length: CLIENTS }, () => Object.values(everyKind)).flat(),
-        ...Array.from({ length: IDLE }, () => says(get('/nothing'))),
-      ]
-      const hostile = Promise.all(clients.map(attack))
-      await Promise.all([amid(hostile, port), amid(hostile, port), watch()])
-      while (descriptors() > before) await sleep(100)
+  const failures: string[] = []
+  const onText = (text: string) => {
+    if (/HTTP\/1\.1 5\d\d /.test(text)) failures.push(text.slice(0, 500))
+  }
+  const attack = async (client: Hostile) => {
+    while (!isOver()) {
+      const socket = client(port, onText)
+      await new Promise((resolve) => socket.once('close', resolve))
+      await sleep(500)
+    }
+  }
+  const samples: number[] = []
+  const watch = async () => {
+    for (; !isOver(); await sleep(1_000)) {
+      samples.push(memory())
+      await list(port)
+    }
+    hangUp()
+  }
+  const clients = [
+    ...Array.from({ length: CLIENTS }, () => Object.values(everyKind)).flat(),
+    ...Array.from({ length: IDLE }, () => says(get('/nothing'))),
+  ]
+  const hostile = Promise.all(clients.map(attack))
+  await Promise.all([amid(hostile, port), amid(hostile, port), watch()])
+  while (descriptors() > before) await sleep(100)
 
-      const most = (from: number, to: number) =>
-        Math.max(...samples.slice(samples.length * from, samples.length * to))
-      const [first, last] = [most(0.1, 0.4), most(0.7, 1)]
-      console.log({ 'memory in MB at the most': { first, last, after: memory() } })
-      expect(failures).toEqual([])
-      expect(errors).toEqual([])
-      expect(last).toBeLessThan(first + TOLERANCE)
-    },
-    (SECONDS + 120) * 1000,
-  )
+  const most = (from: number, to: number) =>
+    Math.max(...samples.slice(samples.length * from, samples.length * to))
+  const [first, last] = [most(0.1, 0.4), most(0.7, 1)]
+  console.log({ 'memory in MB at the most': { first, last, after: memory() } })
+  expect(failures).toEqual([])
+  expect(errors).toEqual([])
+  expect(last).toBeLessThan(first + TOLERANCE)
 })
 
 async function fill(): Promise<void> {

@@ -90,16 +90,14 @@ test.each([
   expect(stderr).toMatch(message)
 })
 
-test.each(['import-users --format csv -', 'export-users -', 'backup copy.db'])(
-  '%s reads .env in the current folder',
-  async (command) => {
-    file('.env', 'STOP_DELAY=soon')
-    const [script, ...args] = command.split(' ')
-    const program = run(`scripts/${script}`, at(sqlitePlace), {}, args, folder())
-    const stderr = expect.stringMatching(/^STOP_DELAY must be a duration .*, not "soon"\n$/)
-    expect([await program.ended, program.output.stderr]).toEqual([1, stderr])
-  },
-)
+const COMMANDS = ['import-users --format csv -', 'export-users -', 'backup copy.db']
+test.each(COMMANDS)('%s reads .env in the current folder', async (command) => {
+  file('.env', 'STOP_DELAY=soon')
+  const [script, ...args] = command.split(' ')
+  const program = run(`scripts/${script}`, at(sqlitePlace), {}, args, folder())
+  const stderr = expect.stringMatching(/^STOP_DELAY must be a duration .*, not "soon"\n$/)
+  expect([await program.ended, program.output.stderr]).toEqual([1, stderr])
+})
 
 test.each([
   ['a@x', ''],

@@ -20,9 +20,6 @@ import { SECRET, type Place } from './stores.ts'
 export const tokens = createTokens([SECRET], 86_400)
 export const BODY_LIMIT = 100 * 1024
 
-/** Limits of a service that waits only briefly for the headers of a request. */
-export const IMPATIENT: Partial<Limits> = { headersTimeout: 100, connectionsCheckingInterval: 20 }
-
 export interface Request {
   /** The `Authorization` header; a valid token by default. */
   authorization?: string | undefined

@@ -32,6 +32,4 @@ test.each([
   ['Unauthorized', refusal(13, 'Unauthorized')],
   ['ENOENT', failure('open', 'ENOENT')],
   ['MongoParseError', new MongoParseError('no')],
-])('%s: %s', (kind, error) => {
-  expect(kindOf(error)).toBe(kind)
-})
+])('%s: %s', (kind, error) => expect(kindOf(error)).toBe(kind))

@@ -78,23 +78,19 @@ test.each([
   ['nonsense', 'syntax error'],
   ['ALTER TABLE users ADD COLUMN zone TEXT', `the columns ${FIELDS}, zone, not ${FIELDS}`],
   ['ALTER TABLE users DROP COLUMN name', `not ${FIELDS}`],
-])(
-  'a migration that fails, or leaves other columns than COLUMNS, changes nothing: %s',
-  (sql, message) => {
-    const place = placeOfVersion1()
-    expect(() => migrateWith(place, 'DELETE FROM users', sql)).toThrow(message)
-    expect(readAt(place, 'SELECT id FROM users')).toHaveLength(2)
-    expect(versionAt(place)).toEqual([{ user_version: 0 }])
-  },
-)
+])('a migration that fails, or leaves other columns, changes nothing: %s', (sql, message) => {
+  const place = placeOfVersion1()
+  expect(() => migrateWith(place, 'DELETE FROM users', sql)).toThrow(message)
+  expect(readAt(place, 'SELECT id FROM users')).toHaveLength(2)
+  expect(versionAt(place)).toEqual([{ user_version: 0 }])
+})
 
 test('a database of a newer version is refused, and stays as it is', async () => {
   const place = placeOfVersion1()
   const known = MIGRATIONS.length
   readAt(place, `PRAGMA user_version = ${known + 1}`)
-  const message = `its schema has version ${known + 1}, and this service knows versions up to ${known}`
-  await expect(open(place)).rejects.toThrow(
-    `cannot open SQLite in ${databaseIn(place.dataDir)}: ${message}`,
-  )
+  const reason = `its schema has version ${known + 1}, and this service knows versions up to ${known}`
+  const message = `cannot open SQLite in ${databaseIn(place.dataDir)}: ${reason}`
+  await expect(open(place)).rejects.toThrow(message)
   expect(versionAt(place)).toEqual([{ user_version: known + 1 }])
 })

@@ -142,20 +142,18 @@ test.concurrent('a write that waits too long fails, and the next succeeds', asyn
 })
 
 // SQLite would roll back a journal that it finds: rewrite the users, and delete the files that the journal names.
-test.each(['users.db', 'users.db-journal', 'users.db-wal', 'users.db-shm'])(
-  '%s is refused when it is a link, or every user can write it',
-  async (name) => {
-    const { dataDir } = newPlace()
-    const [file, elsewhere] = [join(dataDir, name), join(dataDir, 'elsewhere')]
-    fs.symlinkSync(elsewhere, file)
-    await expect(openAt(dataDir)).rejects.toThrow(`${file} is not a regular file`)
-    expect(fs.existsSync(elsewhere)).toBe(false)
-    fs.rmSync(file)
-    fs.writeFileSync(file, '')
-    fs.chmodSync(file, 0o666)
-    await expect(openAt(dataDir)).rejects.toThrow(`every user can write ${file}`)
-  },
-)
+const FILES = ['users.db', 'users.db-journal', 'users.db-wal', 'users.db-shm']
+test.each(FILES)('%s is refused when it is a link, or every user can write it', async (name) => {
+  const { dataDir } = newPlace()
+  const [file, elsewhere] = [join(dataDir, name), join(dataDir, 'elsewhere')]
+  fs.symlinkSync(elsewhere, file)
+  await expect(openAt(dataDir)).rejects.toThrow(`${file} is not a regular file`)
+  expect(fs.existsSync(elsewhere)).toBe(false)
+  fs.rmSync(file)
+  fs.writeFileSync(file, '')
+  fs.chmodSync(file, 0o666)
+  await expect(openAt(dataDir)).rejects.toThrow(`every user can write ${file}`)
+})
 
 testAsRoot('a file beside the database is refused when it belongs to another user', async () => {
   const { dataDir } = newPlace()

@@ -1,0 +1,73 @@
+// What clients over bare sockets can do, also hostile ones.
+import net from 'node:net'
+
+/** A client that goes on until its connection ends; `onText` gets what the service sends to it. */
+export type Hostile = (port: number, onText?: (text: string) => void) => net.Socket
+
+const open = new Set<net.Socket>()
+/** Ends the connections of all clients. */
+export function hangUp(): void {
+  for (const socket of open) socket.destroy()
+}
+
+function connect(port: number, onText: (text: string) => void = () => {}) {
+  const socket = net
+    .connect(port, '127.0.0.1')
+    .on('error', () => {}) // a reset, which is an end
+    .on('close', () => open.delete(socket))
+    .setEncoding('latin1')
+    .on('data', onText)
+  open.add(socket)
+  return socket
+}
+
+/** What the service has sent to a client, once the connection has ended. */
+export async function textFrom(client: Hostile, port: number): Promise<string> {
+  let text = ''
+  const socket = client(port, (more) => (text += more))
+  await new Promise((resolve) => socket.once('close', resolve))
+  return text
+}
+
+/** Sends something, then listens. */
+export const says =
+  (bytes: string): Hostile =>
+  (port, onText) => {
+    const socket = connect(port, onText)
+    socket.write(bytes)
+    return socket
+  }
+
+/** Sends `head`, then `piece` again and again, without an end. */
+export const goesOn =
+  (head: string, piece: string, pause = 20): Hostile =>
+  (port, onText) => {
+    const socket = says(head)(port, onText)
+    const more = () => !socket.writableNeedDrain && socket.write(piece)
+    const timer = setInterval(() => setImmediate(more), pause) // first, what has arrived is read
+    return socket.once('close', () => clearInterval(timer))
+  }
+
+/** Sends requests and reads no response. */
+export const doesNotRead =
+  (bytes: string): Hostile =>
+  (port, onText) =>
+    says(bytes)(port, onText).pause()
+
+/** Sends a request and reads the response a little at a time. */
+export const readsSlowly =
+  (bytes: string): Hostile =>
+  (port, onText) => {
+    const socket = doesNotRead(bytes)(port, onText)
+    socket.on('data', () => socket.pause())
+    const timer = setInterval(() => socket.resume(), 50)
+    return socket.once('close', () => clearInterval(timer))
+  }
+
+/** Sends something again and again, each time over a new connection, soon after the end of the one before. */
+export const comesBack =
+  (bytes: string, until: () => boolean): Hostile =>
+  (port, onText) =>
+    says(bytes)(port, onText).once('close', () => {
+      if (!until()) setTimeout(comesBack(bytes, until), 10, port, onText)
+    })

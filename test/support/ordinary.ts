@@ -1,0 +1,39 @@
+// Many clients at once, and one that means no harm.
+import { expect } from '@jest/globals'
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { send } from './service.ts'
+import { newUser } from './users.ts'
+
+/** As many clients as `count`, all at once. */
+export const many = <T>(count: number, one: () => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, one))
+
+/** What a client does that means no harm; each response is what it should be. */
+export async function useOrdinarily(port: number): Promise<void> {
+  const fields = newUser({ email: `${randomUUID()}@example.com` })
+  const made = await send(port, 'POST /users', { json: fields })
+  const { id } = made.json
+  expect([made.status, made.json]).toEqual([201, { id, ...fields }])
+  expect((await send(port, `PUT /users/${id}`, { json: { name: 'Ada' } })).status).toBe(204)
+  expect((await send(port, `GET /users/${id}`)).json).toEqual({ id, ...fields, name: 'Ada' })
+  const { json } = await send(port, 'POST /login', { authorization: undefined, json: fields })
+  const authorization = `Bearer ${json.token}`
+  expect((await send(port, `DELETE /users/${id}`, { authorization })).status).toBe(204)
+  expect((await send(port, `GET /users/${id}`)).status).toBe(404)
+}
+
+/** Awaits what is hostile, and uses the service ordinarily at least once until then. */
+export async function amid<T>(
+  hostile: Promise<T>,
+  port: number,
+  use: (port: number) => Promise<void> = useOrdinarily,
+): Promise<T> {
+  const state = { isOver: false }
+  const end = hostile.finally(() => (state.isOver = true))
+  do {
+    await use(port)
+    await sleep(20)
+  } while (!state.isOver)
+  return end
+}
