@@ -1,6 +1,6 @@
 // The running service, tested with requests that Schemathesis (https://schemathesis.readthedocs.io) generates
 // from the contract. npm run test:fuzz needs `schemathesis` 4 on the PATH (pipx install schemathesis).
-import { afterAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -8,22 +8,15 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { contract } from '../src/contract/document.ts'
 import { withAccepted } from '../src/contract/validate.ts'
-import { openStore } from '../src/store/open.ts'
-import { killPrograms, serve } from './support/program.ts'
+import { serve, usePlace } from './support/program.ts'
 import { tokens } from './support/service.ts'
-import { SECRET, sqlitePlace } from './support/stores.ts'
+import { createAt, SECRET } from './support/stores.ts'
 import { newUser } from './support/users.ts'
 
-const place = sqlitePlace()
-afterAll(async () => {
-  await killPrograms()
-  await place.remove()
-})
+const place = usePlace()
 
 test('no request gets a response that the contract does not document', async () => {
-  const store = await openStore(place)
-  await store.create(newUser())
-  await store.close()
+  await createAt(place, newUser())
   const url = await serve(place, { SIGNING_SECRET: SECRET }).listening()
   // With what the service also accepts, such as a number as a name: only OpenAPI 3.1 can say it.
   const contractFile = join(place.dataDir, 'openapi.json')

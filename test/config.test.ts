@@ -1,17 +1,14 @@
 // The environment as configuration.
 import { afterAll, describe, expect, test } from '@jest/globals'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { InvalidConfig, loadConfig, readConfig, VARIABLES } from '../src/config.ts'
+import { newFolder } from './support/readme.ts'
 import { SECRET } from './support/stores.ts'
 
-const [before, folder] = [process.cwd(), mkdtempSync(join(tmpdir(), 'users-service-'))]
+const [before, folder] = [process.cwd(), newFolder()]
 process.chdir(folder)
-afterAll(() => {
-  process.chdir(before)
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => process.chdir(before))
 
 const OTHER = `another ${SECRET}`
 const MONGODB_URI = 'mongodb://localhost'

@@ -1,11 +1,10 @@
 // The lowest versions of Node: they are the same wherever they are named, and older ones are refused.
 import { expect, test } from '@jest/globals'
-import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runToEnd } from './support/program.ts'
-import { newFolder, root } from './support/readme.ts'
+import { newFolder, read, root } from './support/readme.ts'
 
-const read = (file: string) => readFileSync(join(root, file), 'utf8')
 const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } }
 const lowest = engines.node.match(/\d+\.\d+\.\d+/g)!
 
@@ -28,7 +27,6 @@ test('npm ci fails on an older version', () => {
 })
 
 test('the image is built with npm ci and its settings', () => {
-  expect(read('Dockerfile')).toMatch(
-    /^COPY package\.json package-lock\.json \.npmrc .*\n[^]*^RUN npm ci/m,
-  )
+  const install = /^COPY package\.json package-lock\.json \.npmrc .*\n[^]*^RUN npm ci/m
+  expect(read('Dockerfile')).toMatch(install)
 })

@@ -2,13 +2,12 @@
 import { describe, expect, test } from '@jest/globals'
 import Koa from 'koa'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { respondToErrors } from '../src/errors.ts'
 import { createServer } from '../src/http/server.ts'
 import { failing } from './support/failing-store.ts'
 import { everyOperation } from './support/operations.ts'
-import { startService } from './support/service.ts'
+import { listen, startService } from './support/service.ts'
 
 const errorWith = (code: string) => Object.assign(new Error('x'), { code })
 
@@ -22,9 +21,7 @@ describe('in an app', () => {
     respondToErrors(app)
     const handle = app.use((ctx) => middleware(ctx, () => client.abort())).callback()
     const { server, close } = createServer((request, response) => void handle(request, response))
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    const { port } = server.address() as AddressInfo
-    const response = await fetch(`http://127.0.0.1:${port}`, client)
+    const response = await fetch(`http://127.0.0.1:${await listen(server)}`, client)
       .then(async (response) => [response.status, await response.text()])
       .catch(() => 'broken off')
     await close(0)

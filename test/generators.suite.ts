@@ -1,13 +1,12 @@
 // What other teams make from openapi.yaml works with the service: clients by generators, a mock and a proxy, a
 // collection for Postman. Each folder of test/generators has a program, and `run`, which makes, compiles and runs it.
 // Not part of `npm test`: npm run test:generators needs Go, Java 17, Maven, PHP, Python 3.10, Rust and Node 22.18.
-import { afterAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { execFile, spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { newFolder, root } from './support/readme.ts'
 import { startService, tokens } from './support/service.ts'
 import { sqlitePlace, useOwnStores } from './support/stores.ts'
 
@@ -56,8 +55,7 @@ const CLIENTS = [
   ['a collection for Postman by Portman', 'portman', 'Node 22'],
 ] as const
 
-const folders = mkdtempSync(join(tmpdir(), 'users-service-generators-'))
-afterAll(() => rmSync(folders, { recursive: true }))
+const folders = newFolder()
 
 const { open } = useOwnStores(sqlitePlace)
 
@@ -86,9 +84,8 @@ async function expectToWork(folder: string): Promise<void> {
 /** Runs `run` in a copy of the folder. Rejects with its output if it fails. */
 async function runClient(folder: string, environment: Record<string, string>): Promise<void> {
   const cwd = join(folders, folder)
-  const repository = fileURLToPath(new URL('..', import.meta.url))
-  cpSync(join(repository, 'test/generators', folder), cwd, { recursive: true })
-  const own = { REPOSITORY: repository, CONTRACT: `${repository}openapi.yaml` }
+  cpSync(join(root, 'test/generators', folder), cwd, { recursive: true })
+  const own = { REPOSITORY: root, CONTRACT: `${root}openapi.yaml` }
   const options = { cwd, env: { ...process.env, ...own, ...environment }, timeout: 590_000 }
   await promisify(execFile)('sh', ['-eu', 'run'], options).catch((error) => {
     throw new Error(`${error.message}\n${error.stdout}`)

@@ -1,17 +1,17 @@
 // The alerts: promtool runs them, also on the metrics of a real outage. Each has a section of the runbook.
 import { beforeAll, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { startProxy } from './support/mongodb-proxy.ts'
 import { killPrograms, runToEnd, serve } from './support/program.ts'
-import { newFolder, root } from './support/readme.ts'
+import { newFolder, read } from './support/readme.ts'
 import { send, useService } from './support/service.ts'
 import { describeMongodb, mongodbPlace, sqlitePlace, useStore } from './support/stores.ts'
 
-const runbook = readFileSync(join(root, 'k8s/runbook.md'), 'utf8')
-const rule = readFileSync(join(root, 'k8s/components/monitoring/prometheusrule.yaml'), 'utf8')
+const runbook = read('k8s/runbook.md')
+const rule = read('k8s/components/monitoring/prometheusrule.yaml')
 const { spec } = parse(rule) as { spec: { groups: { rules: Rule[] }[] } }
 type Rule = { alert?: string; for?: string; annotations?: { runbook_url: string } }
 const alerts = spec.groups.flatMap(({ rules }) => rules).filter(({ alert }) => alert)

@@ -1,17 +1,16 @@
 // The script of the job that backs up every night. (Its manifests: k8s.test.ts.)
 import { expect, test } from '@jest/globals'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { parse } from 'yaml'
-import { openStore } from '../src/store/open.ts'
 import { runToEnd } from './support/program.ts'
-import { root } from './support/readme.ts'
-import { describeStores } from './support/stores.ts'
+import { newFolder, read, root } from './support/readme.ts'
+import { createAt, describeStores } from './support/stores.ts'
 import { useTransfers } from './support/transfers.ts'
 import { newUser } from './support/users.ts'
 
-const cronjob = readFileSync(join(root, 'k8s/components/backup/mongodb/cronjob.yaml'), 'utf8')
+const cronjob = read('k8s/components/backup/mongodb/cronjob.yaml')
 const [shell, ...args] = parse(cronjob).spec.jobTemplate.spec.template.spec.containers[0].command
 
 describeStores((kind) => {
@@ -19,10 +18,8 @@ describeStores((kind) => {
 
   test('the script of the job keeps the latest seven copies, and all when it fails', async () => {
     const place = at(kind)
-    const store = await openStore(place)
-    const { email } = await store.create(newUser())
-    await store.close()
-    const bin = mkdtempSync(join(folder(), 'bin-'))
+    const { email } = (await createAt(place, newUser()))[0]!
+    const bin = newFolder()
     for (const program of ['backup', 'export-users']) {
       const script = `#!/bin/sh\nexec node ${root}dist/scripts/${program}.js "$@"`
       writeFileSync(join(bin, program), script, { mode: 0o755 })

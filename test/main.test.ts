@@ -1,13 +1,10 @@
 // The process: its arguments, and what it says before it serves.
 import { expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { dist } from './support/program.ts'
-import { root } from './support/readme.ts'
-
-const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
+import { newFolder, read, root, version } from './support/readme.ts'
 
 const main = (...args: string[]) => {
   const options = { cwd: dist, encoding: 'utf8', env: { PATH: process.env['PATH'] } } as const
@@ -22,13 +19,13 @@ test('--version prints the version, and an unknown argument is refused by its na
 test.each(['--help', '-h'])('%s names every variable', (option) => {
   const { status, stdout } = main(option)
   expect(status).toBe(0)
-  const names = [...readFileSync(`${root}.env.example`, 'utf8').matchAll(/^#? ?([A-Z_]+)=/gm)]
+  const names = [...read('.env.example').matchAll(/^#? ?([A-Z_]+)=/gm)]
   expect(names.length).toBeGreaterThan(10)
   for (const [, name] of names) expect(stdout).toContain(name)
 })
 
 test('a program compiles if a source is newer than its output; without the compiler, there must be an output', () => {
-  const cwd = mkdtempSync(join(tmpdir(), 'users-service-'))
+  const cwd = newFolder()
   const build = 'mkdir -p dist/src && touch dist/src/main.js dist/.built && echo built'
   writeFileSync(join(cwd, 'package.json'), JSON.stringify({ scripts: { build } }))
   const compileAfter = (change: string) =>
@@ -44,5 +41,4 @@ test('a program compiles if a source is newer than its output; without the compi
     ['touch src/b.ts; rm -r node_modules', ''],
   ])
     expect([change, compileAfter(change!)]).toMatchObject([change, { status: 0, stdout }])
-  rmSync(cwd, { recursive: true })
 })

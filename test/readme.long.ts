@@ -1,15 +1,14 @@
 // Runs the commands of README.md exactly as they are written, and the packed client in an empty project.
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import fs from 'node:fs'
-import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { chromium } from 'playwright-core'
 import { CHROMIUM } from './support/chromium.ts'
 import { UNSET } from './support/program.ts'
-import { blocks, clientExamples, firstCalls, root, useReadme } from './support/readme.ts'
+import { blocks, clientExamples, firstCalls, newFolder, root, useReadme } from './support/readme.ts'
 
 const { expectOutput, ...readme } = useReadme()
 
@@ -19,7 +18,7 @@ test.each(firstCalls)('prints what README.md shows: $title', (block) => {
 
 /** A copy of the repository in a new folder, as `git clone` makes it. */
 function clone(): string {
-  const folder = fs.mkdtempSync(join(tmpdir(), 'clone-'))
+  const folder = newFolder()
   const others = ['node_modules', 'dist', '.git', 'data', '.env']
   const filter = (path: string) => !others.includes(basename(path))
   fs.cpSync(root, folder, { recursive: true, filter })
@@ -38,7 +37,6 @@ test('runs on a server without the compiler, as README.md says', async () => {
   process.kill(-service.pid!)
   await once(service, 'close')
   expect(printed).toContain('listening on')
-  fs.rmSync(folder, { recursive: true })
 }, 300_000)
 
 test('npm run dev follows the page, TypeScript and the contract with its types, and leaves no process', async () => {
@@ -69,13 +67,11 @@ test('npm run dev follows the page, TypeScript and the contract with its types, 
     expect(spawnSync('kill', ['-0', '--', `-${dev.pid}`]).status).toBe(1) // its group is empty
   } finally {
     spawnSync('kill', ['-9', '--', `-${dev.pid}`])
-    fs.rmSync(folder, { recursive: true })
   }
 }, 300_000)
 
 describe('in an empty project, the package of the client', () => {
-  const project = fs.mkdtempSync(join(tmpdir(), 'empty-project-'))
-  afterAll(() => fs.rmSync(project, { recursive: true }))
+  const project = newFolder()
 
   beforeAll(() => {
     const pack = ['pack', './dist/client', '--silent', '--pack-destination', project]

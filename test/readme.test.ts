@@ -5,12 +5,9 @@ import fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createUsersClient } from '../src/client/client.ts'
 import { VARIABLES } from '../src/config.ts'
-import { blocks, firstCalls, newFolder, root, useReadme } from './support/readme.ts'
+import { blocks, firstCalls, newFolder, read, root, scripts, useReadme } from './support/readme.ts'
 import { serve } from './support/program.ts'
 import { mongodbPlace, sqlitePlace, usersAt } from './support/stores.ts'
-
-const manifest = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8'))
-const scripts: Record<string, string> = manifest.scripts
 
 /** The script with each `npm run` replaced by the last command of that npm script, without the build. */
 const withoutBuild = (script: string) =>
@@ -55,7 +52,7 @@ describe('README.md', () => {
     const folder = newFolder()
     fs.symlinkSync(join(root, 'dist'), join(folder, 'dist'))
     const inFolder = (script: string) => readme.bash(`DATA_DIR=; ${withoutBuild(script)}`, folder)
-    const [, restore] = /To restore it, stop the service, run\s`(.+)`/.exec(textOf('README.md'))!
+    const [, restore] = /To restore it, stop the service, run\s`(.+)`/.exec(read('README.md'))!
     const service = serve({ ...sqlitePlace(), environment: {} }, {}, folder)
     const baseUrl = await service.listening()
     const [, token] = inFolder('npm run create-user -- --email ada@x').split('Bearer ')
@@ -71,42 +68,38 @@ describe('README.md', () => {
 
   test('lists every variable of the configuration, as .env.example does', () => {
     const names = Object.keys(VARIABLES).sort()
-    const rows = [...textOf('README.md').matchAll(/^\| `([A-Z_]+)` /gm)].map(([, name]) => name)
+    const rows = [...read('README.md').matchAll(/^\| `([A-Z_]+)` /gm)].map(([, name]) => name)
     expect(rows.sort()).toEqual(names)
-    const lines = [...textOf('.env.example').matchAll(/^#?([A-Z_]+)=/gm)].map(([, name]) => name)
+    const lines = [...read('.env.example').matchAll(/^#?([A-Z_]+)=/gm)].map(([, name]) => name)
     expect(lines.sort()).toEqual(names)
   })
 
   test('can be read in one sitting: it has at most 150 lines', () => {
-    expect(textOf('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(150)
+    expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(150)
   })
 })
 
 const OF_ROOT = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md']
 const OTHERS = ['k8s/README.md', 'k8s/scale.md', 'src/client/README.md']
-const textOf = (file: string) => fs.readFileSync(join(root, file), 'utf8')
 
-describe.each([...OF_ROOT, ...OTHERS])('%s', (document) => {
-  const text = textOf(document)
-
-  test('links only to files and headings, and names only paths and npm scripts, that exist', () => {
-    const links = [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)]
-    for (const [link, path = '', heading] of links) {
-      const file = path ? join(dirname(document), path) : document
-      expect([link, fs.existsSync(join(root, file))]).toEqual([link, true])
-      if (heading) expect(headingsOf(file)).toContain(heading)
-    }
-    const found = text.matchAll(/`((?:src|test|scripts|k8s)\/[\w./-]+)`/g)
-    const paths = [...found].map(([, path]) => path!)
-    expect(paths.filter((path) => !fs.existsSync(join(root, path)))).toEqual([])
-    const names = [...text.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, name]) => name!)
-    expect(names.filter((name) => !(name in scripts))).toEqual([])
-  })
+test.each([...OF_ROOT, ...OTHERS])('%s links to and names only what exists', (document) => {
+  const text = read(document)
+  const links = [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)]
+  for (const [link, path = '', heading] of links) {
+    const file = path ? join(dirname(document), path) : document
+    expect([link, fs.existsSync(join(root, file))]).toEqual([link, true])
+    if (heading) expect(headingsOf(file)).toContain(heading)
+  }
+  const found = text.matchAll(/`((?:src|test|scripts|k8s)\/[\w./-]+)`/g)
+  const paths = [...found].map(([, path]) => path!)
+  expect(paths.filter((path) => !fs.existsSync(join(root, path)))).toEqual([])
+  const names = [...text.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, name]) => name!)
+  expect(names.filter((name) => !(name in scripts))).toEqual([])
 })
 
 /** The anchors of the headings in a Markdown file, as GitHub makes them. */
 function headingsOf(file: string): string[] {
-  const lines = textOf(file).toLowerCase()
+  const lines = read(file).toLowerCase()
   const headings = lines.matchAll(/^#+ (.*)$/gm)
   return [...headings].map(([, text]) => text!.replaceAll(/[^\w\s-]/g, '').replaceAll(' ', '-'))
 }

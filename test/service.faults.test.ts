@@ -1,7 +1,7 @@
 // The service while it is killed or stopped, and while its disk or its database fails: nothing that was
 // acknowledged is lost. (More rounds: service.faults.long.ts.)
 import { DatabaseSync } from '@photostructure/sqlite'
-import { afterEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,23 +10,21 @@ import type { User } from '../src/store/user-store.ts'
 import { post } from './support/requests.ts'
 import { startMongodb } from './support/mongodb.ts'
 import { Load } from './support/load.ts'
-import { freePort, killPrograms, serve, type Program } from './support/program.ts'
+import { freePort, serve, useUndo, type Program } from './support/program.ts'
 import { asRoot, testAsRoot, tmpfsPlace } from './support/root.ts'
 import { rounds } from './support/rounds.ts'
 import { dial, parseResponses, send } from './support/service.ts'
-import { mongodbPlace, SECRET, sqlitePlace, usersAt, type Place } from './support/stores.ts'
+import {
+  mongodbPlace,
+  SECRET,
+  sqlitePlace,
+  usePlaces,
+  usersAt,
+  type Place,
+} from './support/stores.ts'
 
-/** What to do after a test, the last first. */
-const undo: (() => unknown)[] = []
-afterEach(async () => {
-  await killPrograms()
-  while (undo.length > 0) await undo.pop()!()
-})
-
-function at(place: Place): Place {
-  undo.push(() => place.remove())
-  return place
-}
+const undo = useUndo()
+const at = usePlaces()
 
 const serveAt = (place: Place) => serve(place, { SIGNING_SECRET: SECRET, STOP_DELAY: '0s' })
 
@@ -60,6 +58,8 @@ function faultsIn(place: Place): unknown[] {
 const expectOnly = ({ outcomes }: Load, ...allowed: unknown[]) =>
   expect(allowed).toEqual(expect.arrayContaining([...outcomes.keys()]))
 
+type Action = () => void
+
 const anyTime = (most: number) => sleep(Math.random() * most)
 
 describe('kill -9 under a write load', () => {
@@ -83,12 +83,11 @@ describe('kill -9 under a write load', () => {
     expect(load.count(500)).toBe(0)
   }
 
-  test('loses nothing that was acknowledged, and the next start needs no help', async () => {
-    await expectNothingLost(at(sqlitePlace()))
-  })
+  test('loses nothing that was acknowledged, and the next start needs no help', () =>
+    expectNothingLost(at(sqlitePlace)))
 
   test('does not disturb another service with the same data', async () => {
-    const place = at(sqlitePlace())
+    const place = at(sqlitePlace)
     const other = await start(place)
     const load = new Load(() => other.url(), 'other')
     load.start(2)
@@ -102,7 +101,7 @@ describe('kill -9 under a write load', () => {
 
 describe('SIGTERM', () => {
   test('under load cuts no response, and loses nothing that was acknowledged', async () => {
-    const place = at(sqlitePlace())
+    const place = at(sqlitePlace)
     let service: Program
     const load = new Load(() => service.url(), 'stopped')
     for (let round = 0; round < rounds(1, 5); round += 1) {
@@ -119,7 +118,7 @@ describe('SIGTERM', () => {
   })
 
   test('of requests that wait on their connection, only those with a response are stored', async () => {
-    const place = at(sqlitePlace())
+    const place = at(sqlitePlace)
     let stored = 0
     for (let round = 0; round < rounds(1, 5); round += 1) {
       const service = await start(place)
@@ -139,12 +138,7 @@ describe('SIGTERM', () => {
 
 describe('writes get 500 while reads continue, and succeed again afterwards:', () => {
   /** @param cause what the log must say @param fail begins it @param mend ends it */
-  async function expectWritesToPause(
-    place: Place,
-    cause: string,
-    fail: () => void,
-    mend: () => void,
-  ) {
+  async function expectWritesToPause(place: Place, cause: string, fail: Action, mend: Action) {
     const service = await start(place)
     const load = new Load(() => service.url(), 'paused')
     load.start(4)
@@ -163,7 +157,7 @@ describe('writes get 500 while reads continue, and succeed again afterwards:', (
   }
 
   testAsRoot('the disk is full', async () => {
-    const place = at(tmpfsPlace('8m'))
+    const place = at(() => tmpfsPlace('8m'))
     const filler = join(place.dataDir, 'filler')
     const fill = () => {
       for (let size = 8 * 1024 * 1024; size > 0; size = Math.floor(size / 2)) {
@@ -176,7 +170,7 @@ describe('writes get 500 while reads continue, and succeed again afterwards:', (
   })
 
   testAsRoot('the files cannot be written', async () => {
-    const place = at(sqlitePlace())
+    const place = at(sqlitePlace)
     const files = () => ['users.db', 'users.db-wal'].map((name) => join(place.dataDir, name))
     const fail = () => asRoot('chattr', '+i', ...files())
     const mend = () => asRoot('chattr', '-i', ...files())
@@ -186,7 +180,7 @@ describe('writes get 500 while reads continue, and succeed again afterwards:', (
 })
 
 testAsRoot('a start on a full disk says that the disk is full', async () => {
-  const service = serveAt(at(tmpfsPlace('16k'))) // less than SQLite needs beside the database
+  const service = serveAt(at(() => tmpfsPlace('16k'))) // less than SQLite needs beside the database
   expect(await service.ended).toBe(1)
   expect(service.output.stderr).toMatch(/^cannot open SQLite in .*: the disk is full: disk I\/O/)
 })

@@ -1,11 +1,11 @@
 // The signing secret: configured, or in a file beside the data.
-import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { beforeEach, expect, test } from '@jest/globals'
 import { execFile, execFileSync } from 'node:child_process'
 import fs from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { openSecrets } from '../../src/auth/signing-secret.ts'
+import { newFolder } from '../support/readme.ts'
 import { SECRET } from '../support/stores.ts'
 
 const OTHER = `another ${SECRET}`
@@ -13,10 +13,9 @@ const OTHER = `another ${SECRET}`
 let dataDir: string
 let file: string
 beforeEach(() => {
-  dataDir = fs.mkdtempSync(join(tmpdir(), 'users-service-'))
+  dataDir = newFolder()
   file = join(dataDir, 'signing-secret')
 })
-afterEach(() => fs.rmSync(dataDir, { recursive: true }))
 
 const open = (signingSecrets: string[] = []) => openSecrets({ signingSecrets, dataDir })
 
@@ -53,11 +52,7 @@ test('the file can have several secrets, one in each line', () => {
 const CHMOD = /: other users can read or write it; use chmod 600$/
 
 test.each([
-  [
-    'a line is too short',
-    () => write(`${SECRET}\nx\n`),
-    /: each line must have at least 32 bytes /,
-  ],
+  ['a line is too short', () => write(`${SECRET}\nx\n`), /: each line must have at least 32 bytes/],
   ['it is a FIFO', () => execFileSync('mkfifo', [file]), /: it is not a regular file$/],
   ['its group can read it', () => write(SECRET, 0o640), CHMOD],
   ['others can read it', () => write(SECRET, 0o604), CHMOD],

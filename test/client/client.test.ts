@@ -2,7 +2,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import http from 'node:http'
-import net, { type AddressInfo } from 'node:net'
+import net from 'node:net'
 import {
   createUsersClient,
   PageFailed,
@@ -12,7 +12,7 @@ import {
 } from '../../src/client/client.ts'
 import { createTokens } from '../../src/auth/tokens.ts'
 import { clientExamples } from '../support/readme.ts'
-import { checkedFetch, useService } from '../support/service.ts'
+import { checkedFetch, listen, useService } from '../support/service.ts'
 import { sqlitePlace, usersIn, useStore } from '../support/stores.ts'
 import { newUser } from '../support/users.ts'
 
@@ -217,7 +217,7 @@ describe('all()', () => {
 
   test('throws PageFailed with a cause when a page breaks off, and when the service is down', async () => {
     const server = http.createServer((_, page) => page.write('[', () => page.destroy()))
-    const baseUrl = await listening(server)
+    const baseUrl = await urlOf(server)
     const first = () => client({ baseUrl, fetch: globalThis.fetch }).all().next()
     const failed = { name: 'PageFailed', status: undefined }
     await expect(first()).rejects.toMatchObject({ ...failed, cause: { message: 'terminated' } })
@@ -256,10 +256,7 @@ describe('without an email', () => {
   })
 })
 
-async function listening(server: net.Server): Promise<string> {
-  await once(server.listen(0, '127.0.0.1').unref(), 'listening')
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
+const urlOf = async (server: net.Server) => `http://127.0.0.1:${await listen(server.unref())}`
 
 describe('when something other than the service responds', () => {
   const NOT_OURS = 'the response does not come from the Users Service'
@@ -268,7 +265,7 @@ describe('when something other than the service responds', () => {
   /** The address of a server with this one response. */
   async function serverWith(response: string): Promise<string> {
     const bytes = `HTTP/1.1 ${response.replaceAll('\n', '\r\n')}`
-    return listening(net.createServer((one) => one.once('data', () => one.end(bytes))))
+    return urlOf(net.createServer((one) => one.once('data', () => one.end(bytes))))
   }
 
   // The bodies have spaces between them; the first one is empty.

@@ -1,13 +1,12 @@
 // What a handler returns becomes the response, whatever the media type.
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
 import Koa from 'koa'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import createClient from 'openapi-fetch'
 import type { Reply } from '../../src/contract/handlers.ts'
 import { send } from '../../src/contract/reply.ts'
 import { createServer } from '../../src/http/server.ts'
 import { expectDocumented } from '../support/contract.ts'
+import { listen } from '../support/service.ts'
 
 /** As openapi-typescript writes an operation that returns an image. */
 interface Responses {
@@ -24,7 +23,6 @@ const reply: Reply<Responses> = { status: 200, body: PNG }
 const app = new Koa().use((ctx) => send(ctx, reply, Object.keys(documented.content)))
 const handle = app.callback()
 const { server, close } = createServer((request, response) => void handle(request, response))
-beforeAll(() => once(server.listen(0, '127.0.0.1'), 'listening'))
 afterAll(() => close(0))
 
 // @ts-expect-error an image without a body
@@ -34,8 +32,7 @@ afterAll(() => close(0))
 ;({ status: 200, body: { png: '' } }) satisfies Reply<Responses>
 
 test('an image is sent as its bytes, and the client gets them', async () => {
-  const { port } = server.address() as AddressInfo
-  const { GET } = createClient<Paths>({ baseUrl: `http://127.0.0.1:${port}` })
+  const { GET } = createClient<Paths>({ baseUrl: `http://127.0.0.1:${await listen(server)}` })
   const { data, response } = await GET('/image', { parseAs: 'arrayBuffer' })
   expect(new Uint8Array(data as unknown as ArrayBuffer)).toEqual(PNG)
   const headers = Object.fromEntries(response.headers)

@@ -1,15 +1,12 @@
 // The page at /docs in a real browser. One tab serves all tests: each starts logged out, on a fresh load.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import axe from 'axe-core'
-import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { chromium, type Browser, type Page, type ViewportSize } from 'playwright-core'
-import { parse } from 'yaml'
-import { contractOperations, type OperationId } from '../../src/contract/document.ts'
+import { contract, contractOperations, type OperationId } from '../../src/contract/document.ts'
 import { CHROMIUM } from '../support/chromium.ts'
-import { useService } from '../support/service.ts'
+import { listen, useService } from '../support/service.ts'
 import { sqlitePlace, useStore } from '../support/stores.ts'
 import { newUser } from '../support/users.ts'
 
@@ -42,9 +39,9 @@ const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, heig
 const SCHEMES = ['light', 'dark'] as const
 const ADA = 'ada@example.com'
 const NO_USER = 'No user has this email. The program create-user creates the first user.'
-const DOCUMENT = parse(readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8'))
+const PATHS = contract.paths as Record<string, Record<string, { summary?: string }>>
 const SUMMARY = Object.fromEntries(
-  contractOperations.map(({ id, path, method }) => [id, DOCUMENT.paths[path][method].summary]),
+  contractOperations.map(({ id, path, method }) => [id, PATHS[path]![method]!.summary]),
 ) as Record<OperationId, string>
 
 /** @param color such as `rgb(255, 255, 255)`, which is 765 */
@@ -375,8 +372,7 @@ describeBrowser('the page', () => {
         })
         request.pipe(outgoing)
       })
-      await once(proxy.listen(0, '127.0.0.1').unref(), 'listening')
-      await visit(SIZES.desktop, (proxy.address() as AddressInfo).port, '/api')
+      await visit(SIZES.desktop, await listen(proxy.unref()), '/api')
       expect(await logIn()).toBe(`Logged in as ${ADA}`)
       expect((await first('listUsers')).status).toBe(200)
     })

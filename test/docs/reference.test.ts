@@ -1,7 +1,7 @@
 // The contract over HTTP: the document in both forms, and the files of the page.
-import { describe, expect, test } from '@jest/globals'
-import { readFileSync } from 'node:fs'
+import { expect, test } from '@jest/globals'
 import { parse } from 'yaml'
+import { read } from '../support/readme.ts'
 import { parseResponses, startService, useService } from '../support/service.ts'
 import { sqlitePlace, useStore } from '../support/stores.ts'
 
@@ -19,54 +19,52 @@ const TYPES: [string, string][] = [
 ]
 const PATHS = TYPES.map(([path]) => path)
 
-const FILE = readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8')
+const FILE = read('openapi.yaml')
 
-describe('the contract over HTTP', () => {
-  test('/openapi.yaml is the file, and /openapi.json the same document', async () => {
-    expect(await (await fetch(url('/openapi.yaml'))).text()).toBe(FILE)
-    expect(await (await fetch(url('/openapi.json'))).json()).toEqual(parse(FILE))
-  })
+test('/openapi.yaml is the file, and /openapi.json the same document', async () => {
+  expect(await (await fetch(url('/openapi.yaml'))).text()).toBe(FILE)
+  expect(await (await fetch(url('/openapi.json'))).json()).toEqual(parse(FILE))
+})
 
-  test.each(TYPES)('%s is %s, with a policy for its own scripts only', async (path, type) => {
-    const { status, headers } = await fetch(url(path))
-    expect([status, headers.get('content-type')]).toEqual([200, type])
-    expect(headers.get('x-content-type-options')).toBe('nosniff')
-    expect(headers.get('content-security-policy')).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
-        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    )
-  })
-
-  test.each(PATHS)('%s returns 304 when If-None-Match matches', async (path) => {
-    const etag = (await fetch(url(path))).headers.get('etag')!
-    const head = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nIf-None-Match: ${etag}`
-    const again = parseResponses(await service().exchange(`${head}\r\n\r\n`))
-    expect(again).toMatchObject([{ status: 304, text: '' }])
-  })
-
-  test.each(PATHS)('%s accepts HEAD and GET, and no other method', async (path) => {
-    const head = await fetch(url(path), { method: 'HEAD' })
-    expect([head.status, await head.text()]).toEqual([200, ''])
-    const post = await fetch(url(path), { method: 'POST' })
-    expect([post.status, post.headers.get('allow')]).toEqual([405, 'HEAD, GET'])
-    expect(await post.json()).toEqual({ message: 'the method POST is not allowed on this path' })
-  })
-
-  test.each(['/docs/', '/docs/index.html', '/docs/..%2fpackage.json', '/DOCS', '/openapi.yml'])(
-    '%s is 404',
-    async (path) => expect((await service().send(`GET ${path}`)).status).toBe(404),
+test.each(TYPES)('%s is %s, with a policy for its own scripts only', async (path, type) => {
+  const { status, headers } = await fetch(url(path))
+  expect([status, headers.get('content-type')]).toEqual([200, type])
+  expect(headers.get('x-content-type-options')).toBe('nosniff')
+  expect(headers.get('content-security-policy')).toBe(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+      "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   )
+})
 
-  test('the root is 404, and names /docs', async () => {
-    const json = { message: 'path not found; see /docs' }
-    expect(await service().send('GET /')).toMatchObject({ status: 404, json })
-  })
+test.each(PATHS)('%s returns 304 when If-None-Match matches', async (path) => {
+  const etag = (await fetch(url(path))).headers.get('etag')!
+  const head = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nIf-None-Match: ${etag}`
+  const again = parseResponses(await service().exchange(`${head}\r\n\r\n`))
+  expect(again).toMatchObject([{ status: 304, text: '' }])
+})
 
-  test('all paths are 404, and name no other, when DOCS is false', async () => {
-    const without = await startService(store(), { docs: false })
-    const json = { message: 'path not found' }
-    for (const path of ['/', ...PATHS])
-      expect(await without.send(`GET ${path}`)).toMatchObject({ status: 404, json })
-    await without.close()
-  })
+test.each(PATHS)('%s accepts HEAD and GET, and no other method', async (path) => {
+  const head = await fetch(url(path), { method: 'HEAD' })
+  expect([head.status, await head.text()]).toEqual([200, ''])
+  const post = await fetch(url(path), { method: 'POST' })
+  expect([post.status, post.headers.get('allow')]).toEqual([405, 'HEAD, GET'])
+  expect(await post.json()).toEqual({ message: 'the method POST is not allowed on this path' })
+})
+
+const OTHERS = ['/docs/', '/docs/index.html', '/docs/..%2fpackage.json', '/DOCS', '/openapi.yml']
+test.each(OTHERS)('%s is 404', async (path) => {
+  expect((await service().send(`GET ${path}`)).status).toBe(404)
+})
+
+test('the root is 404, and names /docs', async () => {
+  const json = { message: 'path not found; see /docs' }
+  expect(await service().send('GET /')).toMatchObject({ status: 404, json })
+})
+
+test('all paths are 404, and name no other, when DOCS is false', async () => {
+  const without = await startService(store(), { docs: false })
+  const json = { message: 'path not found' }
+  for (const path of ['/', ...PATHS])
+    expect(await without.send(`GET ${path}`)).toMatchObject({ status: 404, json })
+  await without.close()
 })

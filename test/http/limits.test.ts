@@ -1,12 +1,9 @@
 // SECURITY.md: each limit that it states has the test that it names.
 import { expect, test } from '@jest/globals'
-import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import { LIMITS } from '../../src/http/limits.ts'
 import { PAGE_BYTES } from '../../src/store/pages.ts'
-import { root } from '../support/readme.ts'
-
-const read = (file: string) => readFileSync(root + file, 'utf8')
+import { read } from '../support/readme.ts'
 
 const security = read('SECURITY.md')
 const ROW = /^\| (.+?) +\|.*\| `(test\/[\w./-]+\.test\.ts)`: (.+?) +\|$/gm

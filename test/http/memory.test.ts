@@ -5,7 +5,6 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openStore } from '../../src/store/open.ts'
 import { comesBack, doesNotRead, hangUp, says, textFrom, type Hostile } from '../support/clients.ts'
 import { bodies } from '../support/hostile.ts'
 import { amid, many, useOrdinarily } from '../support/ordinary.ts'
@@ -13,7 +12,7 @@ import { CLOSE, get, login, loginWith, oneByOne, post } from '../support/request
 import { IMAGE, killPrograms, serve, type Program } from '../support/program.ts'
 import { rounds } from '../support/rounds.ts'
 import { BODY_LIMIT, send } from '../support/service.ts'
-import { describeStores, SECRET, type Place } from '../support/stores.ts'
+import { createAt, describeStores, SECRET, type Place } from '../support/stores.ts'
 import { newUser } from '../support/users.ts'
 
 const CLIENTS = rounds(100, 500)
@@ -104,11 +103,8 @@ describeLinux('a process of 256 MiB, on Linux, serves others while hundreds of c
 
     beforeAll(async () => {
       place = kind()
-      const store = await openStore(place)
-      for (let i = 0; i < 10; i += 1) {
-        state.id = (await store.create(newUser({ name: 'x'.repeat(100_000) }))).id
-      }
-      await store.close()
+      const users = Array.from({ length: 10 }, () => newUser({ name: 'x'.repeat(100_000) }))
+      state.id = (await createAt(place, ...users))[0]!.id
       program = serve(place, { SIGNING_SECRET: SECRET, MAX_CONNECTIONS, ...IMAGE })
       port = Number(new URL(await program.listening()).port)
     })

@@ -1,13 +1,13 @@
 // What happens below the app: the requests that Node's parser rejects, and the log line of each.
 import { describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
-import net, { type AddressInfo } from 'node:net'
+import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Request } from '../../src/http/request.ts'
 import { createServer } from '../../src/http/server.ts'
 import type { UserStore } from '../../src/store/user-store.ts'
 import { AUTHORIZATION, CHUNKED, CLOSE, get, post, postHead } from '../support/requests.ts'
-import { responsesIn, dial, statusesIn, useService } from '../support/service.ts'
+import { dial, listen, responsesIn, statusesIn, useService } from '../support/service.ts'
 import { sqlitePlace, useStore } from '../support/stores.ts'
 import { newUser } from '../support/users.ts'
 
@@ -216,11 +216,9 @@ describe('the log', () => {
 
 test('the body of a client that has left is dropped, even if nobody has read it', async () => {
   const requests: Request[] = []
-  const { server, close } = createServer((request) => void requests.push(request), {
-    bodyLimit: 50_000,
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { socket } = dial((server.address() as AddressInfo).port)
+  const listener = (request: Request) => void requests.push(request)
+  const { server, close } = createServer(listener, { bodyLimit: 50_000 })
+  const { socket } = dial(await listen(server))
   socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 50000\r\n\r\n${'x'.repeat(50_000)}`)
   const isHeld = () => requests[0]?.readableLength === 50_000
   while (!isHeld()) await sleep(5)

@@ -1,15 +1,14 @@
 // All kinds of hostile clients at once, for a minute, beside ordinary clients. The service is a process.
-import { afterAll, expect, jest, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openStore } from '../../src/store/open.ts'
 import { hangUp, says, type Hostile } from '../support/clients.ts'
 import { everyKind } from '../support/hostile.ts'
 import { amid } from '../support/ordinary.ts'
 import { get } from '../support/requests.ts'
-import { IMAGE, killPrograms, serve } from '../support/program.ts'
+import { IMAGE, serve, usePlace } from '../support/program.ts'
 import { send } from '../support/service.ts'
-import { SECRET, sqlitePlace } from '../support/stores.ts'
+import { createAt, SECRET } from '../support/stores.ts'
 import { newUser } from '../support/users.ts'
 
 const SECONDS = 60
@@ -18,6 +17,7 @@ const CLIENTS = 2
 const IDLE = 200
 /** With 5 kB each, a list that does not fit into what the kernel holds for a client that does not read. */
 const USERS = 2_000
+const LARGE = { name: 'x'.repeat(5_000), email: '' }
 /** How much more memory the last third may take at the most than the first one, in MB. */
 const TOLERANCE = 50
 
@@ -25,14 +25,10 @@ const TOLERANCE = 50
 const testLinux = process.platform === 'linux' ? test : test.skip
 jest.setTimeout((SECONDS + 120) * 1000)
 
-const place = sqlitePlace()
-afterAll(async () => {
-  await killPrograms()
-  await place.remove()
-})
+const place = usePlace()
 
 testLinux('hostile clients of every kind, on Linux, keep nobody from a response', async () => {
-  await fill()
+  await createAt(place, ...Array.from({ length: USERS }, () => newUser(LARGE)))
   const { port, memory, descriptors, errors } = await start()
   const begin = performance.now()
   const isOver = () => performance.now() - begin > SECONDS * 1000
@@ -74,13 +70,6 @@ testLinux('hostile clients of every kind, on Linux, keep nobody from a response'
   expect(errors).toEqual([])
   expect(last).toBeLessThan(first + TOLERANCE)
 })
-
-async function fill(): Promise<void> {
-  const store = await openStore(place)
-  const user = newUser({ name: 'x'.repeat(5_000), email: '' })
-  await Promise.all(Array.from({ length: USERS }, () => store.create(user)))
-  await store.close()
-}
 
 async function start() {
   const program = serve(place, { SIGNING_SECRET: SECRET, ...IMAGE })

@@ -1,15 +1,15 @@
 // What operators meet: the probes and the metrics, on a port of their own.
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
-import net, { type AddressInfo } from 'node:net'
+import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { login } from '../support/requests.ts'
-import { freePort, killPrograms, serve, type Program } from '../support/program.ts'
-import { dial, send } from '../support/service.ts'
-import { SECRET, sqlitePlace } from '../support/stores.ts'
+import { freePort, serve, usePlace, type Program } from '../support/program.ts'
+import { dial, listen, send } from '../support/service.ts'
+import { SECRET } from '../support/stores.ts'
 import { newUser } from '../support/users.ts'
 
-const place = sqlitePlace()
+const place = usePlace()
 let service: Program
 let port: number
 
@@ -17,28 +17,22 @@ beforeAll(async () => {
   service = serve(place, { SIGNING_SECRET: SECRET, STOP_DELAY: '3s' })
   port = Number(new URL(await service.listening()).port)
 })
-afterAll(async () => {
-  await killPrograms()
-  await place.remove()
-})
 
 const ops = (path: string, method?: string) => service.probe(path, method)
 
-describe('the port for operators', () => {
-  test.each([
-    ['GET', '/livez', 200, 'alive'],
-    ['GET', '/readyz', 200, 'ready'],
-    ['HEAD', '/readyz', 200, ''],
-    ['GET', '/readyz?verbose', 200, 'ready'],
-    ['GET', '/users', 404, 'not found: this port has /livez, /readyz and /metrics'],
-    ['POST', '/livez', 405, 'the method POST is not allowed: use GET or HEAD'],
-  ])('responds to %s %s with %i', async (method, path, status, text) => {
-    expect(await ops(path, method)).toMatchObject({ status, text })
-  })
+test.each([
+  ['GET', '/livez', 200, 'alive'],
+  ['GET', '/readyz', 200, 'ready'],
+  ['HEAD', '/readyz', 200, ''],
+  ['GET', '/readyz?verbose', 200, 'ready'],
+  ['GET', '/users', 404, 'not found: this port has /livez, /readyz and /metrics'],
+  ['POST', '/livez', 405, 'the method POST is not allowed: use GET or HEAD'],
+])('the port for operators responds to %s %s with %i', async (method, path, status, text) => {
+  expect(await ops(path, method)).toMatchObject({ status, text })
+})
 
-  test.each(['/livez', '/readyz', '/metrics'])('is the only one that has %s', async (path) => {
-    expect((await send(port, `GET ${path}`)).status).toBe(404)
-  })
+test.each(['/livez', '/readyz', '/metrics'])('the public port has no %s', async (path) => {
+  expect((await send(port, `GET ${path}`)).status).toBe(404)
 })
 
 test('the port for operators has room for 100 connections, and the public port goes on', async () => {
@@ -120,20 +114,14 @@ describe('/metrics', () => {
 
 test('while the store is being opened it is alive and not ready, and a signal stops it with 0', async () => {
   const mute = net.createServer() // a MongoDB that never responds
-  await once(mute.listen(0, '127.0.0.1'), 'listening')
-  const { port } = mute.address() as AddressInfo
+  const port = await listen(mute)
   const opsPort = await freePort()
-  const starting = serve(place, {
-    MONGODB_URI: `mongodb://127.0.0.1:${port}/x`,
-    SIGNING_SECRET: SECRET,
-    OPS_PORT: `${opsPort}`,
-  })
+  const env = { MONGODB_URI: `mongodb://127.0.0.1:${port}/x`, SIGNING_SECRET: SECRET }
+  const starting = serve(place, { ...env, OPS_PORT: `${opsPort}` })
   const probe = async (path: string) => {
     for (;;) {
       const init = { headers: { connection: 'close' } }
-      const response = await fetch(`http://127.0.0.1:${opsPort}${path}`, init).catch(
-        () => undefined,
-      )
+      const response = await fetch(`http://127.0.0.1:${opsPort}${path}`, init).catch(() => {})
       if (response) return [response.status, await response.text()]
       await sleep(5)
     }

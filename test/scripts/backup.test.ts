@@ -11,7 +11,14 @@ import { databaseIn, openStore } from '../../src/store/open.ts'
 import { Load } from '../support/load.ts'
 import { dist, runToEnd, serve } from '../support/program.ts'
 import { testAsRoot, tmpfsPlace } from '../support/root.ts'
-import { databaseOf, SECRET, sqlitePlace, usersAt, type Place } from '../support/stores.ts'
+import {
+  createAt,
+  databaseOf,
+  SECRET,
+  sqlitePlace,
+  usersAt,
+  type Place,
+} from '../support/stores.ts'
 import { useTransfers } from '../support/transfers.ts'
 import { newUser } from '../support/users.ts'
 
@@ -25,10 +32,7 @@ const longName = () => randomBytes(750).toString('base64') // little shorter whe
 /** A place with a database of 1 MB, which is more than a pipe holds. */
 async function filled(kind: () => Place = sqlitePlace): Promise<Place> {
   const place = at(kind)
-  const store = await openStore(place)
-  const users = Array.from({ length: 1_000 }, () => newUser({ name: longName() }))
-  await store.createMany(users, false)
-  await store.close()
+  await createAt(place, ...Array.from({ length: 1_000 }, () => newUser({ name: longName() })))
   return place
 }
 
@@ -110,7 +114,7 @@ test('no file is overwritten, and no link is followed', async () => {
 
 test('a reader that begins late gets the whole copy', async () => {
   const place = at(sqlitePlace)
-  await (await openStore(place)).close()
+  await createAt(place)
   const [db, copy] = [databaseOf(place), join(folder(), 'copy.db')]
   const bytes = () => readFileSync(databaseIn(place.dataDir))
   for (let i = 0; bytes().length < 65_536 + 4_096; i += 1) {

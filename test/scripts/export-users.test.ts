@@ -4,9 +4,8 @@ import { lstatSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { CSV_TITLES, csvLine } from '../../scripts/transfer/csv.ts'
-import { openStore } from '../../src/store/open.ts'
 import type { User } from '../../src/store/user-store.ts'
-import { sqlitePlace, type Place } from '../support/stores.ts'
+import { createAt, sqlitePlace, type Place } from '../support/stores.ts'
 import { useTransfers } from '../support/transfers.ts'
 import { newUser } from '../support/users.ts'
 
@@ -16,9 +15,7 @@ let place: Place
 let ada: User
 beforeEach(async () => {
   place = at(sqlitePlace)
-  const store = await openStore(place)
-  ada = await store.create(newUser())
-  await store.close()
+  ada = (await createAt(place, newUser()))[0]!
 })
 
 const csv = () => CSV_TITLES + csvLine(ada)

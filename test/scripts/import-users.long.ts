@@ -1,5 +1,5 @@
 // import-users beside a service, stopped and killed.
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createUsersClient } from '../../src/client/client.ts'
@@ -39,29 +39,28 @@ describeStores((kind) => {
     expect(await usersAt(place)).toHaveLength(count + created)
   })
 
-  describe.each(['SIGINT', 'SIGKILL'] as const)('an import that is ended by %s', (signal) => {
-    test('goes on when it is run again', async () => {
-      const place = at(kind)
-      const count = many(place, 200_000)
-      const importing = run('scripts/import-users', place, {}, [people(count)])
-      const store = await openStore(place)
-      while (await store.isEmpty()) await sleep(10)
-      await store.close()
-      importing.process.kill(signal)
-      expect(await importing.ended).toBe(signal === 'SIGINT' ? 130 : signal)
-      let stored = 0
-      // MongoDB may still be inserting the last users of a killed program.
-      for (let before = -1; before !== stored; await sleep(200)) {
-        before = stored
-        stored = (await usersAt(place)).length
-      }
-      expect(stored).toBeLessThan(count)
-      const { code, stdout } = await importUsers(place, people(count))
-      const [created, duplicate] = [count - stored, stored].map((n) => n.toLocaleString('en'))
-      const summary = `created ${created}, updated 0, duplicate ${duplicate}, refused 0;`
-      expect([code, stdout]).toEqual([0, expect.stringContaining(summary)])
-      expect(await usersAt(place)).toHaveLength(count)
-    })
+  const SIGNALS = ['SIGINT', 'SIGKILL'] as const
+  test.each(SIGNALS)('an import that is ended by %s goes on when run again', async (signal) => {
+    const place = at(kind)
+    const count = many(place, 200_000)
+    const importing = run('scripts/import-users', place, {}, [people(count)])
+    const store = await openStore(place)
+    while (await store.isEmpty()) await sleep(10)
+    await store.close()
+    importing.process.kill(signal)
+    expect(await importing.ended).toBe(signal === 'SIGINT' ? 130 : signal)
+    let stored = 0
+    // MongoDB may still be inserting the last users of a killed program.
+    for (let before = -1; before !== stored; await sleep(200)) {
+      before = stored
+      stored = (await usersAt(place)).length
+    }
+    expect(stored).toBeLessThan(count)
+    const { code, stdout } = await importUsers(place, people(count))
+    const [created, duplicate] = [count - stored, stored].map((n) => n.toLocaleString('en'))
+    const summary = `created ${created}, updated 0, duplicate ${duplicate}, refused 0;`
+    expect([code, stdout]).toEqual([0, expect.stringContaining(summary)])
+    expect(await usersAt(place)).toHaveLength(count)
   })
 })
 

@@ -3,9 +3,8 @@ import { describe, expect, test } from '@jest/globals'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import { openStore } from '../../src/store/open.ts'
 import { dist } from '../support/program.ts'
-import { sqlitePlace } from '../support/stores.ts'
+import { createAt, sqlitePlace } from '../support/stores.ts'
 import { useTransfers } from '../support/transfers.ts'
 import { newUser } from '../support/users.ts'
 
@@ -35,9 +34,7 @@ test.each<[string[], number, RegExp]>([
 
 test('backup ends when nothing was read from its standard output for a minute', async () => {
   const place = at(sqlitePlace)
-  const store = await openStore(place)
-  await store.createMany([newUser({ name: 'x'.repeat(1_000_000) })], false) // more than a pipe holds
-  await store.close()
+  await createAt(place, newUser({ name: 'x'.repeat(1_000_000) })) // more than a pipe holds
   const env = { ...process.env, MONGODB_URI: '', ...place.environment }
   const program = spawn('node', ['scripts/backup.js', '-'], { cwd: dist, env })
   const said = text(program.stderr)

@@ -5,9 +5,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { escapeControls, fileAt } from '../../scripts/program.ts'
 import { contract } from '../../src/contract/document.ts'
-import { openStore } from '../../src/store/open.ts'
 import { dist, run } from '../support/program.ts'
-import { sqlitePlace } from '../support/stores.ts'
+import { createAt, sqlitePlace } from '../support/stores.ts'
 import { useTransfers } from '../support/transfers.ts'
 
 const { folder, at, file, done } = useTransfers()
@@ -54,7 +53,7 @@ describe.each<[string, string[], string]>([
 ])('%s %j', (script, args, path) => {
   test(`takes ${path} from the folder where the user typed it, if npm runs it`, async () => {
     const place = at(sqlitePlace)
-    await (await openStore(place)).close()
+    await createAt(place)
     file('people.csv', 'name,email\nAda,a@x\n')
     const env = { INIT_CWD: folder(), npm_lifecycle_event: script }
     const program = run(`scripts/${script}`, place, env, [...args, path])

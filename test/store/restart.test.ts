@@ -1,16 +1,12 @@
 // A rolling restart: clients send their requests to those of two copies of the service that are ready.
-import { afterEach, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Load } from '../support/load.ts'
-import { killPrograms, serve } from '../support/program.ts'
+import { serve, useUndo } from '../support/program.ts'
 import { describeStores, SECRET, usePlaces, usersAt } from '../support/stores.ts'
 
 describeStores((kind) => {
-  let asking: NodeJS.Timeout
-  afterEach(async () => {
-    clearInterval(asking)
-    await killPrograms()
-  })
+  const undo = useUndo()
   const at = usePlaces()
 
   test('a rolling restart under load fails no request and loses no user', async () => {
@@ -27,7 +23,8 @@ describeStores((kind) => {
       const responses = await Promise.all(asked)
       ready = copies.filter((_, i) => responses[i]?.status === 200)
     }
-    asking = setInterval(() => void ask(), 50)
+    const asking = setInterval(() => void ask(), 50)
+    undo.push(() => clearInterval(asking))
     let turn = 0
     const load = new Load(() => ready[(turn += 1) % ready.length]!.url(), 'restart')
     for (const i of [0, 1]) {

@@ -54,29 +54,27 @@ describeStores((kind) => {
     expect(await usersIn(own)).toEqual(users)
   })
 
-  describe('create', () => {
-    test('gives each of many simultaneous calls its own outcome; any number of users have no email', async () => {
-      const own = await open()
-      const first = await own.create(newUser())
-      const { email: twice } = newUser()
-      const kinds = [{}, { email: first.email }, { email: twice }, { email: '' }]
-      const users = many(250, (i) => newUser(kinds[i % 4]))
-      const create = (one: Omit<User, 'id'>) =>
-        own.create(one).catch((error): Partial<User> => {
-          if (error instanceof EmailTaken) return error
-          throw error
-        })
-      const outcomes = await Promise.all(users.map(create))
-      const winner = outcomes.findIndex(({ id, email }) => id && email === twice)
-      expect(winner).toBeGreaterThan(0)
-      const expected = users.map((one, i) => {
-        const isTaken = one.email === first.email || (one.email === twice && i !== winner)
-        return isTaken ? new EmailTaken(one.email) : { id: expect.any(String), ...one }
+  test('create gives each of many simultaneous calls its own outcome; any number of users have no email', async () => {
+    const own = await open()
+    const first = await own.create(newUser())
+    const { email: twice } = newUser()
+    const kinds = [{}, { email: first.email }, { email: twice }, { email: '' }]
+    const users = many(250, (i) => newUser(kinds[i % 4]))
+    const create = (one: Omit<User, 'id'>) =>
+      own.create(one).catch((error): Partial<User> => {
+        if (error instanceof EmailTaken) return error
+        throw error
       })
-      expect(outcomes).toEqual(expected)
-      expect(await usersIn(own)).toEqual([first, ...outcomes.filter(({ id }) => id)])
-      expect(await own.findByEmail('')).toBeUndefined()
+    const outcomes = await Promise.all(users.map(create))
+    const winner = outcomes.findIndex(({ id, email }) => id && email === twice)
+    expect(winner).toBeGreaterThan(0)
+    const expected = users.map((one, i) => {
+      const isTaken = one.email === first.email || (one.email === twice && i !== winner)
+      return isTaken ? new EmailTaken(one.email) : { id: expect.any(String), ...one }
     })
+    expect(outcomes).toEqual(expected)
+    expect(await usersIn(own)).toEqual([first, ...outcomes.filter(({ id }) => id)])
+    expect(await own.findByEmail('')).toBeUndefined()
   })
 
   describe('createMany', () => {

@@ -1,7 +1,7 @@
 // A proxy that speaks HTTP/1.0 to the service, as nginx does by default, and HTTP/1.1 to its clients.
-import { once } from 'node:events'
 import http from 'node:http'
-import net, { type AddressInfo } from 'node:net'
+import net from 'node:net'
+import { listen } from './service.ts'
 
 /** A proxy to the service on `port`. The end of the connection is the end of the response; a reset is passed on. */
 export async function startHttpProxy(port: number) {
@@ -28,6 +28,5 @@ export async function startHttpProxy(port: number) {
     })
     service.on('end', () => response.end())
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  return { port: (server.address() as AddressInfo).port, close: async () => void server.close() }
+  return { port: await listen(server), close: async () => void server.close() }
 }

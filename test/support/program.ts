@@ -1,11 +1,12 @@
 // The built programs, as processes.
+import { afterAll, afterEach } from '@jest/globals'
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { VARIABLES } from '../../src/config.ts'
-import type { Place } from './stores.ts'
+import { sqlitePlace, type Place } from './stores.ts'
 
 /** The built programs. Nobody keeps a `.env` in this folder. */
 export const dist = fileURLToPath(new URL('../../dist/', import.meta.url))
@@ -23,6 +24,26 @@ export async function killPrograms(): Promise<void> {
     await ended
   }
   running.clear()
+}
+
+/** A place for the programs that run during all tests of a file. */
+export function usePlace(): Place {
+  const place = sqlitePlace()
+  afterAll(async () => {
+    await killPrograms()
+    await place.remove()
+  })
+  return place
+}
+
+/** What to do after each test, the last first, when its programs have ended. */
+export function useUndo(): (() => unknown)[] {
+  const undo: (() => unknown)[] = []
+  afterEach(async () => {
+    await killPrograms()
+    while (undo.length > 0) await undo.pop()!()
+  })
+  return undo
 }
 
 /** Starts a program of dist/, such as `src/main`, on the store at `place`, in the folder `cwd`. */

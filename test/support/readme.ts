@@ -4,12 +4,15 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { killPrograms, runToEnd, serve, UNSET } from './program.ts'
-import { sqlitePlace } from './stores.ts'
+import { runToEnd, serve, UNSET, usePlace } from './program.ts'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
-export const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+/** The text of a file of the repository. */
+export const read = (file: string) => readFileSync(join(root, file), 'utf8')
+
+export const { version, scripts }: { version: string; scripts: Record<string, string> } =
+  JSON.parse(read('package.json'))
 
 const folders: string[] = []
 afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })))
@@ -29,7 +32,6 @@ interface Block {
   output: string
 }
 
-const read = (file: string) => readFileSync(join(root, file), 'utf8')
 const text = read('README.md') + read('src/client/README.md')
 const fences = [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
 
@@ -46,14 +48,10 @@ export const clientExamples = blocks.filter(({ language }) => language === 'ts')
 
 /** Starts a service of its own on SQLite, to which `run` and `here` refer. */
 export function useReadme() {
-  const place = sqlitePlace()
+  const place = usePlace()
   let url: string
   beforeAll(async () => {
     url = await serve(place).listening()
-  })
-  afterAll(async () => {
-    await killPrograms()
-    await place.remove()
   })
 
   /** Runs a program to its end. @returns what it printed */

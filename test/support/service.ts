@@ -50,8 +50,7 @@ export async function startService(
     bodyLimit: BODY_LIMIT,
     ...options,
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
+  const port = await listen(server)
   const baseUrl = `http://127.0.0.1:${port}`
   return {
     port,
@@ -64,6 +63,12 @@ export async function startService(
     exchange: (bytes: string | Buffer) => exchange(port, bytes),
     close: () => close(1_000),
   }
+}
+
+/** Starts a server. @returns its port, which was free */
+export async function listen(server: net.Server): Promise<number> {
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return (server.address() as AddressInfo).port
 }
 
 type Service = Awaited<ReturnType<typeof startService>>

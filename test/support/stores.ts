@@ -57,6 +57,14 @@ function withDatabase(uri: string, database: string): string {
   return `${server}/${database}?${query.toString()}`
 }
 
+/** Creates users at a place. */
+export async function createAt(place: Place, ...users: Omit<User, 'id'>[]): Promise<User[]> {
+  const store = await openStore(place)
+  const created = await Promise.all(users.map((one) => store.create(one)))
+  await store.close()
+  return created
+}
+
 /** All users at a place. */
 export async function usersAt(place: Place): Promise<User[]> {
   const store = await openStore(place)

@@ -1,23 +1,18 @@
 // import-users and export-users, as programs and as functions.
 import { afterEach, beforeEach, expect } from '@jest/globals'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Line } from '../../scripts/transfer/lines.ts'
 import { readText } from '../../scripts/transfer/text.ts'
 import { killPrograms, run } from './program.ts'
+import { newFolder } from './readme.ts'
 import { usePlaces, type Place } from './stores.ts'
 
 /** The files and the stores of one test. */
 export function useTransfers() {
   let folder: string
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'users-service-'))
-  })
-  afterEach(async () => {
-    await killPrograms()
-    rmSync(folder, { recursive: true })
-  })
+  beforeEach(() => void (folder = newFolder()))
+  afterEach(killPrograms)
   /** A place that is removed when the test ends. */
   const at = usePlaces()
 

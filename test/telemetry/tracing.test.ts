@@ -1,13 +1,18 @@
 // Traces, as a collector receives them over OTLP (https://opentelemetry.io/docs/specs/otlp/).
-import { afterEach, expect, test } from '@jest/globals'
-import { once } from 'node:events'
+import { expect, test } from '@jest/globals'
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { openStore } from '../../src/store/open.ts'
-import { killPrograms, serve } from '../support/program.ts'
-import { send, type Request } from '../support/service.ts'
-import { describeStores, mongodbPlace, SECRET, sqlitePlace, type Place } from '../support/stores.ts'
+import { serve, useUndo } from '../support/program.ts'
+import { listen, send, type Request } from '../support/service.ts'
+import {
+  createAt,
+  describeStores,
+  mongodbPlace,
+  SECRET,
+  sqlitePlace,
+  usePlaces,
+  type Place,
+} from '../support/stores.ts'
 import { newUser } from '../support/users.ts'
 
 interface Span {
@@ -19,41 +24,33 @@ interface Span {
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 
-let place: Place
-let collector: http.Server
-afterEach(async () => {
-  await killPrograms()
-  await place.remove()
-  collector.close()
-})
+const undo = useUndo()
+const at = usePlaces()
 
 /** Starts the service, and a collector that it sends its traces to. */
-async function serveTraced(collect: http.RequestListener) {
-  collector = http.createServer(collect)
-  await once(collector.listen(0, '127.0.0.1'), 'listening')
-  const { port } = collector.address() as AddressInfo
+async function serveTraced(place: Place, collect: http.RequestListener) {
+  const collector = http.createServer(collect)
+  undo.push(() => collector.close().closeAllConnections())
   const service = serve(place, {
     SIGNING_SECRET: SECRET,
     LOG_LEVEL: 'debug',
-    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await listen(collector)}`,
   })
   return { service, port: Number(new URL(await service.listening()).port) }
 }
 
 test('a collector that never responds delays neither requests nor the stop', async () => {
-  place = sqlitePlace()
-  const { service, port } = await serveTraced(() => {})
+  const { service, port } = await serveTraced(at(sqlitePlace), () => {})
   expect((await send(port, 'GET /users')).status).toBe(200)
   service.process.kill('SIGTERM')
   expect(await service.ended).toBe(0)
-  collector.closeAllConnections()
 })
 
 describeStores((kind) => {
   /** Sends requests to a new service. @returns all that it sends to the collector, and its log */
-  async function trace(requests: [line: string, request?: Request][]) {
+  async function trace(place: Place, ...requests: [line: string, request?: Request][]) {
     let sent = ''
-    const { service, port } = await serveTraced((request, response) => {
+    const { service, port } = await serveTraced(place, (request, response) => {
       void text(request).then((body) => response.end('{}', () => (sent += `${body}\n`)))
     })
     const statuses = []
@@ -65,12 +62,9 @@ describeStores((kind) => {
   }
 
   test('a request leaves spans of HTTP, the router and MongoDB, in the trace that it came with or that begins with it', async () => {
-    place = kind()
     const headers = { traceparent: `00-${TRACE}-b7ad6b7169203331-01` }
-    const { sent, log } = await trace([
-      ['POST /login', { headers, json: { email: 'x' } }],
-      ['GET /nothing'],
-    ])
+    const logIn: [string, Request] = ['POST /login', { headers, json: { email: 'x' } }]
+    const { sent, log } = await trace(at(kind), logIn, ['GET /nothing'])
     expect(sent).toContain('users-service')
     expect(sent).not.toContain('readyz')
     const spans: Span[] = sent
@@ -96,12 +90,11 @@ describeStores((kind) => {
   })
 
   test('no email, name or token leaves through traces or the log', async () => {
-    place = kind()
+    const place = at(kind)
     const user = newUser({ name: 'the-name', email: 'secret+1@example.com' })
-    const store = await openStore(place)
-    const { id } = await store.create(user)
-    await store.close()
-    const { statuses, sent, log } = await trace([
+    const { id } = (await createAt(place, user))[0]!
+    const { statuses, sent, log } = await trace(
+      place,
       ['POST /login', { json: { email: user.email } }],
       ['GET /users?email=secret%2B1@example.com'],
       ['GET /users?email=secret+1@example.com'],
@@ -111,7 +104,7 @@ describeStores((kind) => {
       [`PUT /users/${id}`, { json: { name: 'the-name-2' } }],
       ['GET /users', { authorization: 'Bearer the-token' }],
       ['POST /login', { body: '{"secret', headers: { 'content-type': 'application/json' } }],
-    ])
+    )
     expect(statuses).toEqual([200, 200, 400, 400, 201, 401, 204, 401, 400])
     for (const text of [sent, log]) {
       expect(text).toContain(id)

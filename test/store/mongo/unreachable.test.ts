@@ -1,26 +1,20 @@
 // A MongoDB that cannot be reached for a while: it is behind a proxy that can be cut or stalled. (More rounds:
 // unreachable.long.ts.)
-import { afterEach, expect, test } from '@jest/globals'
-import { once } from 'node:events'
-import net, { type AddressInfo } from 'node:net'
+import { expect, test } from '@jest/globals'
+import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openMongoStore } from '../../../src/store/mongo/store.ts'
 import { pagesOf } from '../../../src/store/pages.ts'
 import { EmailTaken, type StoreFailure, type User } from '../../../src/store/user-store.ts'
 import { get } from '../../support/requests.ts'
 import { startProxy } from '../../support/mongodb-proxy.ts'
-import { killPrograms, serve, type Program } from '../../support/program.ts'
+import { serve, useUndo, type Program } from '../../support/program.ts'
 import { rounds } from '../../support/rounds.ts'
-import { dial, send } from '../../support/service.ts'
+import { dial, listen, send } from '../../support/service.ts'
 import { describeMongodb, mongodbPlace, usersIn } from '../../support/stores.ts'
 import { newUser, user } from '../../support/users.ts'
 
-/** What to do after a test, the last first. */
-const undo: (() => unknown)[] = []
-afterEach(async () => {
-  await killPrograms()
-  while (undo.length > 0) await undo.pop()!()
-})
+const undo = useUndo()
 
 /** A new database, and a proxy to it. */
 async function behindProxy() {
@@ -149,10 +143,9 @@ describeMongodb('a service whose MongoDB is unreachable at the start', () => {
   })
 
   test('says at /readyz and in the log what is wrong, and never its password', async () => {
-    const mute = net.createServer().listen(0, '127.0.0.1')
-    await once(mute, 'listening')
+    const mute = net.createServer()
     undo.push(() => mute.close())
-    const { port } = mute.address() as AddressInfo
+    const port = await listen(mute)
     const server = mongodbPlace().mongodbUri!.replace(/^mongodb:\/\/([^@/]*@)?|\?.*/g, '')
     const addresses = {
       'authentication failed': `${server}?directConnection=true`,
