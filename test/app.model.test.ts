@@ -102,9 +102,8 @@ describeStores((kind) => {
   async function clear() {
     created = [{ id: '665f1c2e8b3f4a0012d4c001' }]
     const { port } = services[0]!
-    for (const { id } of (await send(port, 'GET /users')).json) {
-      await send(port, `DELETE /users/${id}`)
-    }
+    const { json } = await send(port, 'GET /users')
+    for (const { id } of json) await send(port, `DELETE /users/${id}`)
   }
 
   const fill = ({ nth, alter, ...others }: Template): Request => {

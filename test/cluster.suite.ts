@@ -48,6 +48,7 @@ function readyPods(): string[] {
 function runPod(name: string, program: string): () => Promise<string> {
   const command = ['node', '--input-type=module', '--eval', program]
   const securityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } }
+  const imagePullPolicy = 'IfNotPresent'
   const seccompProfile = { type: 'RuntimeDefault' }
   kubectl(['apply', '-f', '-'], {
     apiVersion: 'v1',
@@ -57,9 +58,7 @@ function runPod(name: string, program: string): () => Promise<string> {
       restartPolicy: 'Never',
       automountServiceAccountToken: false,
       securityContext: { runAsNonRoot: true, runAsUser: 10_001, seccompProfile },
-      containers: [
-        { name, image: IMAGE, imagePullPolicy: 'IfNotPresent', command, securityContext },
-      ],
+      containers: [{ name, image: IMAGE, imagePullPolicy, command, securityContext }],
     },
   })
   const phase = () => kubectl(['get', 'pod', name, '-o', 'jsonpath={.status.phase}'])
@@ -109,9 +108,7 @@ test('the first user is created, and every operation works through the Service',
   const script = 'node dist/scripts/create-user.js --name Ada --email ada@example.com'
   const made = kubectl(['exec', 'deployment/users-service', '--', ...script.split(' ')])
   expect(JSON.parse(made.split('\n')[0]!)).toMatchObject({ name: 'Ada' })
-  const walked = await runPod(
-    'walk',
-    `${CALL}
+  const walk = `${CALL}
     const user = (await call('POST', '/users', token, { name: 'Grace', email: 'grace@example.com' })).json
     const statuses = []
     for (const request of [
@@ -123,9 +120,8 @@ test('the first user is created, and every operation works through the Service',
       ['GET', '/users', 'none'],
       ['GET', '/docs', ''],
     ]) statuses.push((await call(...request).catch(() => ({ status: 'no JSON' }))).status)
-    console.log(statuses.join())`,
-  )()
-  expect(walked).toBe('200,200,204,204,404,401,no JSON')
+    console.log(statuses.join())`
+  expect(await runPod('walk', walk)()).toBe('200,200,204,204,404,401,no JSON')
 }, 120_000)
 
 test('a rolling restart under load fails no request, and loses no user', async () => {

@@ -1,5 +1,5 @@
 // The environment as configuration.
-import { afterAll, describe, expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { InvalidConfig, loadConfig, readConfig, VARIABLES } from '../src/config.ts'
@@ -75,63 +75,59 @@ test('a name that is probably misspelled is named; the variables of other progra
   expect(warnings.map((warning) => warning.split(' ')[0])).toEqual(misspelled)
 })
 
-describe('refused:', () => {
-  test.each([
-    ['PORT', '65536', 'must be between 0 and 65535'],
-    ['TOKEN_TTL', '0', 'must be a duration between 1s and 10y'],
-    ['TOKEN_TTL', '100y', 'must be a duration between 1s and 10y'],
-    ['TOKEN_TTL', 'soon', 'must be a duration between 1s and 10y'],
-    ['BODY_LIMIT', '0', 'must be a size between 1b and 1mb'],
-    ['MAX_CONNECTIONS', '1e3', 'must be between 1 and 100000'],
-    ['BODY_LIMIT', '9mb', 'must be a size between 1b and 1mb'],
-    ['BODY_LIMIT', 'big', 'must be a size between 1b and 1mb'],
-    ['STOP_TIMEOUT', '2h', 'must be a duration between 0s and 1h'],
-    ['ALLOWED_HOSTS', 'a:80', 'must be host names without ports, separated by commas'],
-    ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
-    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'localhost:4318', 'must be an http:// or https:// URL'],
-    ['DOCS', 'maybe', 'must be true or false'],
-    ['MONGODB_URI', 'localhost', 'must start with mongodb:// or mongodb+srv://'],
-    ['SIGNING_SECRET', 'x'.repeat(31), 'must have at least 32 bytes (RFC 7518 §3.2)'],
-    ['SIGNING_SECRETS', `${SECRET},short`, LIST],
-    ['SIGNING_SECRETS', `${SECRET},`, LIST],
-  ])('%s=%s', (name, text, reason) => {
-    const secret: Record<string, string> = { SIGNING_SECRET: SECRET }
-    const lines = problems({ ...(!name.startsWith('SIGNING') && secret), [name]: text })
-    const isSecret = /^(SIGNING|MONGODB)/.test(name)
-    expect(lines).toEqual([`${name} ${reason}${isSecret ? '' : `, not "${text}"`}`])
-  })
-
-  test('both variables for the secret, and MongoDB without a secret', () => {
-    const both =
-      'SIGNING_SECRETS must not be set with SIGNING_SECRET; put this secret first in the list'
-    expect(problems({ SIGNING_SECRET: SECRET, SIGNING_SECRETS: SECRET })).toEqual([both])
-    const none = 'SIGNING_SECRET must be set with MONGODB_URI; make one with: openssl rand -hex 32'
-    expect(problems({ MONGODB_URI })).toEqual([none])
-  })
-
-  test('several variables at once, without showing a secret', () => {
-    expect(problems({ MONGODB_URI: 'localhost' })).toHaveLength(2)
-    const given = { LOG_LEVEL: 'x', PORT: 'x', SIGNING_SECRET: 'short', TOKEN_TTL: 'x' }
-    const lines = problems({ ...given, MONGODB_URI })
-    expect(lines.map((line) => line.split(' ')[0]).sort()).toEqual(Object.keys(given))
-    expect(lines.join()).not.toContain('short')
-  })
+test.each([
+  ['PORT', '65536', 'must be between 0 and 65535'],
+  ['TOKEN_TTL', '0', 'must be a duration between 1s and 10y'],
+  ['TOKEN_TTL', '100y', 'must be a duration between 1s and 10y'],
+  ['TOKEN_TTL', 'soon', 'must be a duration between 1s and 10y'],
+  ['BODY_LIMIT', '0', 'must be a size between 1b and 1mb'],
+  ['MAX_CONNECTIONS', '1e3', 'must be between 1 and 100000'],
+  ['BODY_LIMIT', '9mb', 'must be a size between 1b and 1mb'],
+  ['BODY_LIMIT', 'big', 'must be a size between 1b and 1mb'],
+  ['STOP_TIMEOUT', '2h', 'must be a duration between 0s and 1h'],
+  ['ALLOWED_HOSTS', 'a:80', 'must be host names without ports, separated by commas'],
+  ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'localhost:4318', 'must be an http:// or https:// URL'],
+  ['DOCS', 'maybe', 'must be true or false'],
+  ['MONGODB_URI', 'localhost', 'must start with mongodb:// or mongodb+srv://'],
+  ['SIGNING_SECRET', 'x'.repeat(31), 'must have at least 32 bytes (RFC 7518 §3.2)'],
+  ['SIGNING_SECRETS', `${SECRET},short`, LIST],
+  ['SIGNING_SECRETS', `${SECRET},`, LIST],
+])('%s=%s is refused', (name, text, reason) => {
+  const secret: Record<string, string> = { SIGNING_SECRET: SECRET }
+  const lines = problems({ ...(!name.startsWith('SIGNING') && secret), [name]: text })
+  const isSecret = /^(SIGNING|MONGODB)/.test(name)
+  expect(lines).toEqual([`${name} ${reason}${isSecret ? '' : `, not "${text}"`}`])
 })
 
-describe('a secret in a file', () => {
-  const file = join(folder, 'secret')
-  writeFileSync(file, `${SECRET}\n`)
+test('both variables for the secret, and MongoDB without a secret, are refused', () => {
+  const both =
+    'SIGNING_SECRETS must not be set with SIGNING_SECRET; put this secret first in the list'
+  expect(problems({ SIGNING_SECRET: SECRET, SIGNING_SECRETS: SECRET })).toEqual([both])
+  const none = 'SIGNING_SECRET must be set with MONGODB_URI; make one with: openssl rand -hex 32'
+  expect(problems({ MONGODB_URI })).toEqual([none])
+})
 
-  test('is read, without the line end', () => {
-    expect(readConfig({ SIGNING_SECRET_FILE: file }).signingSecrets).toEqual([SECRET])
-  })
+test('several variables are refused at once, without showing a secret', () => {
+  expect(problems({ MONGODB_URI: 'localhost' })).toHaveLength(2)
+  const given = { LOG_LEVEL: 'x', PORT: 'x', SIGNING_SECRET: 'short', TOKEN_TTL: 'x' }
+  const lines = problems({ ...given, MONGODB_URI })
+  expect(lines.map((line) => line.split(' ')[0]).sort()).toEqual(Object.keys(given))
+  expect(lines.join()).not.toContain('short')
+})
 
-  test.each([
-    ['another name', `${file}x`, {}, /^SIGNING_SECRET_FILE cannot be read: ENOENT/],
-    ['the variable', file, { SIGNING_SECRET: SECRET }, /^SIGNING_SECRET_FILE must not be set with/],
-  ])('is refused with %s', (_, SIGNING_SECRET_FILE, more, reason) => {
-    expect(problems({ SIGNING_SECRET_FILE, ...more })).toEqual([expect.stringMatching(reason)])
-  })
+const file = join(folder, 'secret')
+writeFileSync(file, `${SECRET}\n`)
+
+test('a secret in a file is read, without the line end', () => {
+  expect(readConfig({ SIGNING_SECRET_FILE: file }).signingSecrets).toEqual([SECRET])
+})
+
+test.each([
+  ['another name', `${file}x`, {}, /^SIGNING_SECRET_FILE cannot be read: ENOENT/],
+  ['the variable', file, { SIGNING_SECRET: SECRET }, /^SIGNING_SECRET_FILE must not be set with/],
+])('a secret in a file is refused with %s', (_, SIGNING_SECRET_FILE, more, reason) => {
+  expect(problems({ SIGNING_SECRET_FILE, ...more })).toEqual([expect.stringMatching(reason)])
 })
 
 test('.env in the current folder adds to the environment, which wins, even if it is empty', () => {
@@ -166,8 +162,8 @@ function problems(environment: Record<string, string>): string[] {
   try {
     readConfig(environment)
   } catch (error) {
-    if (error instanceof InvalidConfig) return error.message.split('\n')
-    throw error
+    expect(error).toBeInstanceOf(InvalidConfig)
+    return (error as InvalidConfig).message.split('\n')
   }
   return []
 }

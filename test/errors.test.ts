@@ -65,8 +65,9 @@ describe('in an app', () => {
   })
 })
 
-describe('when the store fails', () => {
-  test.each(everyOperation)('%s returns a 500; only the log has the cause', async (_, call) => {
+test.each(everyOperation)(
+  'when the store fails, %s is a 500; only the log has the cause',
+  async (_, call) => {
     const service = await startService(failing())
     const { response, error } = await call(service.users)
     expect([response.status, error]).toEqual([500, { message: 'the data store failed' }])
@@ -75,24 +76,24 @@ describe('when the store fails', () => {
     expect(failure).toMatchObject({ level: 50, err: { cause: { message: 'the cause' } } })
     const cause = 'cannot use the data store: the cause'
     expect(answered).toMatchObject({ status: 500, id: failure!['id'], cause })
-  })
+  },
+)
 
-  test('an error of another class is in the log, too', async () => {
-    const find = () => Promise.reject(new TypeError('a mistake'))
-    const service = await startService(failing({ find }))
-    const { status, json } = await service.send('GET /users/x')
-    expect([status, json]).toEqual([500, { message: 'internal error' }])
-    await service.close()
-    expect(service.lines[0]).toMatchObject({ err: { message: 'a mistake' } })
-  })
+test('an error of another class is in the log, too', async () => {
+  const find = () => Promise.reject(new TypeError('a mistake'))
+  const service = await startService(failing({ find }))
+  const { status, json } = await service.send('GET /users/x')
+  expect([status, json]).toEqual([500, { message: 'internal error' }])
+  await service.close()
+  expect(service.lines[0]).toMatchObject({ err: { message: 'a mistake' } })
+})
 
-  test('the log does not have the document or the email that the driver attaches to its error', async () => {
-    const message = 'E11000 duplicate key error index: email dup key: { email: "secret\nx" }'
-    const cause = Object.assign(new Error(message), { op: { email: 'secret' }, code: 7 })
-    const service = await startService(failing({}, cause))
-    await service.users.GET('/users')
-    await service.close()
-    expect(JSON.stringify(service.lines)).not.toContain('secret')
-    expect(service.lines[0]).toMatchObject({ err: { cause: { code: 7 } } })
-  })
+test('the log does not have the document or the email that the driver attaches to its error', async () => {
+  const message = 'E11000 duplicate key error index: email dup key: { email: "secret\nx" }'
+  const cause = Object.assign(new Error(message), { op: { email: 'secret' }, code: 7 })
+  const service = await startService(failing({}, cause))
+  await service.users.GET('/users')
+  await service.close()
+  expect(JSON.stringify(service.lines)).not.toContain('secret')
+  expect(service.lines[0]).toMatchObject({ err: { cause: { code: 7 } } })
 })

@@ -61,29 +61,27 @@ describeStores((place) => {
     service().send(line, { headers, ...(json && { json }) })
   const etag = async (id: string) => (await ask(`GET /users/${id}`)).headers.etag!
 
-  describe('GET of a user', () => {
-    test('is 304 without a body when If-None-Match names the user', async () => {
-      const { id } = await create()
-      const tag = await etag(id)
-      for (const method of ['GET', 'HEAD']) {
-        for (const field of [tag, `W/${tag}`, `"x", ${tag}`, '*']) {
-          const headers = { 'if-none-match': field, 'cache-control': 'no-cache' } // as fetch sends it
-          const response = await ask(`${method} /users/${id}`, headers)
-          expect([response.status, response.text, response.headers.etag]).toEqual([304, '', tag])
-        }
+  test('GET is 304 without a body when If-None-Match names the user', async () => {
+    const { id } = await create()
+    const tag = await etag(id)
+    for (const method of ['GET', 'HEAD']) {
+      for (const field of [tag, `W/${tag}`, `"x", ${tag}`, '*']) {
+        const headers = { 'if-none-match': field, 'cache-control': 'no-cache' } // as fetch sends it
+        const response = await ask(`${method} /users/${id}`, headers)
+        expect([response.status, response.text, response.headers.etag]).toEqual([304, '', tag])
       }
-    })
+    }
+  })
 
-    test('is 200 when If-None-Match names another user, and 404 when there is no user', async () => {
-      const { id } = await create()
-      const tag = await etag(id)
-      await store().rename(id, 'Grace')
-      for (const field of [tag, '"x"', 'nonsense', '']) {
-        const { status, json } = await ask(`GET /users/${id}`, { 'if-none-match': field })
-        expect([status, json.name]).toEqual([200, 'Grace'])
-      }
-      expect((await ask(`GET /users/${ABSENT}`, { 'if-none-match': '*' })).status).toBe(404)
-    })
+  test('GET is 200 when If-None-Match names another user, and 404 when there is no user', async () => {
+    const { id } = await create()
+    const tag = await etag(id)
+    await store().rename(id, 'Grace')
+    for (const field of [tag, '"x"', 'nonsense', '']) {
+      const { status, json } = await ask(`GET /users/${id}`, { 'if-none-match': field })
+      expect([status, json.name]).toEqual([200, 'Grace'])
+    }
+    expect((await ask(`GET /users/${ABSENT}`, { 'if-none-match': '*' })).status).toBe(404)
   })
 
   describe.each([

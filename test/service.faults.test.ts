@@ -99,41 +99,39 @@ describe('kill -9 under a write load', () => {
   })
 })
 
-describe('SIGTERM', () => {
-  test('under load cuts no response, and loses nothing that was acknowledged', async () => {
-    const place = at(sqlitePlace)
-    let service: Program
-    const load = new Load(() => service.url(), 'stopped')
-    for (let round = 0; round < rounds(1, 5); round += 1) {
-      service = await start(place)
-      load.start(8, 2)
-      await load.more(201)
-      await anyTime(rounds(100, 400))
-      service.process.kill('SIGTERM')
-      expect(await service.ended).toBe(0)
-      await load.stop()
-      expect(load.contradictedBy(await usersAt(place))).toEqual([])
-    }
-    expect([load.count('cut'), load.count(500)]).toEqual([0, 0])
-  })
+test('SIGTERM under load cuts no response, and loses nothing that was acknowledged', async () => {
+  const place = at(sqlitePlace)
+  let service: Program
+  const load = new Load(() => service.url(), 'stopped')
+  for (let round = 0; round < rounds(1, 5); round += 1) {
+    service = await start(place)
+    load.start(8, 2)
+    await load.more(201)
+    await anyTime(rounds(100, 400))
+    service.process.kill('SIGTERM')
+    expect(await service.ended).toBe(0)
+    await load.stop()
+    expect(load.contradictedBy(await usersAt(place))).toEqual([])
+  }
+  expect([load.count('cut'), load.count(500)]).toEqual([0, 0])
+})
 
-  test('of requests that wait on their connection, only those with a response are stored', async () => {
-    const place = at(sqlitePlace)
-    let stored = 0
-    for (let round = 0; round < rounds(1, 5); round += 1) {
-      const service = await start(place)
-      const connections = Array.from({ length: 40 }, () => dial(portOf(service)))
-      for (const { socket } of connections) socket.write(post('{}').repeat(8))
-      await once(connections[0]!.socket, 'data')
-      service.process.kill('SIGTERM')
-      expect(await service.ended).toBe(0)
-      for (const { socket, text } of connections) {
-        if (!socket.closed) await once(socket, 'close')
-        stored += parseResponses(text()).filter(({ status }) => status === 201).length
-      }
-      expect(await usersAt(place)).toHaveLength(stored)
+test('at SIGTERM, of requests that wait on their connection, only those with a response are stored', async () => {
+  const place = at(sqlitePlace)
+  let stored = 0
+  for (let round = 0; round < rounds(1, 5); round += 1) {
+    const service = await start(place)
+    const connections = Array.from({ length: 40 }, () => dial(portOf(service)))
+    for (const { socket } of connections) socket.write(post('{}').repeat(8))
+    await once(connections[0]!.socket, 'data')
+    service.process.kill('SIGTERM')
+    expect(await service.ended).toBe(0)
+    for (const { socket, text } of connections) {
+      if (!socket.closed) await once(socket, 'close')
+      stored += parseResponses(text()).filter(({ status }) => status === 201).length
     }
-  })
+    expect(await usersAt(place)).toHaveLength(stored)
+  }
 })
 
 describe('writes get 500 while reads continue, and succeed again afterwards:', () => {
@@ -185,43 +183,41 @@ testAsRoot('a start on a full disk says that the disk is full', async () => {
   expect(service.output.stderr).toMatch(/^cannot open SQLite in .*: the disk is full: disk I\/O/)
 })
 
-describe('MongoDB under load', () => {
-  const testDocker = process.env['MONGODB_IN_CONTAINER'] === undefined ? test.skip : test
-  const stops = ['stops', 'kill', 'start'] as const
-  const faults = [stops, ['hangs', 'pause', 'unpause'] as const].slice(0, rounds(1, 2))
+const testDocker = process.env['MONGODB_IN_CONTAINER'] === undefined ? test.skip : test
+const stops = ['stops', 'kill', 'start'] as const
+const faults = [stops, ['hangs', 'pause', 'unpause'] as const].slice(0, rounds(1, 2))
 
-  testDocker.each(faults)(
-    '%s and comes back: requests get 500 in time, the service stays ready, and nothing that was acknowledged is lost',
-    async (state, fail, mend) => {
-      const { uri, stop, engine } = await startMongodb(await freePort()) // the port stays the same
-      undo.push(stop)
-      const place = mongodbPlace(uri)
-      const service = await start(place)
-      const load = new Load(() => service.url(), state)
-      const probe = async (path: string) => (await service.probe(path)).status
-      const states = new Set<string>()
-      const note = (path: string) => probe(path).then((status) => states.add(`${path} ${status}`))
-      const ask = (path: string) => void note(path).catch(() => {}) // the test is over
-      while ((await probe('/readyz')) !== 200) await sleep(10)
-      const asking = setInterval(() => ['/livez', '/readyz'].forEach(ask), 50)
-      undo.push(() => clearInterval(asking))
+testDocker.each(faults)(
+  'MongoDB %s under load and comes back: requests get 500 in time, the service stays ready, and nothing that was acknowledged is lost',
+  async (state, fail, mend) => {
+    const { uri, stop, engine } = await startMongodb(await freePort()) // the port stays the same
+    undo.push(stop)
+    const place = mongodbPlace(uri)
+    const service = await start(place)
+    const load = new Load(() => service.url(), state)
+    const probe = async (path: string) => (await service.probe(path)).status
+    const states = new Set<string>()
+    const note = (path: string) => probe(path).then((status) => states.add(`${path} ${status}`))
+    const ask = (path: string) => void note(path).catch(() => {}) // the test is over
+    while ((await probe('/readyz')) !== 200) await sleep(10)
+    const asking = setInterval(() => ['/livez', '/readyz'].forEach(ask), 50)
+    undo.push(() => clearInterval(asking))
 
-      for (let round = 0; round < rounds(1, 2); round += 1) {
-        load.start(8)
-        await load.more(201)
-        await engine[fail]()
-        const failed = load.count(500)
-        await sleep(rounds(1_000, 5_000))
-        while (load.count(500) === failed) await sleep(10)
-        await engine[mend]()
-        await load.more(201)
-        await load.stop()
-        expect(load.slowest).toBeLessThan(rounds(8_000, 4_000)) // 8 s are a hang on any machine
-        expect(load.contradictedBy(await listAt(service))).toEqual([])
-      }
-      expectOnly(load, 200, 201, 204, 404, 500)
-      expect([...states].sort()).toEqual(['/livez 200', '/readyz 200'])
-      expect(service.process.exitCode).toBeNull()
-    },
-  )
-})
+    for (let round = 0; round < rounds(1, 2); round += 1) {
+      load.start(8)
+      await load.more(201)
+      await engine[fail]()
+      const failed = load.count(500)
+      await sleep(rounds(1_000, 5_000))
+      while (load.count(500) === failed) await sleep(10)
+      await engine[mend]()
+      await load.more(201)
+      await load.stop()
+      expect(load.slowest).toBeLessThan(rounds(8_000, 4_000)) // 8 s are a hang on any machine
+      expect(load.contradictedBy(await listAt(service))).toEqual([])
+    }
+    expectOnly(load, 200, 201, 204, 404, 500)
+    expect([...states].sort()).toEqual(['/livez 200', '/readyz 200'])
+    expect(service.process.exitCode).toBeNull()
+  },
+)

@@ -32,32 +32,30 @@ describeStores((place) => {
     return pages
   }
 
-  describe('with limit, the pages', () => {
-    test.each([1, 3, 8, 9])('of %i hold all users once, in order', async (limit) => {
-      const [before, ...users] = await createMany(9)
-      const pages = await pagesFrom(`/users?limit=${limit}&after=${before!.id}`)
-      expect(pages.flat()).toEqual(users)
-      const sizes = pages.map(({ length }) => length)
-      expect(sizes.slice(0, -1)).toEqual(Array(Math.ceil(8 / limit) - 1).fill(limit))
-    })
+  test.each([1, 3, 8, 9])('pages of %i hold all users once, in order', async (limit) => {
+    const [before, ...users] = await createMany(9)
+    const pages = await pagesFrom(`/users?limit=${limit}&after=${before!.id}`)
+    expect(pages.flat()).toEqual(users)
+    const sizes = pages.map(({ length }) => length)
+    expect(sizes.slice(0, -1)).toEqual(Array(Math.ceil(8 / limit) - 1).fill(limit))
+  })
 
-    test('link to the next page by a relative path that keeps the limit', async () => {
-      const [first, second] = await createMany(3)
-      const { headers } = await get(`/users?after=${first!.id}&limit=1`)
-      expect(headers.link).toBe(`</users?limit=1&after=${second!.id}>; rel="next"`)
-    })
+  test('pages link to the next page by a relative path that keeps the limit', async () => {
+    const [first, second] = await createMany(3)
+    const { headers } = await get(`/users?after=${first!.id}&limit=1`)
+    expect(headers.link).toBe(`</users?limit=1&after=${second!.id}>; rel="next"`)
+  })
 
-    test('hold every user that stays exactly once while others are created and deleted', async () => {
-      const [before, ...users] = await createMany(31)
-      const pages = await pagesFrom(`/users?limit=4&after=${before!.id}`, async (page) => {
-        await store().remove(page.at(-1)!.id) // the link names it
-        await store().remove(users.pop()!.id) // no page has it yet
-        await create()
-      })
-      const seen = pages.flat().map(({ id }) => id)
-      expect(seen).toEqual([...new Set(seen)].sort())
-      expect(seen).toEqual(expect.arrayContaining(users.map(({ id }) => id)))
+  test('pages hold every user that stays exactly once while others are created and deleted', async () => {
+    const [before, ...users] = await createMany(31)
+    const pages = await pagesFrom(`/users?limit=4&after=${before!.id}`, async (page) => {
+      await store().remove(page.at(-1)!.id) // the link names it
+      await store().remove(users.pop()!.id) // no page has it yet
+      await create()
     })
+    const seen = pages.flat().map(({ id }) => id)
+    expect(seen).toEqual([...new Set(seen)].sort())
+    expect(seen).toEqual(expect.arrayContaining(users.map(({ id }) => id)))
   })
 
   test('with after alone, all users after that id come without a link', async () => {

@@ -1,6 +1,6 @@
 // Every response of openapi.yaml occurs, and is what its example says, but for ids and times; and every
 // example of a request succeeds.
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import jwt from 'jsonwebtoken'
 import { contract, contractOperations } from '../../src/contract/document.ts'
 import { hostCheck } from '../../src/http/hosts.ts'
@@ -102,9 +102,8 @@ const scripts: Record<string, (scene: Scene, example: Any) => Promise<Response>>
 const cases = documented.flatMap((one) =>
   Object.entries(one.responses).flatMap(([status, reference]) => {
     const { headers = {}, content } = resolve(reference)
-    const examples: Examples = content?.['application/json']?.examples ?? {
-      '': { value: undefined },
-    }
+    const none = { '': { value: undefined } }
+    const examples: Examples = content?.['application/json']?.examples ?? none
     return Object.entries(examples).map(([name, { value }]) => {
       const [title, general] = [one.name, '*'].map((id) => `${id} ${status} ${name}`.trim())
       const script = scripts[title!] ? title! : general!
@@ -113,25 +112,23 @@ const cases = documented.flatMap((one) =>
   }),
 )
 
-describe('the response', () => {
-  test.each(cases)('$title', async ({ title, one, status, headers, value, script }) => {
-    if (!scripts[script]) throw new Error(`add a script that leads to this response: '${title}'`)
-    await inScene(one, script, async (scene) => {
-      const actual = await scripts[script]!(scene, value)
-      expect(one.responses[actual.status] ? `${actual.status}` : 'default').toBe(status)
-      expect(comparable(actual.json)).toEqual(comparable(value))
-      for (const [name, reference] of Object.entries(headers)) {
-        const { example, required } = resolve(reference)
-        const sent = actual.headers[name.toLowerCase()]
-        if (example && (required || sent)) expect(comparable(sent)).toEqual(comparable(example))
-      }
-    })
+test.each(cases)('the response $title', async ({ title, one, status, headers, value, script }) => {
+  if (!scripts[script]) throw new Error(`add a script that leads to this response: '${title}'`)
+  await inScene(one, script, async (scene) => {
+    const actual = await scripts[script]!(scene, value)
+    expect(one.responses[actual.status] ? `${actual.status}` : 'default').toBe(status)
+    expect(comparable(actual.json)).toEqual(comparable(value))
+    for (const [name, reference] of Object.entries(headers)) {
+      const { example, required } = resolve(reference)
+      const sent = actual.headers[name.toLowerCase()]
+      if (example && (required || sent)) expect(comparable(sent)).toEqual(comparable(example))
+    }
   })
+})
 
-  test('is in openapi.yaml for every script of this test', () => {
-    const used = new Set(cases.map(({ script }) => script))
-    expect(Object.keys(scripts).filter((script) => !used.has(script))).toEqual([])
-  })
+test('every script of this test leads to a response in openapi.yaml', () => {
+  const used = new Set(cases.map(({ script }) => script))
+  expect(Object.keys(scripts).filter((script) => !used.has(script))).toEqual([])
 })
 
 test.each(requests)('the request $id $name succeeds', async ({ id, value }) => {
@@ -195,11 +192,7 @@ function examplesIn(node: unknown, path: string[] = []): string[] {
 }
 
 /** Runs a scenario in a new service: for a 500 on a store that fails, for a 408 with short time-outs. */
-async function inScene(
-  one: Documented,
-  script: string,
-  scenario: (scene: Scene) => Promise<void>,
-): Promise<void> {
+async function inScene(one: Documented, script: string, scenario: (scene: Scene) => Promise<void>) {
   const place = sqlitePlace()
   const store = script.includes(' 500 ') ? failing() : await openStore(place)
   const service = await startService(store, {
@@ -211,9 +204,7 @@ async function inScene(
     await scenario({
       send: (request, line) =>
         service.send(line ?? `${one.method?.toUpperCase() ?? 'PATCH'} ${path}`, request),
-      async exchange(bytes) {
-        return responsesIn(await service.exchange(bytes))[0]!
-      },
+      exchange: async (bytes) => responsesIn(await service.exchange(bytes))[0]!,
       async create(user) {
         const { id: _, ...fields } = user
         const { id } = await store.create(newUser(fields))

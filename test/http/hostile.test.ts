@@ -50,34 +50,30 @@ const allGet = (status: string, clients: object) =>
 
 const few = useService(store, { maxConnections: 20 })
 
-describe('slow clients', () => {
-  const { requestTimeout } = LIMITS
-  const forHeaders = useService(store, { ...SHORT, requestTimeout })
-  const forBodies = useService(store, SHORT)
-  const forSilence = useService(store, { ...SHORT, timeout: 500 })
+const { requestTimeout } = LIMITS
+const forHeaders = useService(store, { ...SHORT, requestTimeout })
+const forBodies = useService(store, SHORT)
+const forSilence = useService(store, { ...SHORT, timeout: 500 })
 
-  test('headers that do not end get 408', async () => {
-    const statuses = await statusesOf(slowHeaders, 20, forHeaders().port)
-    expect(statuses).toEqual(allGet('408', slowHeaders))
-  })
+test('headers that do not end get 408', async () => {
+  const statuses = await statusesOf(slowHeaders, 20, forHeaders().port)
+  expect(statuses).toEqual(allGet('408', slowHeaders))
+})
 
-  test('a body that does not end gets 408', async () => {
-    const statuses = await statusesOf(slowBodies, 8, forBodies().port)
-    expect(statuses).toEqual(allGet('408', slowBodies))
-  })
+test('a body that does not end gets 408', async () => {
+  const statuses = await statusesOf(slowBodies, 8, forBodies().port)
+  expect(statuses).toEqual(allGet('408', slowBodies))
+})
 
-  test('a client that stops reading is disconnected by a reset', async () => {
-    const { port, lines } = forSilence()
-    const sockets = await many(5, async () => doesNotRead(get('/users'))(port))
-    const broken = () => lines.filter(({ msg }) => msg === 'response aborted')
-    await amid(
-      until(() => broken().length === 5),
-      port,
-    )
-    const errors = sockets.map((socket) => new Promise((done) => socket.write('x', done)))
-    // A write fails after a reset only; otherwise the kernel would keep the unread part of the response.
-    expect((await Promise.all(errors)).some(Boolean)).toBe(true)
-  })
+test('a client that stops reading is disconnected by a reset', async () => {
+  const { port, lines } = forSilence()
+  const sockets = await many(5, async () => doesNotRead(get('/users'))(port))
+  const broken = () => lines.filter(({ msg }) => msg === 'response aborted')
+  const areBroken = until(() => broken().length === 5)
+  await amid(areBroken, port)
+  const errors = sockets.map((socket) => new Promise((done) => socket.write('x', done)))
+  // A write fails after a reset only; otherwise the kernel would keep the unread part of the response.
+  expect((await Promise.all(errors)).some(Boolean)).toBe(true)
 })
 
 test('what is too large is refused before it ends', async () => {
@@ -97,10 +93,8 @@ test('a body that is hard to parse is refused like any other', async () => {
 describe('connections', () => {
   const finds: (() => void)[] = []
   const find = () => new Promise<undefined>((resolve) => finds.push(() => resolve(undefined)))
-  const stuck = useService(() => ({ ...opened(), find }), {
-    maxConnections: 20,
-    maxHeldConnections: 20,
-  })
+  const CROWDED = { maxConnections: 20, maxHeldConnections: 20 }
+  const stuck = useService(() => ({ ...opened(), find }), CROWDED)
   const isOpen = ({ destroyed }: net.Socket) => !destroyed
   test.each([
     ['say nothing', ''],
@@ -115,10 +109,8 @@ describe('connections', () => {
       }
     })()
     await amid(arriving, few().port)
-    await amid(
-      until(() => sockets.filter(isOpen).length <= 20),
-      few().port,
-    )
+    const haveMadeRoom = until(() => sockets.filter(isOpen).length <= 20)
+    await amid(haveMadeRoom, few().port)
     expect(sockets.findIndex(isOpen)).toBeGreaterThanOrEqual(40)
   })
 
@@ -192,28 +184,26 @@ describe('connections', () => {
   })
 })
 
-describe('pipelined requests', () => {
-  test('are served one at a time, in their order', async () => {
-    lists = 0
-    const { port } = few()
-    const socket = doesNotRead(get('/users').repeat(10))(port)
-    await amid(sleep(300), port)
-    expect(lists).toBe(1)
-    socket.destroy()
-    const text = await service().exchange(get('/users/x').repeat(10) + get('/nothing', CLOSE))
-    expect(parseResponses(text).map(({ text }) => JSON.parse(text).message)).toEqual([
-      ...Array(10).fill('no user has this id'),
-      'path not found',
-    ])
-  })
+test('pipelined requests are served one at a time, in their order', async () => {
+  lists = 0
+  const { port } = few()
+  const socket = doesNotRead(get('/users').repeat(10))(port)
+  await amid(sleep(300), port)
+  expect(lists).toBe(1)
+  socket.destroy()
+  const text = await service().exchange(get('/users/x').repeat(10) + get('/nothing', CLOSE))
+  expect(parseResponses(text).map(({ text }) => JSON.parse(text).message)).toEqual([
+    ...Array(10).fill('no user has this id'),
+    'path not found',
+  ])
+})
 
-  test('close the connection when more than ten wait', async () => {
-    const clients = {
-      'with twelve requests': says(get('/users/x').repeat(12)),
-      'with eleven after a refused one': says(get('/users/x', 'Host: y\r\n').repeat(12)),
-    }
-    expect(await statusesOf(clients, 5)).toEqual(allGet('', clients))
-  })
+test('pipelined requests close the connection when more than ten wait', async () => {
+  const clients = {
+    'with twelve requests': says(get('/users/x').repeat(12)),
+    'with eleven after a refused one': says(get('/users/x', 'Host: y\r\n').repeat(12)),
+  }
+  expect(await statusesOf(clients, 5)).toEqual(allGet('', clients))
 })
 
 const CODINGS = ['gzip, chunked', 'identity, chunked', 'gzip\r\nTransfer-Encoding: chunked']
@@ -253,28 +243,26 @@ test('a body may have a thousand chunks; with more it gets 413', async () => {
   expect(await statusesOf(clients, 5)).toEqual({ 'a thousand': '401', more: '413' })
 })
 
-describe('large bodies', () => {
-  const waiting: (() => void)[] = []
-  const waits = useService(() => ({
-    ...opened(),
-    async create(user) {
-      if (user.name.length < 4_096) return opened().create(user)
-      await new Promise<void>((resolve) => waiting.push(resolve))
-      return { id: '0'.repeat(24), ...user }
-    },
-  }))
+const waiting: (() => void)[] = []
+const waits = useService(() => ({
+  ...opened(),
+  async create(user) {
+    if (user.name.length < 4_096) return opened().create(user)
+    await new Promise<void>((resolve) => waiting.push(resolve))
+    return { id: '0'.repeat(24), ...user }
+  },
+}))
 
-  test('are parsed and stored 16 at a time; others do not wait for them', async () => {
-    const { port } = waits()
-    const body = JSON.stringify(newUser({ name: 'x'.repeat(5_000) }))
-    const responses = many(40, () => textFrom(says(post(body, CLOSE)), port))
-    await until(() => waiting.length >= 16)
-    await amid(sleep(100), port)
-    expect(waiting.length).toBe(16)
-    const release = setInterval(() => waiting.shift()?.(), 1)
-    expect((await responses).map((text) => text.slice(9, 12))).toEqual(Array(40).fill('201'))
-    clearInterval(release)
-  })
+test('large bodies are parsed and stored 16 at a time; others do not wait for them', async () => {
+  const { port } = waits()
+  const body = JSON.stringify(newUser({ name: 'x'.repeat(5_000) }))
+  const responses = many(40, () => textFrom(says(post(body, CLOSE)), port))
+  await until(() => waiting.length >= 16)
+  await amid(sleep(100), port)
+  expect(waiting.length).toBe(16)
+  const release = setInterval(() => waiting.shift()?.(), 1)
+  expect((await responses).map((text) => text.slice(9, 12))).toEqual(Array(40).fill('201'))
+  clearInterval(release)
 })
 
 test('requests that arrive together are served at most 64 in one turn of the event loop', async () => {

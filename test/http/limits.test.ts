@@ -14,7 +14,7 @@ test.each(NAMED)('%s: the limit is tested, in %s', (_, file, name) => {
   expect(read(file)).toContain(name)
 })
 
-const seconds = (name: 'requestTimeout' | 'headersTimeout' | 'timeout' | 'keepAliveTimeout') =>
+const time = (name: 'requestTimeout' | 'headersTimeout' | 'timeout' | 'keepAliveTimeout') =>
   `${LIMITS[name] / 1_000} s`
 const headerSize = `${http.maxHeaderSize / 1_024} KiB`
 test.each([
@@ -24,11 +24,8 @@ test.each([
   ['Bodies over 4 KB', `${LIMITS.maxLargeBodies}`],
   ['A page of a list', `${PAGE_BYTES / 1_024} KiB`],
   ['Request line and headers', `${headerSize} together, and ${LIMITS.maxHeaders}`],
-  [
-    'Time for headers and body',
-    `${seconds('requestTimeout')}, of which ${seconds('headersTimeout')}`,
-  ],
-  ['A silent connection', `${seconds('timeout')}; ${seconds('keepAliveTimeout')}`],
+  ['Time for headers and body', `${time('requestTimeout')}, of which ${time('headersTimeout')}`],
+  ['A silent connection', `${time('timeout')}; ${time('keepAliveTimeout')}`],
   ['Connections to the port for operators', `${LIMITS.maxOperatorConnections}`],
 ])('%s: %s, as SECURITY.md says', (limit, value) => {
   const row = security.match(new RegExp(`^\\| ${limit} +\\| (.*?) \\|`, 'm'))

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { comesBack, doesNotRead, hangUp, says, textFrom, type Hostile } from '../support/clients.ts'
 import { bodies } from '../support/hostile.ts'
 import { amid, many, useOrdinarily } from '../support/ordinary.ts'
-import { CLOSE, get, login, loginWith, oneByOne, post } from '../support/requests.ts'
+import { CHUNKED, CLOSE, get, login, loginWith, oneByOne, post } from '../support/requests.ts'
 import { IMAGE, killPrograms, serve, type Program } from '../support/program.ts'
 import { rounds } from '../support/rounds.ts'
 import { BODY_LIMIT, send } from '../support/service.ts'
@@ -45,26 +45,18 @@ const readAtOnce = (): Hostile => (port, onText) => {
   return socket
 }
 
+const LONG_EMAIL = `{"email":"\u{1F600}${'x'.repeat(100_000)}"}`
+/** 408: so many that the first request is not read in time. */
+const OR_408 = '(404(,413|,408)?|408)'
+
 /** Clients whose responses end the connection, and their status. Clients that go on sending may lose theirs. */
 const answered: [string, () => Hostile, string][] = [
-  [
-    'log in with an email as long as may be',
-    () => says(loginWith(`{"email":"\u{1F600}${'x'.repeat(100_000)}"}`, CLOSE)),
-    '401',
-  ],
+  ['log in with an email as long as may be', () => says(loginWith(LONG_EMAIL, CLOSE)), '401'],
   ['send bodies with many fields', () => says(loginWith(bodies['many fields'], CLOSE)), '400'],
   ['send bodies in chunks of one byte', () => says(inChunks), '(413|408)?'],
-  [
-    'send such chunks after another request',
-    () => says(get('/users/x') + inChunks),
-    '(404(,413|,408)?|408)', // 408: so many that the first request is not read in time
-  ],
+  ['send such chunks after another request', () => says(get('/users/x') + inChunks), OR_408],
   ['read a large user, all at once, over open connections', readAtOnce, '404,200'],
-  [
-    'send 3,000 requests at once',
-    () => says('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(3_000)),
-    '',
-  ],
+  ['send 3,000 requests', () => says('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(3_000)), ''],
   ['create users as large as may be', () => says(post(largeUser(), CLOSE)), '201'],
 ]
 
@@ -80,10 +72,7 @@ const waiting: [string, () => Hostile][] = [
   ['read no large user', () => doesNotRead(get(`/users/${state.id}`).repeat(10))],
   ['do not end a body', () => says(post(largeUser(), CLOSE).slice(0, -1))],
   ['do not end their headers', () => says(`GET / HTTP/1.1\r\nHost: x\r\n${headersOf(2_600)}`)],
-  [
-    'do not end their trailers',
-    () => says(`${login('Transfer-Encoding: chunked\r\n')}0\r\n${headersOf(2_600)}`),
-  ],
+  ['do not end their trailers', () => says(`${login(CHUNKED)}0\r\n${headersOf(2_600)}`)],
   ['are idle after 100 headers', () => says(`GET / HTTP/1.1\r\nHost: x\r\n${headersOf(97)}\r\n`)],
 ]
 
@@ -136,9 +125,8 @@ describeLinux('a process of 256 MiB, on Linux, serves others while hundreds of c
         return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status).join()
       })
       expect(await peakDuring(attack)).toBeLessThan(MEMORY)
-      const others = (await attack).filter(
-        (statuses) => !new RegExp(`^${expected}$`).test(statuses),
-      )
+      const pattern = new RegExp(`^${expected}$`)
+      const others = (await attack).filter((statuses) => !pattern.test(statuses))
       expect(others).toEqual([])
     })
 

@@ -34,10 +34,8 @@ test.each([
 
 test('every response forbids sniffing, and no cache keeps a user', async () => {
   const { headers } = await service().send('GET /users')
-  expect(headers).toMatchObject({
-    'x-content-type-options': 'nosniff',
-    'cache-control': 'private, no-cache',
-  })
+  const careful = { 'x-content-type-options': 'nosniff', 'cache-control': 'private, no-cache' }
+  expect(headers).toMatchObject(careful)
   const refused = await service().send('GET /users', { authorization: undefined })
   expect(refused.headers['cache-control']).toBe('private, no-cache')
   const login = await service().send('POST /login', { json: { email: 'x' } })

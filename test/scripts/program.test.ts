@@ -11,12 +11,16 @@ import { useTransfers } from '../support/transfers.ts'
 
 const { folder, at, file, done } = useTransfers()
 
+const USAGE = /^.*\nusage: create-user \[--name NAME\] --email EMAIL\nsee --help\n$/
 test.each([
   ['-h', 0, /^usage: create-user .*\n\n/, /^$/],
   ['--version', 0, RegExp(`^${contract.info.version}\n$`), /^$/],
   ['--nonsense', 2, /^$/, /^.*--nonsense.*\nusage: create-user .*\nsee --help\n$/],
-])('create-user %s exits with %d', async (arg, code, stdout, stderr) => {
-  const ended = await done('create-user', at(sqlitePlace), [arg])
+  ['--name Ada', 2, /^$/, USAGE],
+  ['--email=', 2, /^$/, USAGE],
+  ['--email a@x x', 2, /^$/, USAGE],
+])('create-user %s exits with %d', async (args, code, stdout, stderr) => {
+  const ended = await done('create-user', at(sqlitePlace), args.split(' '))
   const [out, err] = [stdout, stderr].map((pattern) => expect.stringMatching(pattern))
   expect(ended).toEqual({ code, stdout: out, stderr: err })
 })

@@ -1,11 +1,10 @@
 // A store that fails.
 import { StoreFailure, type UserStore } from '../../src/store/user-store.ts'
 
+const CAUSE = new Error('the cause')
+
 /** A store whose calls all fail, except the given `methods`. */
-export function failing(
-  methods: Partial<UserStore> = {},
-  cause = new Error('the cause'),
-): UserStore {
+export function failing(methods: Partial<UserStore> = {}, cause = CAUSE): UserStore {
   const fail = () => Promise.reject(new StoreFailure(cause))
   return {
     description: 'nothing',

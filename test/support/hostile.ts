@@ -38,14 +38,16 @@ export const oversized: Record<string, Hostile> = {
   'a chunk extension without end': goesOn(`${login(CHUNKED)}2`, ';a=b'.repeat(300)),
 }
 
+const hardToParse: Record<string, Hostile> = Object.fromEntries(
+  Object.entries(bodies).map(([name, body]) => [name, says(loginWith(body))]),
+)
+
 /** All of them, for a service with many users; those that end are to be begun again. */
 export const everyKind: Record<string, Hostile> = {
   ...slowHeaders,
   ...slowBodies,
   ...oversized,
-  ...Object.fromEntries(
-    Object.entries(bodies).map(([name, body]) => [name, says(loginWith(body))]),
-  ),
+  ...hardToParse,
   'chunks of one byte': says(oneByOne(' '.repeat(20_000))),
   'stops reading': doesNotRead(get('/users')),
   'reads slowly': readsSlowly(get('/users')),
@@ -53,7 +55,7 @@ export const everyKind: Record<string, Hostile> = {
   'pipelines without end': goesOn('', get('/nothing').repeat(20), 100),
   'expects 100 without end': goesOn(
     '',
-    `${login('Expect: 100-continue\r\nContent-Length: 2\r\n')}{}`.repeat(20),
+    loginWith('{}', 'Expect: 100-continue\r\n').repeat(20),
     100,
   ),
   resets,

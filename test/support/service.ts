@@ -125,11 +125,8 @@ export async function send(port: number, line: string, request: Request = {}) {
   const outgoing = http.request({ port, host: '127.0.0.1', method, path, headers, agent: false })
   outgoing.end(body)
   const [incoming] = (await once(outgoing, 'response')) as [http.IncomingMessage]
-  const response = {
-    status: incoming.statusCode!,
-    headers: incoming.headers,
-    text: await textOf(incoming),
-  }
+  const text = await textOf(incoming)
+  const response = { status: incoming.statusCode!, headers: incoming.headers, text }
   const checked: any = expectContract(method, path, response) // eslint-disable-line -- as the contract says
   return { ...response, json: checked }
 }

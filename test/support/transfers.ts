@@ -57,11 +57,7 @@ export async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Buf
 }
 
 /** What `reader` finds in a file, which must be the same however the file is cut into chunks. */
-export async function readAnyhow(
-  reader: Reader,
-  file: string | Buffer,
-  encoding?: string,
-): Promise<Line[]> {
+export async function readAnyhow(reader: Reader, file: string | Buffer, encoding?: string) {
   const lines = await read(reader, file, Infinity, encoding)
   for (const size of [1, 2, 3, 7]) expect(await read(reader, file, size, encoding)).toEqual(lines)
   return lines

@@ -15,8 +15,4 @@ export function newUser(overrides: Partial<Omit<User, 'id'>> = {}): Omit<User, '
 }
 
 /** A user with an id. */
-export const user = (overrides: Partial<User> = {}): User => ({
-  id: newUserId(),
-  ...newUser(),
-  ...overrides,
-})
+export const user = (more: Partial<User> = {}): User => ({ id: newUserId(), ...newUser(), ...more })
