@@ -137,9 +137,8 @@ describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) =>
       expect(all('HorizontalPodAutoscaler')).toEqual([])
       const [{ metadata, spec }] = all('PersistentVolumeClaim')
       expect(spec.accessModes).toEqual(['ReadWriteOnce'])
-      const { name } = pod().spec.volumes.find(
-        (volume: Any) => volume.persistentVolumeClaim?.claimName === metadata.name,
-      )
+      const isOurs = (volume: Any) => volume.persistentVolumeClaim?.claimName === metadata.name
+      const { name } = pod().spec.volumes.find(isOurs)
       const { mountPath } = container().volumeMounts.find((mount: Any) => mount.name === name)
       expect(mountPath).toBe(all('ConfigMap')[0].data.DATA_DIR)
       expect(pod().spec.securityContext.fsGroup).toBe(pod().spec.securityContext.runAsGroup)

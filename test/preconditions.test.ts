@@ -103,11 +103,8 @@ describeStores((place) => {
       const tag = await etag(user.id)
       const malformed = 'If-Match must be `*` or ETags in double quotes, such as `"abc"`'
       const failed = 'the precondition in If-Match or If-None-Match failed'
-      for (const [field, message] of [
-        ['', malformed],
-        [tag.slice(1, -1), malformed],
-        [`W/${tag}`, failed],
-      ]) {
+      const fields = { '': malformed, [tag.slice(1, -1)]: malformed, [`W/${tag}`]: failed }
+      for (const [field, message] of Object.entries(fields)) {
         const response = await write(user.id, { 'if-match': field })
         expect([response.status, response.json]).toEqual([412, { message }])
       }

@@ -14,14 +14,8 @@ import { freePort, serve, useUndo, type Program } from './support/program.ts'
 import { asRoot, testAsRoot, tmpfsPlace } from './support/root.ts'
 import { rounds } from './support/rounds.ts'
 import { dial, parseResponses, send } from './support/service.ts'
-import {
-  mongodbPlace,
-  SECRET,
-  sqlitePlace,
-  usePlaces,
-  usersAt,
-  type Place,
-} from './support/stores.ts'
+import type { Place } from './support/stores.ts'
+import { mongodbPlace, SECRET, sqlitePlace, usePlaces, usersAt } from './support/stores.ts'
 
 const undo = useUndo()
 const at = usePlaces()

@@ -11,14 +11,8 @@ import { login } from './support/requests.ts'
 import { freePort, run, serve, UNSET } from './support/program.ts'
 import { version } from './support/readme.ts'
 import { dial, listen, send } from './support/service.ts'
-import {
-  describeStores,
-  mongodbPlace,
-  SECRET,
-  sqlitePlace,
-  usersAt,
-  type Place,
-} from './support/stores.ts'
+import type { Place } from './support/stores.ts'
+import { describeStores, mongodbPlace, SECRET, sqlitePlace, usersAt } from './support/stores.ts'
 import { useTransfers } from './support/transfers.ts'
 
 const { at, file, folder } = useTransfers()

@@ -3,13 +3,8 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'
-import {
-  createUsersClient,
-  PageFailed,
-  type User,
-  type UsersClient,
-  type UsersClientOptions,
-} from '../../src/client/client.ts'
+import type { User, UsersClient, UsersClientOptions } from '../../src/client/client.ts'
+import { createUsersClient, PageFailed } from '../../src/client/client.ts'
 import { createTokens } from '../../src/auth/tokens.ts'
 import { clientExamples } from '../support/readme.ts'
 import { checkedFetch, listen, useService } from '../support/service.ts'

@@ -11,14 +11,8 @@ import { databaseIn, openStore } from '../../src/store/open.ts'
 import { Load } from '../support/load.ts'
 import { dist, runToEnd, serve } from '../support/program.ts'
 import { testAsRoot, tmpfsPlace } from '../support/root.ts'
-import {
-  createAt,
-  databaseOf,
-  SECRET,
-  sqlitePlace,
-  usersAt,
-  type Place,
-} from '../support/stores.ts'
+import type { Place } from '../support/stores.ts'
+import { createAt, databaseOf, SECRET, sqlitePlace, usersAt } from '../support/stores.ts'
 import { useTransfers } from '../support/transfers.ts'
 import { newUser } from '../support/users.ts'
 

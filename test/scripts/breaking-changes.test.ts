@@ -32,10 +32,7 @@ function changed(changes: string): Any {
 
 /** The rows of a table: a line each, with `|` between the cells. */
 const rowsOf = (table: string) =>
-  table
-    .trim()
-    .split('\n')
-    .map((line) => line.split(' | ').map((cell) => cell.trim()) as [string, string, string])
+  [...table.matchAll(/\S.*/g)].map(([line]) => line.split(' | ') as [string, string, string])
 
 const BREAKING = `
   an operationId changes | paths /users/{id} get operationId = getUser | /users/{id} get operationId: was "readUser" and is "getUser"

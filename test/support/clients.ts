@@ -6,9 +6,7 @@ export type Hostile = (port: number, onText?: (text: string) => void) => net.Soc
 
 const open = new Set<net.Socket>()
 /** Ends the connections of all clients. */
-export function hangUp(): void {
-  for (const socket of open) socket.destroy()
-}
+export const hangUp = () => open.forEach((socket) => void socket.destroy())
 
 function connect(port: number, onText: (text: string) => void = () => {}) {
   const socket = net

@@ -4,9 +4,7 @@ import { Ajv } from 'ajv'
 import type { IncomingHttpHeaders } from 'node:http'
 import { contract } from '../../src/contract/document.ts'
 
-interface Ref {
-  $ref?: string
-}
+type Ref = { $ref?: string }
 
 export interface ResponseObject extends Ref {
   headers?: Record<string, Ref & { required?: boolean; schema: object; example?: string }>

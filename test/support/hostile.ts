@@ -42,6 +42,8 @@ const hardToParse: Record<string, Hostile> = Object.fromEntries(
   Object.entries(bodies).map(([name, body]) => [name, says(loginWith(body))]),
 )
 
+const EXPECTING = loginWith('{}', 'Expect: 100-continue\r\n')
+
 /** All of them, for a service with many users; those that end are to be begun again. */
 export const everyKind: Record<string, Hostile> = {
   ...slowHeaders,
@@ -53,10 +55,6 @@ export const everyKind: Record<string, Hostile> = {
   'reads slowly': readsSlowly(get('/users')),
   'pipelines, and does not read': doesNotRead(get('/users').repeat(100)),
   'pipelines without end': goesOn('', get('/nothing').repeat(20), 100),
-  'expects 100 without end': goesOn(
-    '',
-    loginWith('{}', 'Expect: 100-continue\r\n').repeat(20),
-    100,
-  ),
+  'expects 100 without end': goesOn('', EXPECTING.repeat(20), 100),
   resets,
 }

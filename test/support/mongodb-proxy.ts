@@ -3,9 +3,7 @@ import { BSON, type Document } from 'mongodb'
 import { once } from 'node:events'
 import net, { type AddressInfo, type Socket } from 'node:net'
 
-export interface Command extends Document {
-  name: string
-}
+export type Command = Document & { name: string }
 
 /** A proxy to the first host of the connection string `to`. @param more options that are added to the connection string */
 export async function startProxy(to: string, more: Record<string, string> = {}) {

@@ -4,15 +4,8 @@ import http from 'node:http'
 import { text } from 'node:stream/consumers'
 import { serve, useUndo } from '../support/program.ts'
 import { listen, send, type Request } from '../support/service.ts'
-import {
-  createAt,
-  describeStores,
-  mongodbPlace,
-  SECRET,
-  sqlitePlace,
-  usePlaces,
-  type Place,
-} from '../support/stores.ts'
+import type { Place } from '../support/stores.ts'
+import { createAt, describeStores, SECRET, sqlitePlace, usePlaces } from '../support/stores.ts'
 import { newUser } from '../support/users.ts'
 
 interface Span {
@@ -64,7 +57,8 @@ describeStores((kind) => {
   test('a request leaves spans of HTTP, the router and MongoDB, in the trace that it came with or that begins with it', async () => {
     const headers = { traceparent: `00-${TRACE}-b7ad6b7169203331-01` }
     const logIn: [string, Request] = ['POST /login', { headers, json: { email: 'x' } }]
-    const { sent, log } = await trace(at(kind), logIn, ['GET /nothing'])
+    const place = at(kind)
+    const { sent, log } = await trace(place, logIn, ['GET /nothing'])
     expect(sent).toContain('users-service')
     expect(sent).not.toContain('readyz')
     const spans: Span[] = sent
@@ -80,7 +74,7 @@ describeStores((kind) => {
       'http: POST /login',
       'koa: login',
       'koa: middleware - guard',
-      ...(kind === mongodbPlace ? ['mongodb: find users'] : []),
+      ...(place.mongodbUri ? ['mongodb: find users'] : []),
     ])
     const root = traced.find(({ scope }) => scope === 'http')!
     expect(root.parentSpanId).toBe('b7ad6b7169203331')

@@ -16,14 +16,11 @@ import { newUser } from '../../support/users.ts'
 
 const { at } = useTransfers()
 
+type Options = { update?: boolean; newIds?: boolean; isDryRun?: boolean }
+
 /** Imports a file of this content; what became of its users, and the lines that were refused. */
-async function importText(
-  place: Place,
-  format: string,
-  text: string,
-  { isDryRun = false, ...options }: { update?: boolean; newIds?: boolean; isDryRun?: boolean } = {},
-) {
-  const store = await (isDryRun ? openDryRun : openStore)(place)
+async function importText(place: Place, format: string, text: string, options: Options = {}) {
+  const store = await (options.isDryRun ? openDryRun : openStore)(place)
   const lines = formatOf('-', format).read(readText(inChunks(Buffer.from(text), 65_536)))
   const refused: string[] = []
   const refuse = (position: string, reason: string) => refused.push(`${position}: ${reason}`)

@@ -7,9 +7,7 @@ import { user } from '../../support/users.ts'
 
 /** The results of inserts for an error of the driver; by default of three, of which the last has no email. */
 async function results(error: Error, emails = ['a@x', 'b@x', '']): Promise<unknown[]> {
-  const fail = async () => {
-    throw error
-  }
+  const fail = () => Promise.reject(error)
   const users = { insertMany: fail, insertOne: fail } as unknown as mongodb.Collection<UserDocument>
   const documents = emails.map((email) => toDocument(user({ email })))
   return (await insertEach(users, documents)).map((one) => one?.constructor)

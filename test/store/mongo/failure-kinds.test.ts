@@ -1,29 +1,25 @@
 // The kinds of failures that no server here causes. (The rest: unreachable.test.ts.)
 import { expect, test } from '@jest/globals'
-import {
-  MongoNetworkError,
-  MongoParseError,
-  MongoServerError,
-  MongoServerSelectionError,
-} from 'mongodb'
+import * as mongodb from 'mongodb'
 import { kindOf } from '../../../src/store/mongo/failure-kinds.ts'
 
 const refusal = (code: number, codeName: string) =>
-  new MongoServerError({ code, codeName, errmsg: 'no' })
+  new mongodb.MongoServerError({ code, codeName, errmsg: 'no' })
 const failure = (syscall: string, code: string) => Object.assign(new Error(), { syscall, code })
 /** The driver's error when it finds no primary: `types` are those of the servers that it has seen. */
 const selection = (types: string[], error?: Error) => {
   const servers = new Map(types.map((type, i) => [`host${i}`, { type }]))
-  return new MongoServerSelectionError('no', { servers, setName: 'rs0', error } as never)
+  return new mongodb.MongoServerSelectionError('no', { servers, setName: 'rs0', error } as never)
 }
 const refused = failure('connect', 'ECONNREFUSED')
+const network = new mongodb.MongoNetworkError('no', { cause: refused })
 
 test.each([
   ['no primary', selection(['Unknown', 'RSSecondary'], refused)],
   ['no primary', selection(['RSGhost'])],
   ['replica set not found', selection([])],
-  ['connection refused', selection(['Unknown'], new MongoNetworkError('no', { cause: refused }))],
-  ['connection closed', new MongoNetworkError('connection 1 closed')],
+  ['connection refused', selection(['Unknown'], network)],
+  ['connection closed', new mongodb.MongoNetworkError('connection 1 closed')],
   ['connection closed', failure('read', 'ECONNRESET')],
   ['no response', failure('connect', 'EHOSTUNREACH')],
   ['unknown host', failure('queryTxt', 'ETIMEOUT')],
@@ -31,5 +27,5 @@ test.each([
   ['authentication failed', refusal(8000, 'AtlasError')],
   ['Unauthorized', refusal(13, 'Unauthorized')],
   ['ENOENT', failure('open', 'ENOENT')],
-  ['MongoParseError', new MongoParseError('no')],
+  ['MongoParseError', new mongodb.MongoParseError('no')],
 ])('%s: %s', (kind, error) => expect(kindOf(error)).toBe(kind))

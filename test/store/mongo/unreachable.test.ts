@@ -87,11 +87,9 @@ describeMongodb('a MongoDB that goes away', () => {
     }
     expect(listed).toEqual(users.toSpliced(99, 1))
   })
-})
 
-describeMongodb('a service whose MongoDB dies under a list that is read slowly', () => {
   test.each(['HTTP/1.0', 'HTTP/1.1'])(
-    'resets the connection: %s',
+    'under a list that is read slowly resets the connection of the client: %s',
     async (version) => {
       const { place, proxy } = await behindProxy()
       const store = await open(proxy.uri)
@@ -99,7 +97,9 @@ describeMongodb('a service whose MongoDB dies under a list that is read slowly',
       await store.createMany(users, false)
       const service = serve(place, { MONGODB_URI: proxy.uri })
       const { socket, text } = dial(Number(new URL(await service.listening()).port))
-      socket.pause().write(get('/users', LINES).replace('HTTP/1.1', version))
+      socket
+        .pause()
+        .write(get('/users', 'Accept: application/x-ndjson\r\n').replace('HTTP/1.1', version))
       await sleep(1_000) // the service has sent what the kernel takes
       proxy.be('cut')
       const reset = new Promise((resolve) => socket.once('error', resolve))
@@ -110,8 +110,6 @@ describeMongodb('a service whose MongoDB dies under a list that is read slowly',
     25_000,
   )
 })
-
-const LINES = 'Accept: application/x-ndjson\r\n'
 
 describeMongodb('a service whose MongoDB is unreachable at the start', () => {
   test('is alive and not ready, and ready when MongoDB is there; then stays ready, and says that there is an outage', async () => {
