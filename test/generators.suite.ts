@@ -69,7 +69,11 @@ for (const [name, folder, tools] of CLIENTS) {
 async function expectToWork(folder: string): Promise<void> {
   const service = await startService(await open())
   const env = { URL: `http://127.0.0.1:${service.port}`, TOKEN: tokens.issue('x') }
-  await runClient(folder, env).finally(() => service.close())
+  try {
+    await runClient(folder, env)
+  } finally {
+    await service.close()
+  }
   if (folder === 'portman') return // it sends other requests, and checks their responses
   const requests = service.lines
     .filter(({ msg }) => msg === 'request')

@@ -10,7 +10,7 @@ import type { User } from '../src/store/user-store.ts'
 import { post } from './support/requests.ts'
 import { startMongodb } from './support/mongodb.ts'
 import { Load } from './support/load.ts'
-import { freePort, serve, useUndo, type Program } from './support/program.ts'
+import { freePort, serve, started, useUndo, type Program } from './support/program.ts'
 import { asRoot, testAsRoot, tmpfsPlace } from './support/root.ts'
 import { rounds } from './support/rounds.ts'
 import { dial, parseResponses, send } from './support/service.ts'
@@ -20,13 +20,9 @@ import { mongodbPlace, SECRET, sqlitePlace, usePlaces, usersAt } from './support
 const undo = useUndo()
 const at = usePlaces()
 
-const serveAt = (place: Place) => serve(place, { SIGNING_SECRET: SECRET, STOP_DELAY: '0s' })
-
-async function start(place: Place): Promise<Program> {
-  const service = serveAt(place)
-  await service.listening()
-  return service
-}
+const ENV = { SIGNING_SECRET: SECRET, STOP_DELAY: '0s' }
+const serveAt = (place: Place) => serve(place, ENV)
+const start = (place: Place) => started(place, ENV)
 
 async function kill(service: Program): Promise<void> {
   service.process.kill('SIGKILL')

@@ -8,7 +8,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { login } from './support/requests.ts'
-import { freePort, run, serve, UNSET } from './support/program.ts'
+import { freePort, run, serve, started, UNSET } from './support/program.ts'
 import { version } from './support/readme.ts'
 import { dial, listen, send } from './support/service.ts'
 import type { Place } from './support/stores.ts'
@@ -106,8 +106,7 @@ test('the service exits with 1 and one clear line for each variable that is wron
 test('the log warns of a variable that is probably misspelled, and of a folder that every user can write to', async () => {
   const place = at(sqlitePlace)
   chmodSync(place.dataDir, 0o777)
-  const service = serve(place, { ALOWED_HOSTS: 'x' })
-  await service.listening()
+  const service = await started(place, { ALOWED_HOSTS: 'x' })
   const warnings = /:40.* ALLOWED_HOSTS\?.*\n.*:40.*every user can write to \//
   expect(service.output.stdout).toMatch(warnings)
 })
@@ -116,8 +115,7 @@ test.each([
   ['0.0.0.0', { '10.0.0.7:9090': 200, 'users.example.com': 200 }],
   ['127.0.0.1', { '10.0.0.7:9090': 421, 'users.example.com': 200, localhost: 200 }],
 ])('on %s ALLOWED_HOSTS shuts no probe out of the port for operators', async (HOST, hosts) => {
-  const service = serve(at(sqlitePlace), { HOST, ALLOWED_HOSTS: 'users.example.com' })
-  await service.listening()
+  const service = await started(at(sqlitePlace), { HOST, ALLOWED_HOSTS: 'users.example.com' })
   for (const [host, status] of Object.entries(hosts)) {
     const request = http.get(`${service.ops()}/readyz`, { headers: { host } })
     const [{ statusCode }] = await once(request, 'response')

@@ -142,7 +142,7 @@ test.each(requests)('the request $id $name succeeds', async ({ id, value }) => {
 const { parameters, responses } = paths['/users'].get
 const list = documented.find(({ name }) => name === 'listUsers')!
 
-test.each<Any>(parameters)('the parameter $name accepts its described value', async (one) => {
+test.each<Any>(parameters)('parameter $name accepts the value in its description', async (one) => {
   const [, value] = /such as `?([\w@.]+\w)/.exec(one.description)!
   await inScene(list, '', async ({ send }) => {
     const query = new URLSearchParams({ [one.name]: value! }).toString()

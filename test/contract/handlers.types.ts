@@ -58,13 +58,12 @@ const { email: __, ...incompleteUser } = user
 // @ts-expect-error a body with a field of another type
 ;(() => ({ status: 200, headers: etag, body: { ...user, name: 7 } })) satisfies Handler<'readUser'>
 
+async function* numbers() {
+  yield [7]
+}
+
 // @ts-expect-error a stream of other items
-;(() => ({
-  status: 200,
-  body: (async function* () {
-    yield [7]
-  })(),
-})) satisfies Handler<'listUsers'>
+;(() => ({ status: 200, body: numbers() })) satisfies Handler<'listUsers'>
 
 // @ts-expect-error a misspelt name of an optional header
 ;(() => ({ status: 200, headers: { link: '' }, body: [] })) satisfies Handler<'listUsers'>

@@ -62,7 +62,7 @@ describe.each(TYPES)('a list as %s', (type) => {
     ['HTTP/1.0', false],
     ['HTTP/1.1', false],
     ['HTTP/1.1', true], // and HTTP/1.0 from the proxy to the service
-  ])('resets the connection when it fails: %s, by a proxy: %s', async (version, isProxied) => {
+  ])('resets the connection when it fails halfway: %s, proxy: %s', async (version, isProxied) => {
     const { store } = storeOf(100, () => {
       throw new StoreFailure(new Error('the cause'))
     })

@@ -27,7 +27,7 @@ jest.setTimeout((SECONDS + 120) * 1000)
 
 const place = usePlace()
 
-testLinux('hostile clients of every kind, on Linux, keep nobody from a response', async () => {
+testLinux('hostile clients of every kind fail no others, and leave nothing open', async () => {
   await createAt(place, ...Array.from({ length: USERS }, () => newUser(LARGE)))
   const { port, memory, descriptors, errors } = await start()
   const begin = performance.now()

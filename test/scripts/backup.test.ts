@@ -9,7 +9,7 @@ import { buffer, text } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import { databaseIn, openStore } from '../../src/store/open.ts'
 import { Load } from '../support/load.ts'
-import { dist, runToEnd, serve } from '../support/program.ts'
+import { dist, runToEnd, started } from '../support/program.ts'
 import { testAsRoot, tmpfsPlace } from '../support/root.ts'
 import type { Place } from '../support/stores.ts'
 import { createAt, databaseOf, SECRET, sqlitePlace, usersAt } from '../support/stores.ts'
@@ -62,8 +62,7 @@ const logOf = (place: Place) => statSync(`${databaseIn(place.dataDir)}-wal`).siz
 test('standard output gets the users of one moment, while the service writes', async () => {
   const place = await filled()
   const users = await usersAt(place)
-  const service = serve(place, { SIGNING_SECRET: SECRET, STOP_DELAY: '0s' })
-  await service.listening()
+  const service = await started(place, { SIGNING_SECRET: SECRET, STOP_DELAY: '0s' })
   const [store, load] = [await openStore(place), new Load(() => service.url(), 'meanwhile')]
   load.start(4)
   await load.more(201)

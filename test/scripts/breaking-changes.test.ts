@@ -96,7 +96,7 @@ test.each([
   ['fails', 1, `${major}.0.0`],
   ['fails', 1, `${major}.99.0`],
   ['passes', 0, `${major + 1}.0.0-0`],
-])('npm run check lists a path that a release had and %s with %d, for %s', (_, code, version) => {
+])('npm run check lists a released path that is gone; it %s with %d for %s', (_, code, version) => {
   const folder = newFolder()
   const image = 'k8s/components/image'
   for (const path of ['src/contract', image]) mkdirSync(join(folder, path), { recursive: true })

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Load } from '../support/load.ts'
-import { serve, useUndo } from '../support/program.ts'
+import { started, useUndo } from '../support/program.ts'
 import { describeStores, SECRET, usePlaces, usersAt } from '../support/stores.ts'
 
 describeStores((kind) => {
@@ -11,11 +11,7 @@ describeStores((kind) => {
 
   test('a rolling restart under load fails no request and loses no user', async () => {
     const place = at(kind)
-    const start = async () => {
-      const copy = serve(place, { SIGNING_SECRET: SECRET, STOP_DELAY: '1s' })
-      await copy.listening()
-      return copy
-    }
+    const start = () => started(place, { SIGNING_SECRET: SECRET, STOP_DELAY: '1s' })
     const copies = await Promise.all([start(), start()])
     let ready: Awaited<ReturnType<typeof start>>[] = []
     const ask = async () => {

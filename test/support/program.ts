@@ -98,6 +98,13 @@ export type Program = ReturnType<typeof run>
 export const serve = (place: Place, env?: Record<string, string>, cwd?: string) =>
   run('src/main', place, env, [], cwd)
 
+/** Starts the service, and waits until it listens. */
+export async function started(place: Place, env?: Record<string, string>): Promise<Program> {
+  const service = serve(place, env)
+  await service.listening()
+  return service
+}
+
 /** A port that is free now. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0)

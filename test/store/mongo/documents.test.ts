@@ -6,8 +6,8 @@ import { EmailTaken, StoreFailure } from '../../../src/store/user-store.ts'
 import { user } from '../../support/users.ts'
 
 /** The results of inserts for an error of the driver; by default of three, of which the last has no email. */
-async function results(error: Error, emails = ['a@x', 'b@x', '']): Promise<unknown[]> {
-  const fail = () => Promise.reject(error)
+async function results(cause: Error, emails = ['a@x', 'b@x', '']): Promise<unknown[]> {
+  const fail = () => Promise.reject(cause)
   const users = { insertMany: fail, insertOne: fail } as unknown as mongodb.Collection<UserDocument>
   const documents = emails.map((email) => toDocument(user({ email })))
   return (await insertEach(users, documents)).map((one) => one?.constructor)
