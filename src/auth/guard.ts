@@ -2,7 +2,7 @@
 import type Koa from 'koa'
 import { CHALLENGE, Failure, respond } from '../http/failure.ts'
 import type { Request } from '../http/request.ts'
-import type { Tokens, VerifyResult } from './tokens.ts'
+import type { Tokens } from './tokens.ts'
 
 /** Paths that match are protected: see the path of a request in CONTRIBUTING.md. Tested as the client sent it. */
 export const PROTECTED = /\/users/
@@ -15,7 +15,7 @@ export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
     ctx.set('Cache-Control', isProtected ? 'private, no-cache' : 'no-store')
     if (!isProtected) return next()
     const request = ctx.req as Request
-    const result = verifyToken(request, tokens.verify)
+    const result = tokens.verify(request.headers.authorization)
     if (result.valid) {
       request.log['user'] = result.userId
       return next()
@@ -23,10 +23,4 @@ export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
     request.log['refused'] = result.reason // for the log and the metrics only
     respond(ctx, UNAUTHORIZED)
   }
-}
-
-/** Of several `Authorization` headers, Node keeps only the first; a proxy may have checked another one. */
-function verifyToken(request: Request, verify: Tokens['verify']): VerifyResult {
-  if (request.repeats('authorization')) return { valid: false, reason: 'invalid' }
-  return verify(request.headers.authorization)
 }

@@ -82,13 +82,6 @@ export class Request extends IncomingMessage {
     await Promise.race([end, sleep(LIMITS.linger, undefined, { ref: false })])
   }
 
-  /** Whether there are several headers of this name, in lower case. Node may keep only the first of them. */
-  repeats(name: string): boolean {
-    const isName = (text: string, i: number) =>
-      i % 2 === 0 && text.length === name.length && text.toLowerCase() === name
-    return this.rawHeaders.filter(isName).length > 1
-  }
-
   /**
    * Node's parser reads this after each request, and stops if it is true: an offer to upgrade. Here it also stops when
    * the connection is closed. Otherwise it would create every request that a packet contains: 500 clients that send

@@ -61,6 +61,7 @@ export function createServer(
       override readonly bodyLimit = bodyLimit
     },
     requireHostHeader: false, // refusal.ts checks it: Node's own response has no body
+    joinDuplicateHeaders: true, // otherwise Node keeps one of them, and a proxy may have checked another one
   })
   server.timeout = limits.timeout
   server.maxHeadersCount = LIMITS.maxHeaders + 1 // Node silently drops the rest: refusal.ts refuses the request
