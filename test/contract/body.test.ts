@@ -9,7 +9,7 @@ import { startService, useService, type Request } from '../support/service.ts'
 const NOT_COMPRESSED = 'the body must not be compressed'
 const ID = '665f1c2e8b3f4a0012d4c001'
 const coded = (coding: string) => ({ 'content-encoding': coding })
-const typed = (type: string) => ({ 'content-type': type })
+const typed = (type: string | string[]) => ({ 'content-type': type })
 const json = (body: string | Buffer, headers = {}) => ({
   body,
   headers: { ...typed('application/json'), ...headers },
@@ -17,6 +17,8 @@ const json = (body: string | Buffer, headers = {}) => ({
 
 /** Creates users and keeps none; everything else fails, so that it would be a 500. */
 const store = failing({ create: async (user) => ({ id: ID, ...user }) })
+const TWO_TYPES = typed(['application/json', 'application/json'])
+
 const service = useService(() => store)
 const broken = useService(failing)
 
@@ -62,6 +64,7 @@ describe.each<[string, [string, Request, number, string][]]>([
       ['invalid UTF-8', json(Buffer.from('{"name":"\xff"}', 'latin1')), 400, NOT_UTF8],
       ['another JSON', { body: '{}', headers: typed('application/vnd.x+json') }, 415, MUST_BE_JSON],
       ['no media type', { body: '{}' }, 415, MUST_BE_JSON],
+      ['two media types', { body: '{}', headers: TWO_TYPES }, 415, MUST_BE_JSON],
       ['gzip', json(gzipSync('{}'), coded('gzip')), 415, NOT_COMPRESSED],
       ['an unknown content coding', json('{}', coded('x')), 415, NOT_COMPRESSED],
     ],
