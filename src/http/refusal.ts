@@ -22,7 +22,7 @@ const hasKnownVersion = ({ httpVersion }: Request) => httpVersion === '1.1' || h
 
 const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/ // the characters of uri-host and port, RFC 9110 §7.2
 
-/** Exactly one valid host (RFC 9112 §3.2): several would be joined with spaces. HTTP/1.0 may have none. */
+/** Exactly one valid host (RFC 9112 §3.2): Node joins several with a comma and a space. HTTP/1.0 may have none. */
 const hasValidHost = ({ httpVersion, headers: { host } }: Request): boolean =>
   host === undefined ? httpVersion === '1.0' : HOST.test(host)
 

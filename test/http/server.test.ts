@@ -64,6 +64,7 @@ describe('input that is not a request', () => {
     ['a space before a colon', 'GET / HTTP/1.1\r\nHost : x\r\n\r\n'],
     ['no host', 'GET /users HTTP/1.1\r\n\r\n'],
     ['two hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
+    ['an empty second host', 'GET / HTTP/1.0\r\nHost: a\r\nHost:\r\n\r\n'],
     ['a space in the host', 'GET / HTTP/1.1\r\nHost: a b\r\n\r\n'],
     ['a path in the host', 'GET / HTTP/1.1\r\nHost: a/users\r\n\r\n'],
     ['a user in the host', 'GET / HTTP/1.1\r\nHost: a@b\r\n\r\n'],
