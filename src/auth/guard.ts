@@ -15,7 +15,8 @@ export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
     ctx.set('Cache-Control', isProtected ? 'private, no-cache' : 'no-store')
     if (!isProtected) return next()
     const request = ctx.req as Request
-    const result = tokens.verify(request.headers.authorization) // Node joins several: they are no token
+    // Node joins several headers of this name, and the result is not a token.
+    const result = tokens.verify(request.headers.authorization)
     if (result.valid) {
       request.log['user'] = result.userId
       return next()

@@ -52,7 +52,11 @@ test('the file can have several secrets, one in each line', () => {
 const CHMOD = /: other users can read or write it; use chmod 600$/
 
 test.each([
-  ['a line is too short', () => write(`${SECRET}\nx\n`), /: each line must have at least 32 bytes/],
+  [
+    'a line is too short',
+    () => write(`${SECRET}\nx\n`),
+    /: each line must have at least 32 bytes /,
+  ],
   ['it is a FIFO', () => execFileSync('mkfifo', [file]), /: it is not a regular file$/],
   ['its group can read it', () => write(SECRET, 0o640), CHMOD],
   ['others can read it', () => write(SECRET, 0o604), CHMOD],

@@ -21,13 +21,8 @@ export async function openDatabase(file: string): Promise<DatabaseSyncInstance> 
     makeFolder(folder)
     for (const suffix of SUFFIXES) checkOwner(file + suffix)
     // Only its owner can ever read it.
-    fs.closeSync(
-      fs.openSync(
-        file,
-        fs.constants.O_RDWR | fs.constants.O_CREAT | fs.constants.O_NOFOLLOW,
-        0o600,
-      ),
-    )
+    const { O_RDWR, O_CREAT, O_NOFOLLOW } = fs.constants
+    fs.closeSync(fs.openSync(file, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600))
   }, `keep users in the folder ${folder} (DATA_DIR)`)
   return retryWhileBusy(() => open(file), `open SQLite in ${file}`)
 }

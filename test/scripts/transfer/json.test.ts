@@ -66,7 +66,10 @@ test('broken JSON is read in linear time', async () => {
 
 test.each([
   ['', 'the file is empty'],
-  ['{"name":"a"}', 'not a JSON array: put its users in `[…]`, or give --format ndjson if each'],
+  [
+    '{"name":"a"}',
+    'not a JSON array: put its users in `[…]`, or give --format ndjson if each line is',
+  ],
   ['[{"name":"a"},\n', 'the JSON array does not end: see line 2'],
 ])('the import of %j fails: %s', async (file, message) => {
   await expect(read(readJson, file)).rejects.toThrow(message)
