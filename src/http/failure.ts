@@ -1,13 +1,12 @@
 // The failures of HTTP, each with a status and a message. Knows nothing about stores or users.
 import { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type Koa from 'koa'
 import { LIMITS } from './limits.ts'
 
 /** A failure as the client sees it: `{ "message": string }` with a status and headers. */
 export class Failure extends Error {
   readonly status: number
-  readonly headers: Record<string, string>
+  readonly headers: Record<string, string | number>
   /** The body of the response: JSON. */
   readonly body: string | Buffer
 
@@ -18,8 +17,9 @@ export class Failure extends Error {
   ) {
     super(message, options)
     this.status = status
-    this.headers = { ...headers, 'Content-Type': JSON_TYPE }
     this.body = contentOfText(JSON.stringify({ message })) // it can name a long email
+    const length = Buffer.byteLength(this.body)
+    this.headers = { ...headers, 'Content-Type': JSON_TYPE, 'Content-Length': length }
   }
 }
 
@@ -47,20 +47,16 @@ export function parserFailure({ code }: NodeJS.ErrnoException): Failure {
   return malformedRequest()
 }
 
-/** Makes `failure` the response of `ctx`. */
-export function respond(ctx: Koa.Context, failure: Failure): void {
-  ctx.status = failure.status
-  ctx.set(failure.headers)
-  ctx.body = failure.body
+/** Writes `failure` as the response. */
+export function respond(response: ServerResponse, { status, headers, body }: Failure): void {
+  response.writeHead(status, headers).end(body)
 }
 
 /** Writes `failure` as the last response of its connection. @param id that of the request, if it has none yet */
 export function refuse(response: ServerResponse, failure: Failure, id?: string): void {
-  const { status, headers, body } = failure
   if (id && !response.hasHeader('X-Request-Id')) response.setHeader('X-Request-Id', id)
-  const length = Buffer.byteLength(body)
-  response.writeHead(status, { ...headers, 'Content-Length': length, Connection: 'close' })
-  response.end(body)
+  response.setHeader('Connection', 'close')
+  respond(response, failure)
 }
 
 /** Writes `failure` as the response to input that is not a request, and closes the connection. */

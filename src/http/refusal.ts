@@ -7,18 +7,14 @@ import { hostOf } from './target.ts'
 
 /** The failure with which to respond to `request`; undefined if it can be served. */
 export function refusalOf(request: Request, isAllowedHost: HostCheck): Failure | undefined {
-  // Node's parser may have dropped some of them.
-  if (request.rawHeaders.length > 2 * LIMITS.maxHeaders) return headersTooLarge()
-  if (!hasKnownVersion(request) || !hasValidHost(request) || !hasKnownCoding(request)) {
-    return malformedRequest()
-  }
-  const host = hostOf(request.url ?? '') ?? request.headers.host
+  const { httpVersion, headers, rawHeaders, url = '' } = request
+  if (rawHeaders.length > 2 * LIMITS.maxHeaders) return headersTooLarge() // the parser may have dropped some
+  const isHttp1 = /^1\.[01]$/.test(httpVersion) // the parser takes other versions, too
+  if (!isHttp1 || !hasValidHost(request) || !hasKnownCoding(request)) return malformedRequest()
+  const host = hostOf(url) ?? headers.host
   if (host === undefined || isAllowedHost(host)) return undefined
   return new Failure(421, `this service is not at the host ${host}: set ALLOWED_HOSTS to add it`)
 }
-
-/** Node's parser takes other versions, too. */
-const hasKnownVersion = ({ httpVersion }: Request) => httpVersion === '1.1' || httpVersion === '1.0'
 
 const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/ // the characters of uri-host and port, RFC 9110 §7.2
 

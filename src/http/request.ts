@@ -71,8 +71,12 @@ export class Request extends IncomingMessage {
     if (!this.complete && !this.isTooLarge) await once(this, 'arrived')
   }
 
-  /** Drops the body, also what still arrives, for at most `LIMITS.linger`. */
-  async dropRest(): Promise<void> {
+  /**
+   * Drops the body, also what still arrives, for at most `LIMITS.linger`.
+   *
+   * @param isLast whether to close the connection if the body goes on after that
+   */
+  async dropRest(isLast = false): Promise<void> {
     this.#body = EMPTY // otherwise the timer would keep it
     this.#length = 0
     this.isTooLarge = true
@@ -80,6 +84,7 @@ export class Request extends IncomingMessage {
     if (this.complete || this.socket.destroyed) return
     const end = once(this, 'end').catch(() => {})
     await Promise.race([end, sleep(LIMITS.linger, undefined, { ref: false })])
+    if (isLast && !this.complete) this.socket.destroy()
   }
 
   /**

@@ -45,7 +45,7 @@ export function createServer(
     const serve = () => {
       observer?.onRequest(request, response)
       response.on('close', () => observer?.onResponse(request, response))
-      if (!request.complete) response.prependListener('finish', () => void dropRest(request))
+      if (!request.complete) response.prependListener('finish', () => void request.dropRest(true))
       if (refusal) refuse(response, refusal)
       else handle(request, response)
     }
@@ -100,10 +100,4 @@ export function createServer(
       await closed
     },
   }
-}
-
-/** Drops the rest of a body that nobody reads, and closes the connection if it goes on. */
-async function dropRest(request: Request): Promise<void> {
-  await request.dropRest()
-  if (!request.complete) request.socket.destroy()
 }

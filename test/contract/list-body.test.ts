@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { once } from 'node:events'
 import net from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { arrayWriter, linesOf, type ListWriter } from '../../src/contract/list-body.ts'
 import { StoreFailure, type ListQuery, type User } from '../../src/store/user-store.ts'
 import { failing } from '../support/failing-store.ts'
@@ -43,7 +43,7 @@ function storeOf(count: number, atEnd?: () => void) {
   const list = async ({ hasClientLeft }: ListQuery) => {
     seen.hasClientLeft = hasClientLeft!
     if (seen.fetched < count) return { users: [user(seen.fetched++)], isLast: false }
-    if (atEnd) await sleep(50) // the client reads what a reset would take away
+    if (atEnd) await sleep(50).then(nextTurn) // the client reads what a reset would take away
     atEnd?.()
     return { users: [], isLast: true }
   }
