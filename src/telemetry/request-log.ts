@@ -55,15 +55,10 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
 const SAFE_ID = /^[\w.:/+=@-]{1,128}$/ // no character that needs escaping anywhere
 
 /** The id that the client or a proxy gave the request. */
-function idOf({ headers }: Request): string | undefined {
-  const id = headers['x-request-id']
-  return typeof id === 'string' && SAFE_ID.test(id) ? id : undefined
-}
+const idOf = ({ headers }: Request) => SAFE_ID.exec(String(headers['x-request-id'] ?? ''))?.[0]
 
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}/
 
 /** The trace that the client names (W3C Trace Context §3.2). */
-function traceOf({ headers }: Request): string | undefined {
-  const { traceparent } = headers
-  return typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent)?.[1] : undefined
-}
+const traceOf = ({ headers }: Request) =>
+  TRACEPARENT.exec(String(headers['traceparent'] ?? ''))?.[1]

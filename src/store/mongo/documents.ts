@@ -1,21 +1,9 @@
 // Users as documents of MongoDB: many are looked up or inserted with one command, and each inserted one has
 // its own outcome.
-import {
-  BSON,
-  MongoBulkWriteError,
-  MongoServerError,
-  ObjectId,
-  type AnyBulkWriteOperation,
-  type Collection,
-} from 'mongodb'
+import { BSON, MongoBulkWriteError, MongoServerError, ObjectId } from 'mongodb'
+import type { Collection, Filter } from 'mongodb'
 import { newUserId } from '../user-id.ts'
-import {
-  EmailTaken,
-  StoreFailure,
-  type ImportResult,
-  type User,
-  type UserToImport,
-} from '../user-store.ts'
+import { EmailTaken, StoreFailure, type User, type UserToImport } from '../user-store.ts'
 
 /** The name of the collection. */
 export const USERS = 'users'
@@ -25,7 +13,7 @@ export type UserDocument = Omit<User, 'id' | 'email'> & { _id: ObjectId; email?:
 
 export type Users = Collection<UserDocument>
 
-export function toDocument({ id, email, ...fields }: User): UserDocument {
+function toDocument({ id, email, ...fields }: User): UserDocument {
   return { _id: toObjectId(id), ...fields, ...(email !== '' && { email }) }
 }
 
@@ -36,6 +24,12 @@ export function toUser(document: Buffer): User {
 }
 
 export const toObjectId = (id: string): ObjectId => ObjectId.createFromHexString(id)
+
+/** Matches the user with this id, and this name if one is given; a document without a name has an empty one. */
+export function byId(id: string, ifName?: string): Filter<UserDocument> {
+  const name = ifName === '' ? { $in: ['', null as never] } : ifName
+  return { _id: toObjectId(id), ...(name !== undefined && { name }) }
+}
 
 /** The users whose `field` is one of `values`, by its value. @throws the driver's error */
 export async function findUsers(users: Users, field: 'id' | 'email', values: string[]) {
@@ -48,42 +42,39 @@ export async function findUsers(users: Users, field: 'id' | 'email', values: str
 }
 
 /**
- * @returns for each of `documents`, why it could not be inserted
+ * @returns for each of `newUsers`, why it could not be inserted
  * @throws the driver's error when it is not known which of them were inserted
  */
-export async function insertEach(users: Users, documents: UserDocument[]) {
-  const { codes, error } = await insert(users, documents)
-  return documents.map(({ email }, i) => {
+export async function insertEach(users: Users, newUsers: User[]) {
+  const { codes, error } = await insert(users, newUsers.map(toDocument))
+  return newUsers.map(({ email }, i) => {
     const code = codes.get(i)
     if (code === undefined) return undefined
-    const isTaken = code === DUPLICATE_KEY && email !== undefined
+    const isTaken = code === DUPLICATE_KEY && email !== ''
     return isTaken ? new EmailTaken(email, { cause: error }) : new StoreFailure(error)
   })
 }
 
 /** Implements `UserStore.createMany`. @throws the driver's error */
-export async function createMany(
-  users: Users,
-  usersToImport: UserToImport[],
-  update: boolean,
-): Promise<ImportResult[]> {
-  if (usersToImport.length === 0) return [] // the driver would throw
-  const documents = usersToImport.map((user) => toDocument({ ...user, id: user.id ?? newUserId() }))
+export async function createMany(users: Users, newUsers: UserToImport[], update: boolean) {
+  if (newUsers.length === 0) return [] // the driver would throw
+  const documents = newUsers.map((user) => toDocument({ ...user, id: user.id ?? newUserId() }))
   const { codes, error } = await insert(users, documents)
   if ([...codes.values()].some((code) => code !== DUPLICATE_KEY)) throw error
   const refused = documents.filter((_, i) => codes.has(i))
   const emails = refused.flatMap(({ email }) => email ?? [])
   const owners = await findUsers(users, 'email', emails)
-  const updates: AnyBulkWriteOperation<UserDocument>[] = []
-  const results = documents.map(({ name, email = '' }, i): ImportResult => {
+  const results = documents.map(({ name, email = '' }, i) => {
     const owner = owners.get(email)
     if (!codes.has(i)) return 'created'
     if (!owner) return 'id taken'
     if (!update || owner.name === name) return 'email taken'
     owner.name = name
-    updates.push({ updateOne: { filter: { email }, update: { $set: { name } } } })
     return 'updated'
   })
+  const updates = documents
+    .filter((_, i) => results[i] === 'updated')
+    .map(({ name, email }) => ({ updateOne: { filter: { email }, update: { $set: { name } } } }))
   if (updates.length > 0) await users.bulkWrite(updates)
   return results
 }

@@ -1,17 +1,9 @@
 // Users in MongoDB. In src, only this folder uses the driver.
-import type { Filter } from 'mongodb'
 import { batched } from '../batch.ts'
 import { isUserId, newUserId } from '../user-id.ts'
 import { StoreFailure, type StoreOptions, type User, type UserStore } from '../user-store.ts'
 import { createClient, LONG_TIMEOUT_MS, openConnection, type Execute } from './connection.ts'
-import {
-  createMany,
-  findUsers,
-  insertEach,
-  toDocument,
-  toObjectId,
-  type UserDocument,
-} from './documents.ts'
+import { byId, createMany, findUsers, insertEach } from './documents.ts'
 import { findIds, lister } from './lists.ts'
 
 /**
@@ -41,15 +33,15 @@ export async function openMongoStore(
     throw error
   }
   const findById = finder(execute, 'id', (size) => onBatch('find', size))
-  const insert = batched(
-    (documents: UserDocument[]) => execute((users) => insertEach(users, documents)),
-    { maxBatchSize: MAX_BATCH_SIZE, onBatch: (size) => onBatch('create', size) },
-  )
+  const insert = batched((newUsers: User[]) => execute((users) => insertEach(users, newUsers)), {
+    maxBatchSize: MAX_BATCH_SIZE,
+    onBatch: (size) => onBatch('create', size),
+  })
   return {
     description,
     async create(fields) {
       const user = { id: newUserId(), ...fields }
-      await insert(toDocument(user))
+      await insert(user)
       return user
     },
     maxBatchSize: IMPORT_BATCH_SIZE,
@@ -96,10 +88,4 @@ function finder(execute: Execute, field: 'id' | 'email', onBatch: (size: number)
   }
   // Two commands at a time, because the users of each are in memory together.
   return batched(findEach, { maxBatchSize: MAX_BATCH_SIZE, concurrency: 2, onBatch })
-}
-
-/** The user with this id, and this name if one is given; a document without a name has an empty one. */
-function byId(id: string, ifName?: string): Filter<UserDocument> {
-  const name = ifName === '' ? { $in: ['', null as never] } : ifName
-  return { _id: toObjectId(id), ...(name !== undefined && { name }) }
 }

@@ -9,12 +9,9 @@ import { newUserId } from '../user-id.ts'
 import {
   EmailTaken,
   StoreFailure,
-  type ImportResult,
-  type Page,
   type StoreOptions,
   type User,
   type UserStore,
-  type UserToImport,
 } from '../user-store.ts'
 import { openDatabase, retryWhileBusy } from './database.ts'
 import { COLUMNS, transaction } from './schema.ts'
@@ -113,11 +110,8 @@ function changer(db: Database, sql: string) {
 /** Returns a function that inserts a user, unless the id or the email is taken. */
 function inserter(db: Database): (user: User) => boolean {
   const values = FIELDS.map((field) => (field === 'email' ? `nullif(${TEXT}, '')` : TEXT))
-  const into = `users (${FIELDS.join(', ')})`
-  const insert = changer(
-    db,
-    `INSERT INTO ${into} VALUES (${values.join(', ')}) ON CONFLICT DO NOTHING`,
-  )
+  const sql = `INSERT INTO users (${FIELDS.join()}) VALUES (${values.join()}) ON CONFLICT DO NOTHING`
+  const insert = changer(db, sql)
   return (user) => insert(...FIELDS.map((field) => user[field]))
 }
 
@@ -126,18 +120,17 @@ function importer(db: Database, insert: (user: User) => boolean): UserStore['cre
   const hasEmail = db.prepare(`SELECT 1 FROM users WHERE email = ${TEXT}`)
   const hasOther = `email = ${TEXT} AND name <> ${TEXT}`
   const renameByEmail = changer(db, `UPDATE users SET name = ${TEXT} WHERE ${hasOther}`)
-
-  function importOne({ id = newUserId(), ...fields }: UserToImport, update: boolean): ImportResult {
-    const { name, email } = fields
-    if (insert({ id, ...fields })) return 'created'
-    if (email === '' || !hasEmail.get(Buffer.from(email))) return 'id taken'
-    return update && renameByEmail(name, email, name) ? 'updated' : 'email taken'
-  }
-
   return (users, update) =>
     retryWhileBusy(() => {
       db.exec(IMPORT_PRAGMAS)
-      return transaction(db, () => users.map((user) => importOne(user, update)))
+      return transaction(db, () =>
+        users.map(({ id = newUserId(), ...fields }) => {
+          const { name, email } = fields
+          if (insert({ id, ...fields })) return 'created'
+          if (email === '' || !hasEmail.get(Buffer.from(email))) return 'id taken'
+          return update && renameByEmail(name, email, name) ? 'updated' : 'email taken'
+        }),
+      )
     })
 }
 
@@ -164,12 +157,12 @@ function lister(db: Database): UserStore['list'] {
 }
 
 /** Returns a function that reads one page: the first users that meet `condition`. */
-function pager(db: Database, condition: string): (value: string) => Page {
+function pager(db: Database, condition: string) {
   const from = `FROM users WHERE ${condition} ORDER BY id LIMIT ?`
   const page = db.prepare(`SELECT json_group_array(${USER}) AS users FROM (SELECT * ${from})`)
   // octet_length() of a plain column, as here, does not read the text.
   const size = db.prepare(`SELECT sum(length) AS bytes FROM (SELECT ${LENGTH} AS length ${from})`)
-  return (value) => {
+  return (value: string) => {
     let limit = PAGE_SIZE
     const isTooLong = () => (size.get(value, limit) as { bytes: number }).bytes > PAGE_BYTES
     while (limit > 1 && isTooLong()) limit = Math.ceil(limit / 4)

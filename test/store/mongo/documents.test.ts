@@ -1,7 +1,7 @@
 // What insertEach makes of errors that no server here gives. (The rest: ../user-store.test.ts.)
 import { expect, test } from '@jest/globals'
 import * as mongodb from 'mongodb'
-import { insertEach, toDocument, type UserDocument } from '../../../src/store/mongo/documents.ts'
+import { insertEach, type UserDocument } from '../../../src/store/mongo/documents.ts'
 import { EmailTaken, StoreFailure } from '../../../src/store/user-store.ts'
 import { user } from '../../support/users.ts'
 
@@ -9,8 +9,8 @@ import { user } from '../../support/users.ts'
 async function results(cause: Error, emails = ['a@x', 'b@x', '']): Promise<unknown[]> {
   const fail = () => Promise.reject(cause)
   const users = { insertMany: fail, insertOne: fail } as unknown as mongodb.Collection<UserDocument>
-  const documents = emails.map((email) => toDocument(user({ email })))
-  return (await insertEach(users, documents)).map((one) => one?.constructor)
+  const newUsers = emails.map((email) => user({ email }))
+  return (await insertEach(users, newUsers)).map((one) => one?.constructor)
 }
 
 /** The driver's error: `codes` by index, how many documents it inserted, and an error of the write concern. */
