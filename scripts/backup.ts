@@ -28,10 +28,10 @@ const inMb = (bytes: number) => `${Math.ceil(bytes / 1e6).toLocaleString('en')} 
 await program(USAGE, {}, async (_, [path, ...more]) => {
   if (!path || more.length > 0) throw new UsageError('give one FILE')
   const target = fileAt(path)
-  const { dataDir, mongodbUri } = loadConfig(false)
-  if (mongodbUri) throw new Error('the users are in MongoDB: use mongodump or export-users')
-  const database = databaseIn(dataDir)
-  if (!existsSync(database)) throw new Error(`there are no users in ${dataDir}: check DATA_DIR`)
+  const { DATA_DIR, MONGODB_URI } = loadConfig(false)
+  if (MONGODB_URI) throw new Error('the users are in MongoDB: use mongodump or export-users')
+  const database = databaseIn(DATA_DIR)
+  if (!existsSync(database)) throw new Error(`there are no users in ${DATA_DIR}: check DATA_DIR`)
   if (target !== '-' && lstatSync(target, { throwIfNoEntry: false }))
     throw new Error(`${target} exists: give another file`)
   const { logSize, release } = await freezeSqlite(database)
@@ -48,7 +48,7 @@ await program(USAGE, {}, async (_, [path, ...more]) => {
     // `kubectl exec` does not end its program when it is interrupted.
     const idle = setTimeout(() => target === '-' && slow.abort(), 60_000)
     source.on('data', () => idle.refresh())
-    const mayGrowTo = () => Math.min(freeSpace(dataDir), MAX_LOG_SIZE)
+    const mayGrowTo = () => Math.min(freeSpace(DATA_DIR), MAX_LOG_SIZE)
     setInterval(() => logSize() > mayGrowTo() && slow.abort(), 1000)
     await openOutput(target, false)(source, AbortSignal.any([stopSignal(), slow.signal]))
     warn(`copied ${inMb(size)} from ${database}`)

@@ -36,9 +36,9 @@ await program(USAGE, OPTIONS, async ({ name = '', email }, [extra]) => {
 
 /** A header with a token for the user, or how to get one: only the secret of the service makes valid tokens. */
 function authorization(config: Config, id: string): string {
-  if (config.mongodbUri && config.signingSecrets.length === 0) {
+  if (config.MONGODB_URI && config.SIGNING_SECRETS.length === 0) {
     return 'No token: SIGNING_SECRET is not set. The service issues one: POST /login {"email": "…"}'
   }
-  const tokens = createTokens(openSecrets(config), config.tokenTtl)
+  const tokens = createTokens(openSecrets(config), Math.floor(config.TOKEN_TTL / 1000))
   return `Authorization: Bearer ${tokens.issue(id)}`
 }

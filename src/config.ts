@@ -9,7 +9,7 @@ import ms, { type StringValue } from 'ms'
 import { LIMITS } from './http/limits.ts'
 import { isLongEnough, MIN_SECRET_BYTES } from './auth/tokens.ts'
 
-/** The configuration. README.md has a table of it. */
+/** The configuration, by the names of the variables. README.md has a table of it. */
 export type Config = ReturnType<typeof readConfig>
 
 /** The message has a line for each variable that is wrong. */
@@ -71,31 +71,9 @@ export function readConfig(environment: NodeJS.ProcessEnv, needsSecret = true) {
     },
   })
   return {
-    host: env.HOST,
-    port: env.PORT,
-    /** The host and the port of /livez, /readyz and /metrics. */
-    opsHost: env.OPS_HOST ?? env.HOST,
-    opsPort: env.OPS_PORT,
-    /** Host names that are allowed besides those of loopback. */
-    allowedHosts: env.ALLOWED_HOSTS,
-    mongodbUri: env.MONGODB_URI,
-    dataDir: env.DATA_DIR,
-    /** The first one signs, all verify. If there are none, a file in `dataDir` has them. */
-    signingSecrets: env.SIGNING_SECRETS ?? (env.SIGNING_SECRET ? [env.SIGNING_SECRET] : []),
-    /** In seconds. */
-    tokenTtl: Math.floor(env.TOKEN_TTL / 1000),
-    /** In bytes. */
-    bodyLimit: env.BODY_LIMIT,
-    maxConnections: env.MAX_CONNECTIONS,
-    /** How long to keep serving after a signal, while not ready, in milliseconds. */
-    stopDelay: env.STOP_DELAY,
-    /** How long requests in flight may take after that, in milliseconds. */
-    stopTimeout: env.STOP_TIMEOUT,
-    /** Whether to serve the contract and its page. */
-    docs: env.DOCS === 'true',
-    logLevel: env.LOG_LEVEL,
-    /** Whether traces are sent. */
-    tracing: env.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
+    ...env,
+    OPS_HOST: env.OPS_HOST ?? env.HOST,
+    SIGNING_SECRETS: env.SIGNING_SECRETS ?? (env.SIGNING_SECRET ? [env.SIGNING_SECRET] : []),
     /** A sentence for each variable in the environment that looks misspelled. */
     warnings: Object.keys(environment).flatMap(misspellingIn),
   }
@@ -186,21 +164,21 @@ const SECRET_MISSING =
 const SECRET_TWICE =
   'SIGNING_SECRETS must not be set with SIGNING_SECRET; put this secret first in the list'
 
-/** All environment variables except those ending in `_FILE`, with their defaults. */
+/** All environment variables except those ending in `_FILE`, with their defaults. Times are in ms, sizes in bytes. */
 export const VARIABLES = {
   HOST: str({ default: '127.0.0.1' }),
   PORT: port({ default: 3000 }),
-  OPS_HOST: str({ default: undefined }),
+  OPS_HOST: str({ default: undefined }), // like HOST
   OPS_PORT: port({ default: 9090 }),
   ALLOWED_HOSTS: hosts({ default: [] }),
   MONGODB_URI: mongodbUri({ default: undefined }),
   DATA_DIR: str({ default: './data' }),
   SIGNING_SECRET: secret({ default: undefined }),
-  SIGNING_SECRETS: secrets({ default: undefined }),
+  SIGNING_SECRETS: secrets({ default: undefined }), // the first signs, all verify; if none is set, a file has them
   TOKEN_TTL: duration('1s', '10y')({ default: ms('1d') }),
   BODY_LIMIT: size('1mb')({ default: bytes.parse('100kb')! }),
   MAX_CONNECTIONS: integer(1, 100_000)({ default: LIMITS.maxConnections }),
-  STOP_DELAY: duration('0s', '1h')({ default: 0 }),
+  STOP_DELAY: duration('0s', '1h')({ default: 0 }), // after a signal, while not ready
   STOP_TIMEOUT: duration('0s', '1h')({ default: ms('8s') }), // less than the 10 s of `docker stop`
   DOCS: flag({ default: 'true' }),
   LOG_LEVEL: level({ default: 'info' }),

@@ -16,7 +16,8 @@ try {
     process.exit()
   }
   const config = loadConfig()
-  const stopTracing = config.tracing && (await import('./telemetry/tracing.ts')).startTracing()
+  const hasTracing = config.OTEL_EXPORTER_OTLP_ENDPOINT
+  const stopTracing = hasTracing && (await import('./telemetry/tracing.ts')).startTracing()
   const { run } = await import('./service.ts') // only now: tracing instruments modules while they load
   await run(config)
   if (stopTracing) await stopTracing()

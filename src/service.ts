@@ -26,26 +26,26 @@ export async function run(config: Config): Promise<void> {
   const stop = stopSignal() // first: without a handler, process 1 of a container ignores signals
   const { version } = contract.info
   const metrics = createMetrics(version)
-  const log = createLogger(config.logLevel, metrics.logLineDropped)
+  const log = createLogger(config.LOG_LEVEL, metrics.logLineDropped)
   log.info(`users-service ${version} on Node ${process.version}`)
   for (const warning of config.warnings) log.warn(warning)
   const readiness = createReadiness(log)
   // Probes and Prometheus name the address of a pod, so ALLOWED_HOSTS counts only on loopback.
-  const opsHosts = isLoopback(config.opsHost) ? config.allowedHosts : []
-  const operator = createOperatorServer(readiness, metrics, hostCheck(config.opsHost, opsHosts))
-  await listen(operator.server, config.opsHost, config.opsPort, 'OPS_HOST (or HOST) and OPS_PORT')
+  const opsHosts = isLoopback(config.OPS_HOST) ? config.ALLOWED_HOSTS : []
+  const operator = createOperatorServer(readiness, metrics, hostCheck(config.OPS_HOST, opsHosts))
+  await listen(operator.server, config.OPS_HOST, config.OPS_PORT, 'OPS_HOST (or HOST) and OPS_PORT')
 
   const store = await openStore(config, { onBatch: metrics.storeBatch, allowUnreachable: true })
-  if (!config.mongodbUri && statSync(config.dataDir).mode & 0o002)
-    log.warn(`every user can write to ${config.dataDir} (DATA_DIR): use chmod o-w`)
+  if (!config.MONGODB_URI && statSync(config.DATA_DIR).mode & 0o002)
+    log.warn(`every user can write to ${config.DATA_DIR} (DATA_DIR): use chmod o-w`)
   const service = createPublicServer(config, store, { log, metrics, readiness })
-  const hint = config.port === config.opsPort ? ', because OPS_PORT is the same port' : ''
-  await listen(service.server, config.host, config.port, `HOST and PORT${hint}`)
+  const hint = config.PORT === config.OPS_PORT ? ', because OPS_PORT is the same port' : ''
+  await listen(service.server, config.HOST, config.PORT, `HOST and PORT${hint}`)
   const isEmpty = await readiness.check(store)
 
   const url = urlOf(service.server)
   log.info(`listening on ${url}`)
-  if (config.docs) log.info(`try it at ${url}/docs`)
+  if (config.DOCS === 'true') log.info(`try it at ${url}/docs`)
   log.info(`users are kept in ${store.description}`)
   log.info(`/livez, /readyz and /metrics are on ${urlOf(operator.server)}`)
   if (isEmpty) log.info(`no users yet; create one, with the same variables: ${CREATE_USER}`)
@@ -54,8 +54,8 @@ export async function run(config: Config): Promise<void> {
   readiness.stopping()
   log.info(`${signal}: finishing the requests in flight`)
   service.drain()
-  await sleep(config.stopDelay) // load balancers take a moment to notice
-  await service.close(config.stopTimeout)
+  await sleep(config.STOP_DELAY) // load balancers take a moment to notice
+  await service.close(config.STOP_TIMEOUT)
   await store.close().catch((err: unknown) => log.warn({ err }, 'closing the store failed'))
   log.info('stopped')
 }
@@ -67,17 +67,17 @@ type Observers = Parameters<typeof createRequestLog>[0] & { readiness: Readiness
 /** The server for users. It does not listen yet. */
 function createPublicServer(config: Config, store: UserStore, observers: Observers) {
   const { metrics, readiness } = observers
-  const tokens = createTokens(openSecrets(config), config.tokenTtl)
-  const app = createApp(measured(store, metrics), tokens, config.docs)
+  const tokens = createTokens(openSecrets(config), Math.floor(config.TOKEN_TTL / 1000))
+  const app = createApp(measured(store, metrics), tokens, config.DOCS === 'true')
   const requestLog = createRequestLog(observers)
   app.on('error', requestLog.onFailure)
   app.on('error', ({ cause }) => cause instanceof StoreFailure && readiness.onRequestFailed(store))
   const handle = app.callback()
   return createServer((request, response) => void handle(request, response), {
     observer: requestLog,
-    isAllowedHost: hostCheck(config.host, config.allowedHosts),
-    bodyLimit: config.bodyLimit,
-    limits: { maxConnections: config.maxConnections },
+    isAllowedHost: hostCheck(config.HOST, config.ALLOWED_HOSTS),
+    bodyLimit: config.BODY_LIMIT,
+    limits: { maxConnections: config.MAX_CONNECTIONS },
   })
 }
 

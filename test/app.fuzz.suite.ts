@@ -19,7 +19,7 @@ test('no request gets a response that the contract does not document', async () 
   await createAt(place, newUser())
   const url = await serve(place, { SIGNING_SECRET: SECRET }).listening()
   // With what the service also accepts, such as a number as a name: only OpenAPI 3.1 can say it.
-  const contractFile = join(place.dataDir, 'openapi.json')
+  const contractFile = join(place.DATA_DIR, 'openapi.json')
   writeFileSync(contractFile, JSON.stringify({ ...withAccepted(contract), openapi: '3.1.1' }))
   const fuzzer = spawn(process.env['SCHEMATHESIS'] ?? 'schemathesis', [
     'run',

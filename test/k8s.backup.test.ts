@@ -24,12 +24,12 @@ describeStores((kind) => {
       const script = `#!/bin/sh\nexec node ${root}dist/scripts/${program}.js "$@"`
       writeFileSync(join(bin, program), script, { mode: 0o755 })
     }
-    const ending = place.mongodbUri ? '.ndjson.gz' : '.db.gz'
+    const ending = place.MONGODB_URI ? '.ndjson.gz' : '.db.gz'
     const old = Array.from({ length: 9 }, (_, i) => `users-2026-01-0${i + 1}T021500Z${ending}`)
     for (const name of old) file(name, '')
     const PATH = `${bin}:${process.env['PATH']}`
-    const MONGODB_URI_FILE = place.mongodbUri ? file('uri', place.mongodbUri) : ''
-    const env = { PATH, DATA_DIR: place.dataDir, MONGODB_URI_FILE }
+    const MONGODB_URI_FILE = place.MONGODB_URI ? file('uri', place.MONGODB_URI) : ''
+    const env = { PATH, DATA_DIR: place.DATA_DIR, MONGODB_URI_FILE }
     const run = (more: object) => runToEnd(shell, args, { cwd: folder(), env: { ...env, ...more } })
     const copies = () => runToEnd('ls', [folder()]).match(/^users-.*gz$/gm)!
     const nowhere = { DATA_DIR: '/nowhere', MONGODB_URI_FILE: MONGODB_URI_FILE && '/nowhere' }

@@ -87,11 +87,11 @@ describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) =>
     expect(MONGODB_URI_FILE).toBe(isEmbedded ? '' : `${mountPath}/MONGODB_URI`)
     const config = readConfig({ ...rest, MONGODB_URI: 'mongodb://x', SIGNING_SECRET: SECRET })
     const ports = container().ports.map((port: Any) => [port.name, port.containerPort])
-    const { http: port, ops: opsPort } = Object.fromEntries(ports)
-    expect(config).toMatchObject({ port, opsPort, host: '0.0.0.0' })
+    const { http: PORT, ops: OPS_PORT } = Object.fromEntries(ports)
+    expect(config).toMatchObject({ PORT, OPS_PORT, HOST: '0.0.0.0' })
     const grace = pod().spec.terminationGracePeriodSeconds * 1000
-    expect(config.stopDelay).toBeGreaterThan(0)
-    expect(config.stopDelay + config.stopTimeout).toBeLessThan(grace)
+    expect(config.STOP_DELAY).toBeGreaterThan(0)
+    expect(config.STOP_DELAY + config.STOP_TIMEOUT).toBeLessThan(grace)
   })
 
   testKubectl('no secret is in the manifests, and the service has no Kubernetes token', () => {

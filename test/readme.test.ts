@@ -30,7 +30,7 @@ describe('README.md', () => {
     const { code } = blocks.find((block) => block.code.includes('npm run export-users'))!
     const script = withoutBuild(code)
       .replaceAll('users.ndjson', join(folder, 'users.ndjson'))
-      .replace('mongodb://localhost:27017/users', () => target.mongodbUri!)
+      .replace('mongodb://localhost:27017/users', () => target.MONGODB_URI!)
     readme.bash(withoutBuild('npm run create-user -- --name Ada --email moving@example.com'))
     readme.bash(script)
     const moved = { name: 'Ada', email: 'moving@example.com' }

@@ -38,7 +38,7 @@ const notOf = (load: string) => (user: User) => !user.email.startsWith(load)
 
 /** What SQLite finds wrong with a database that can be in use. */
 function faultsIn(place: Place): unknown[] {
-  const db = new DatabaseSync(join(place.dataDir, 'users.db'), { readOnly: true })
+  const db = new DatabaseSync(join(place.DATA_DIR, 'users.db'), { readOnly: true })
   const found = db.prepare('PRAGMA integrity_check').all()
   db.close()
   return found.filter((row) => (row as Record<string, unknown>)['integrity_check'] !== 'ok')
@@ -146,7 +146,7 @@ describe('writes get 500 while reads continue, and succeed again afterwards:', (
 
   testAsRoot('the disk is full', async () => {
     const place = at(() => tmpfsPlace('8m'))
-    const filler = join(place.dataDir, 'filler')
+    const filler = join(place.DATA_DIR, 'filler')
     const fill = () => {
       for (let size = 8 * 1024 * 1024; size > 0; size = Math.floor(size / 2)) {
         try {
@@ -159,7 +159,7 @@ describe('writes get 500 while reads continue, and succeed again afterwards:', (
 
   testAsRoot('the files cannot be written', async () => {
     const place = at(sqlitePlace)
-    const files = () => ['users.db', 'users.db-wal'].map((name) => join(place.dataDir, name))
+    const files = () => ['users.db', 'users.db-wal'].map((name) => join(place.DATA_DIR, name))
     const fail = () => asRoot('chattr', '+i', ...files())
     const mend = () => asRoot('chattr', '-i', ...files())
     undo.push(mend)

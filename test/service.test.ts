@@ -105,7 +105,7 @@ test('the service exits with 1 and one clear line for each variable that is wron
 
 test('the log warns of a variable that is probably misspelled, and of a folder that every user can write to', async () => {
   const place = at(sqlitePlace)
-  chmodSync(place.dataDir, 0o777)
+  chmodSync(place.DATA_DIR, 0o777)
   const service = await started(place, { ALOWED_HOSTS: 'x' })
   const warnings = /:40.* ALLOWED_HOSTS\?.*\n.*:40.*every user can write to \//
   expect(service.output.stdout).toMatch(warnings)

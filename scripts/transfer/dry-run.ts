@@ -10,9 +10,9 @@ export async function openDryRun(
   config: Parameters<typeof openStore>[0],
 ): Promise<Pick<UserStore, 'createMany' | 'maxBatchSize' | 'close'>> {
   const real = await openExisting(config)
-  const folder = existsSync(config.dataDir) ? config.dataDir : tmpdir()
-  const dataDir = mkdtempSync(join(folder, 'dry-run-'))
-  const copy = await openStore({ mongodbUri: undefined, dataDir })
+  const folder = existsSync(config.DATA_DIR) ? config.DATA_DIR : tmpdir()
+  const DATA_DIR = mkdtempSync(join(folder, 'dry-run-'))
+  const copy = await openStore({ MONGODB_URI: undefined, DATA_DIR })
 
   const findConflict = async ({ id, email }: UserToImport) =>
     (await real?.findByEmail(email)) ?? (id === undefined ? undefined : real?.find(id))
@@ -27,7 +27,7 @@ export async function openDryRun(
     async close() {
       await real?.close()
       await copy.close()
-      rmSync(dataDir, { recursive: true })
+      rmSync(DATA_DIR, { recursive: true })
     },
   }
 }

@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import { isLongEnough, MIN_SECRET_BYTES } from './tokens.ts'
 
 /**
- * The configured secrets, else those in a file in `dataDir`, one per line. If there is no file, it is made
+ * The configured secrets, else those in a file in `DATA_DIR`, one per line. If there is no file, it is made
  * with one secret of 256 bits. Processes that start at the same time get the same secret.
  *
  * @returns at least one; the first signs, all verify
  */
-export function openSecrets(config: { signingSecrets: string[]; dataDir: string }): string[] {
-  if (config.signingSecrets.length > 0) return config.signingSecrets
-  const file = join(config.dataDir, 'signing-secret')
+export function openSecrets(config: { SIGNING_SECRETS: string[]; DATA_DIR: string }): string[] {
+  if (config.SIGNING_SECRETS.length > 0) return config.SIGNING_SECRETS
+  const file = join(config.DATA_DIR, 'signing-secret')
   try {
     if (!fs.existsSync(file)) createFile(file)
     const text = readPrivateFile(file).trim()

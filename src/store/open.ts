@@ -4,30 +4,30 @@ import { join } from 'node:path'
 import type { StoreOptions, UserStore } from './user-store.ts'
 
 interface Config {
-  mongodbUri: string | undefined
-  dataDir: string
+  MONGODB_URI: string | undefined
+  DATA_DIR: string
 }
 
-/** Opens the MongoDB store if there is a URI, else the SQLite one in `dataDir`. @throws StoreFailure */
+/** Opens the MongoDB store if there is a URI, else the SQLite one in the folder. @throws StoreFailure */
 export async function openStore(
-  { mongodbUri, dataDir }: Config,
+  { MONGODB_URI, DATA_DIR }: Config,
   options: StoreOptions = {},
 ): Promise<UserStore> {
-  if (mongodbUri) {
+  if (MONGODB_URI) {
     const { openMongoStore } = await import('./mongo/store.ts')
-    return openMongoStore(mongodbUri, options)
+    return openMongoStore(MONGODB_URI, options)
   }
   const { openSqliteStore } = await import('./sqlite/store.ts')
-  return openSqliteStore(databaseIn(dataDir), options)
+  return openSqliteStore(databaseIn(DATA_DIR), options)
 }
 
 /** Opens the store only if it exists. @throws StoreFailure */
 export async function openExisting(config: Config): Promise<UserStore | undefined> {
-  const exists = config.mongodbUri
-    ? await (await import('./mongo/store.ts')).isMongoStore(config.mongodbUri)
-    : existsSync(databaseIn(config.dataDir))
+  const exists = config.MONGODB_URI
+    ? await (await import('./mongo/store.ts')).isMongoStore(config.MONGODB_URI)
+    : existsSync(databaseIn(config.DATA_DIR))
   return exists ? openStore(config) : undefined
 }
 
 /** The file that the SQLite store keeps the users in. */
-export const databaseIn = (dataDir: string): string => join(dataDir, 'users.db')
+export const databaseIn = (folder: string): string => join(folder, 'users.db')

@@ -10,18 +10,18 @@ import { SECRET } from '../support/stores.ts'
 
 const OTHER = `another ${SECRET}`
 
-let dataDir: string
+let DATA_DIR: string
 let file: string
 beforeEach(() => {
-  dataDir = newFolder()
-  file = join(dataDir, 'signing-secret')
+  DATA_DIR = newFolder()
+  file = join(DATA_DIR, 'signing-secret')
 })
 
-const open = (signingSecrets: string[] = []) => openSecrets({ signingSecrets, dataDir })
+const open = (SIGNING_SECRETS: string[] = []) => openSecrets({ SIGNING_SECRETS, DATA_DIR })
 
 test('those of the configuration are used, and no file is made', () => {
   expect(open([SECRET, OTHER])).toEqual([SECRET, OTHER])
-  expect(fs.readdirSync(dataDir)).toEqual([])
+  expect(fs.readdirSync(DATA_DIR)).toEqual([])
 })
 
 test('without one a secret is made once, in a file that only its owner can read', () => {
@@ -34,12 +34,12 @@ test('without one a secret is made once, in a file that only its owner can read'
 
 test('processes that start together use the same secret', async () => {
   const module = new URL('../../dist/src/auth/signing-secret.js', import.meta.url).href
-  const config = JSON.stringify({ signingSecrets: [], dataDir })
+  const config = JSON.stringify({ SIGNING_SECRETS: [], DATA_DIR })
   const program = `import { openSecrets } from '${module}'; console.log(openSecrets(${config})[0])`
   const run = () => promisify(execFile)(process.execPath, ['--input-type=module', '-e', program])
   const printed = await Promise.all([run(), run(), run()])
   expect(new Set(printed.map(({ stdout }) => stdout))).toEqual(new Set([`${open()[0]}\n`]))
-  expect(fs.readdirSync(dataDir)).toEqual(['signing-secret'])
+  expect(fs.readdirSync(DATA_DIR)).toEqual(['signing-secret'])
 })
 
 const write = (text: string, mode = 0o600) => fs.writeFileSync(file, text, { mode })
@@ -60,7 +60,7 @@ test.each([
   ['it is a FIFO', () => execFileSync('mkfifo', [file]), /: it is not a regular file$/],
   ['its group can read it', () => write(SECRET, 0o640), CHMOD],
   ['others can read it', () => write(SECRET, 0o604), CHMOD],
-  ['it is a link', () => fs.symlinkSync(dataDir, file), /: ELOOP/],
+  ['it is a link', () => fs.symlinkSync(DATA_DIR, file), /: ELOOP/],
 ])('the file is refused, and named, when %s', (_, make, reason) => {
   make()
   expect(() => open()).toThrow(`cannot use ${file}: `)

@@ -109,7 +109,7 @@ describeLinux('a process of 256 MiB, on Linux, serves others while hundreds of c
       expect(await Promise.race([program.probe('/livez'), timeout])).toMatchObject({ status: 200 })
     }
 
-    const useOnce = async () => (place.mongodbUri ? readNobody : useOrdinarily)(port)
+    const useOnce = async () => (place.MONGODB_URI ? readNobody : useOrdinarily)(port)
 
     /** The most memory that the process takes during an attack, in MB. Meanwhile it serves other requests. */
     async function peakDuring(attack: Promise<unknown>, use = useOnce): Promise<number> {

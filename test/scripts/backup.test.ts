@@ -50,14 +50,14 @@ async function start({ environment }: Place) {
 /** The users in a copy of the database, which must be whole. */
 async function usersOf(copy: Buffer) {
   const place = at(sqlitePlace)
-  writeFileSync(databaseIn(place.dataDir), copy, { mode: 0o600 })
+  writeFileSync(databaseIn(place.DATA_DIR), copy, { mode: 0o600 })
   const db = databaseOf(place)
   expect(db.prepare('PRAGMA integrity_check').get()).toMatchObject({ integrity_check: 'ok' })
   db.close()
   return usersAt(place)
 }
 
-const logOf = (place: Place) => statSync(`${databaseIn(place.dataDir)}-wal`).size
+const logOf = (place: Place) => statSync(`${databaseIn(place.DATA_DIR)}-wal`).size
 
 test('standard output gets the users of one moment, while the service writes', async () => {
   const place = await filled()
@@ -109,7 +109,7 @@ test('a reader that begins late gets the whole copy', async () => {
   const place = at(sqlitePlace)
   await createAt(place)
   const [db, copy] = [databaseOf(place), join(folder(), 'copy.db')]
-  const bytes = () => readFileSync(databaseIn(place.dataDir))
+  const bytes = () => readFileSync(databaseIn(place.DATA_DIR))
   for (let i = 0; bytes().length < 65_536 + 4_096; i += 1) {
     db.exec(`CREATE TABLE page${i} (x); PRAGMA wal_checkpoint`) // a pipe holds all pages but one
   }
@@ -129,15 +129,15 @@ test('it fails if the reader of standard output leaves', async () => {
 testAsRoot('a file that has too little space is refused, and standard output works', async () => {
   const place = await filled()
   const full = at(() => tmpfsPlace('2m'))
-  expect((await backup(place, databaseIn(full.dataDir))).code).toBe(0)
-  const files = readdirSync(full.dataDir)
+  expect((await backup(place, databaseIn(full.DATA_DIR))).code).toBe(0)
+  const files = readdirSync(full.DATA_DIR)
   for (const [name, message] of [
     ['copy.db', /copy\.db needs 2 MB, and 1 MB are free: use another folder, or -\n$/],
     ['copy.db.gz', /^ENOSPC: no space left on device, write\n$/],
   ] as const) {
-    const { code, stderr } = await backup(place, join(full.dataDir, name))
+    const { code, stderr } = await backup(place, join(full.DATA_DIR, name))
     expect([code, stderr]).toEqual([1, expect.stringMatching(message)])
-    expect(readdirSync(full.dataDir)).toEqual(files)
+    expect(readdirSync(full.DATA_DIR)).toEqual(files)
   }
   expect(await usersOf(await (await start(full)).copy())).toEqual(await usersAt(place))
 })

@@ -109,5 +109,5 @@ test.each([
   const place = at(sqlitePlace)
   const { code, stdout, stderr } = await done('create-user', place, ['--email', email])
   expect([code, stdout]).toEqual([0, expect.stringContaining(`"email":"${email}"`)])
-  expect(stderr).toBe(`stored in SQLite in ${join(place.dataDir, 'users.db')}\n${warning}`)
+  expect(stderr).toBe(`stored in SQLite in ${join(place.DATA_DIR, 'users.db')}\n${warning}`)
 })

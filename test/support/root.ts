@@ -14,9 +14,9 @@ export const testAsRoot: typeof test.skip =
 export function tmpfsPlace(size: string): Place {
   const place = sqlitePlace()
   const options = `size=${size},uid=${process.getuid!()},mode=700`
-  asRoot('mount', '-t', 'tmpfs', '-o', options, 'users-service', place.dataDir)
+  asRoot('mount', '-t', 'tmpfs', '-o', options, 'users-service', place.DATA_DIR)
   const remove = async () => {
-    asRoot('umount', '--lazy', place.dataDir)
+    asRoot('umount', '--lazy', place.DATA_DIR)
     await place.remove()
   }
   return { ...place, remove }

@@ -12,8 +12,8 @@ import type { ListQuery, StoreOptions, User, UserStore } from '../../src/store/u
 
 /** Where a store keeps its users: what `openStore` takes, and the same as environment variables. */
 export interface Place {
-  mongodbUri: string | undefined
-  dataDir: string
+  MONGODB_URI: string | undefined
+  DATA_DIR: string
   environment: Record<string, string>
   remove(): Promise<void>
 }
@@ -21,28 +21,28 @@ export interface Place {
 export const SECRET = 'a-secret-for-tests-of-more-than-32-bytes'
 
 export function sqlitePlace(): Place {
-  const dataDir = mkdtempSync(join(tmpdir(), 'users-service-'))
+  const DATA_DIR = mkdtempSync(join(tmpdir(), 'users-service-'))
   return {
-    mongodbUri: undefined,
-    dataDir,
-    environment: { DATA_DIR: dataDir },
-    remove: async () => rmSync(dataDir, { recursive: true, force: true }),
+    MONGODB_URI: undefined,
+    DATA_DIR,
+    environment: { DATA_DIR },
+    remove: async () => rmSync(DATA_DIR, { recursive: true, force: true }),
   }
 }
 
 /** The database of a store, as another program opens it. */
-export const databaseOf = ({ dataDir }: Place): DatabaseSyncInstance =>
-  new DatabaseSync(databaseIn(dataDir))
+export const databaseOf = ({ DATA_DIR }: Place): DatabaseSyncInstance =>
+  new DatabaseSync(databaseIn(DATA_DIR))
 
 /** A new database, by default on the server that the tests were given. */
 export function mongodbPlace(server = process.env['MONGODB_URI']!): Place {
-  const mongodbUri = withDatabase(server, `test-${randomUUID()}`)
+  const MONGODB_URI = withDatabase(server, `test-${randomUUID()}`)
   return {
-    mongodbUri,
-    dataDir: '/nowhere',
-    environment: { MONGODB_URI: mongodbUri, SIGNING_SECRET: SECRET },
+    MONGODB_URI,
+    DATA_DIR: '/nowhere',
+    environment: { MONGODB_URI, SIGNING_SECRET: SECRET },
     async remove() {
-      const client = new MongoClient(mongodbUri)
+      const client = new MongoClient(MONGODB_URI)
       await client.db().dropDatabase()
       await client.close()
     },

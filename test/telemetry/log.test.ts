@@ -12,7 +12,7 @@ import { send } from '../support/service.ts'
 import { sqlitePlace } from '../support/stores.ts'
 
 const place = sqlitePlace()
-const file = join(place.dataDir, 'log')
+const file = join(place.DATA_DIR, 'log')
 const loggers: ChildProcess[] = []
 afterAll(async () => {
   for (const logger of loggers) logger.kill('SIGKILL')

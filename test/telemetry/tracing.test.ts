@@ -74,7 +74,7 @@ describeStores((kind) => {
       'http: POST /login',
       'koa: login',
       'koa: middleware - guard',
-      ...(place.mongodbUri ? ['mongodb: find users'] : []),
+      ...(place.MONGODB_URI ? ['mongodb: find users'] : []),
     ])
     const root = traced.find(({ scope }) => scope === 'http')!
     expect(root.parentSpanId).toBe('b7ad6b7169203331')

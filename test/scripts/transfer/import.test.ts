@@ -63,7 +63,7 @@ describeStores((kind) => {
     const file = `id,name,email\n${ID},Ada,a@x\n`
     expect((await importText(place, 'csv', file, { isDryRun: true })).counts).toEqual([1, 0, 0, 0])
     expect(await openExisting(place)).toBeUndefined()
-    if (!place.mongodbUri) expect(readdirSync(place.dataDir)).toEqual([])
+    if (!place.MONGODB_URI) expect(readdirSync(place.DATA_DIR)).toEqual([])
     await importText(place, 'csv', file)
     const users = await usersAt(place)
     const more = `id,name,email\n,Eve,a@x\n,Bob,b@x\n,Bob,b@x\n${ID},Cy,c@x\n,Bob\n`

@@ -15,7 +15,7 @@ describeMongodb('MongoDB', () => {
     const place = newPlace()
     const store = await open(place)
     const users = [user(), user({ email: '' }), user({ name: '' })]
-    const client = new MongoClient(place.mongodbUri!)
+    const client = new MongoClient(place.MONGODB_URI!)
     const collection = client.db().collection('users')
     for (const { id, ...fields } of users.toReversed()) {
       const present = Object.entries(fields).filter(([, value]) => value !== '')
@@ -44,7 +44,7 @@ describeMongodb('MongoDB', () => {
 
   /** The commands that a store sends when it is opened and for `work`. */
   async function sent(options: Record<string, string>, work: (store: UserStore) => Promise<void>) {
-    const proxy = await startProxy(newPlace().mongodbUri!, options)
+    const proxy = await startProxy(newPlace().MONGODB_URI!, options)
     const store = await openMongoStore(proxy.uri)
     try {
       await work(store)

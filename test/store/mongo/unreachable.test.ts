@@ -20,7 +20,7 @@ const undo = useUndo()
 async function behindProxy() {
   const place = mongodbPlace()
   undo.push(() => place.remove())
-  const proxy = await startProxy(place.mongodbUri!)
+  const proxy = await startProxy(place.MONGODB_URI!)
   undo.push(() => proxy.close())
   return { place, proxy }
 }
@@ -73,7 +73,7 @@ describeMongodb('a MongoDB that goes away', () => {
 
   test('and comes back breaks off no list, which has the users of now', async () => {
     const { place, proxy } = await behindProxy()
-    const [store, other] = [await open(proxy.uri), await open(place.mongodbUri!)]
+    const [store, other] = [await open(proxy.uri), await open(place.MONGODB_URI!)]
     const users = Array.from({ length: 100 }, () => user())
     await store.createMany(users, false)
     const listed: User[] = []
@@ -144,7 +144,7 @@ describeMongodb('a service whose MongoDB is unreachable at the start', () => {
     const mute = net.createServer()
     undo.push(() => mute.close())
     const port = await listen(mute)
-    const server = mongodbPlace().mongodbUri!.replace(/^mongodb:\/\/([^@/]*@)?|\?.*/g, '')
+    const server = mongodbPlace().MONGODB_URI!.replace(/^mongodb:\/\/([^@/]*@)?|\?.*/g, '')
     const addresses = {
       'authentication failed': `${server}?directConnection=true`,
       'replica set not found': `${server}?replicaSet=nowhere`,

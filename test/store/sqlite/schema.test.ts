@@ -90,7 +90,7 @@ test('a database of a newer version is refused, and stays as it is', async () =>
   const known = MIGRATIONS.length
   readAt(place, `PRAGMA user_version = ${known + 1}`)
   const reason = `its schema has version ${known + 1}, and this service knows versions up to ${known}`
-  const message = `cannot open SQLite in ${databaseIn(place.dataDir)}: ${reason}`
+  const message = `cannot open SQLite in ${databaseIn(place.DATA_DIR)}: ${reason}`
   await expect(open(place)).rejects.toThrow(message)
   expect(versionAt(place)).toEqual([{ user_version: known + 1 }])
 })

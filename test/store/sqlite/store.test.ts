@@ -16,17 +16,17 @@ const { newPlace, open } = useOwnStores(sqlitePlace)
 
 test('a database is made with its folders; only its owner can read it, and its log is empty once it is closed', async () => {
   const place = newPlace()
-  const dataDir = join(place.dataDir, 'some/other')
-  const store = await open({ ...place, dataDir })
+  const DATA_DIR = join(place.DATA_DIR, 'some/other')
+  const store = await open({ ...place, DATA_DIR })
   await store.create(newUser())
-  const [file, log] = [databaseIn(dataDir), `${databaseIn(dataDir)}-wal`]
+  const [file, log] = [databaseIn(DATA_DIR), `${databaseIn(DATA_DIR)}-wal`]
   expect(fs.statSync(log).size).toBeGreaterThan(0)
   await store.close()
   expect([fs.statSync(log).size, fs.statSync(file).mode & 0o777]).toEqual([0, 0o600])
 })
 
 test('a write waits for the disk: synchronous is FULL', async () => {
-  const db = await openDatabase(databaseIn(newPlace().dataDir))
+  const db = await openDatabase(databaseIn(newPlace().DATA_DIR))
   expect({ ...db.prepare('PRAGMA synchronous').get() }).toEqual({ synchronous: 2 })
   db.close()
 })
@@ -47,16 +47,16 @@ test.each(USELESS)('DATA_DIR is refused at once, and named, when it is %s', asyn
 const openAt = (folder: string) => openSqliteStore(databaseIn(folder))
 
 test('a file that is not a database is refused, and named', async () => {
-  const { dataDir } = newPlace()
-  const file = databaseIn(dataDir)
+  const { DATA_DIR } = newPlace()
+  const file = databaseIn(DATA_DIR)
   fs.writeFileSync(file, 'not a database '.repeat(100))
   const message = `cannot open SQLite in ${file}: file is not a database`
-  await expect(openAt(dataDir)).rejects.toThrow(message)
+  await expect(openAt(DATA_DIR)).rejects.toThrow(message)
 })
 
 test('a database that is frozen does not change while services write, and takes the log in again afterwards', async () => {
   const place = newPlace()
-  const file = databaseIn(place.dataDir)
+  const file = databaseIn(place.DATA_DIR)
   const store = await open(place)
   await store.create(newUser())
   const { logSize, release } = await freezeSqlite(file)
@@ -141,21 +141,21 @@ test.concurrent('a write that waits too long fails, and the next succeeds', asyn
 // SQLite would roll back a journal that it finds: rewrite the users, and delete the files that the journal names.
 const FILES = ['users.db', 'users.db-journal', 'users.db-wal', 'users.db-shm']
 test.each(FILES)('%s is refused when it is a link, or every user can write it', async (name) => {
-  const { dataDir } = newPlace()
-  const [file, elsewhere] = [join(dataDir, name), join(dataDir, 'elsewhere')]
+  const { DATA_DIR } = newPlace()
+  const [file, elsewhere] = [join(DATA_DIR, name), join(DATA_DIR, 'elsewhere')]
   fs.symlinkSync(elsewhere, file)
-  await expect(openAt(dataDir)).rejects.toThrow(`${file} is not a regular file`)
+  await expect(openAt(DATA_DIR)).rejects.toThrow(`${file} is not a regular file`)
   expect(fs.existsSync(elsewhere)).toBe(false)
   fs.rmSync(file)
   fs.writeFileSync(file, '')
   fs.chmodSync(file, 0o666)
-  await expect(openAt(dataDir)).rejects.toThrow(`every user can write ${file}`)
+  await expect(openAt(DATA_DIR)).rejects.toThrow(`every user can write ${file}`)
 })
 
 testAsRoot('a file beside the database is refused when it belongs to another user', async () => {
-  const { dataDir } = newPlace()
-  const file = join(dataDir, 'users.db-journal')
+  const { DATA_DIR } = newPlace()
+  const file = join(DATA_DIR, 'users.db-journal')
   fs.writeFileSync(file, '')
   asRoot('chown', '1234', file)
-  await expect(openAt(dataDir)).rejects.toThrow(`${file} belongs to another user`)
+  await expect(openAt(DATA_DIR)).rejects.toThrow(`${file} belongs to another user`)
 })
