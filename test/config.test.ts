@@ -46,28 +46,25 @@ test('an empty variable counts as not set; MongoDB works with a secret', () => {
 })
 
 test.each([
-  ['PORT', '0', { PORT: 0 }],
-  ['HOST', '::', { HOST: '::', OPS_HOST: '::' }],
-  ['OPS_HOST', '::', { HOST: '127.0.0.1', OPS_HOST: '::' }],
-  ['OPS_PORT', '8081', { OPS_PORT: 8_081 }],
-  ['ALLOWED_HOSTS', 'a.example, b', { ALLOWED_HOSTS: ['a.example', 'b'] }],
-  ['STOP_DELAY', '5s', { STOP_DELAY: 5_000 }],
-  ['TOKEN_TTL', '90', { TOKEN_TTL: 90_000 }],
-  ['TOKEN_TTL', '15m', { TOKEN_TTL: 900_000 }],
-  ['BODY_LIMIT', '2048', { BODY_LIMIT: 2_048 }],
-  ['BODY_LIMIT', '64kb', { BODY_LIMIT: 65_536 }],
-  ['MAX_CONNECTIONS', '20', { MAX_CONNECTIONS: 20 }],
-  ['DOCS', 'false', { DOCS: 'false' }],
-  ['LOG_LEVEL', 'silent', { LOG_LEVEL: 'silent' }],
-  [
-    'OTEL_EXPORTER_OTLP_ENDPOINT',
-    'http://a:4318',
-    { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://a:4318' },
-  ],
-  ['SIGNING_SECRET', 'é'.repeat(16), { SIGNING_SECRETS: ['é'.repeat(16)] }],
-  ['SIGNING_SECRETS', `${OTHER}, ${SECRET}`, { SIGNING_SECRETS: [OTHER, SECRET] }],
-])('%s=%s is accepted', (name, text, values) => {
-  expect(readConfig({ [name]: text })).toMatchObject(values)
+  ['PORT', '0', 0],
+  ['HOST', '::', '::'],
+  ['HOST', '::', '::', 'OPS_HOST'],
+  ['OPS_HOST', '::', '::'],
+  ['OPS_PORT', '8081', 8_081],
+  ['ALLOWED_HOSTS', 'a.example, b', ['a.example', 'b']],
+  ['STOP_DELAY', '5s', 5_000],
+  ['TOKEN_TTL', '90', 90_000],
+  ['TOKEN_TTL', '15m', 900_000],
+  ['BODY_LIMIT', '2048', 2_048],
+  ['BODY_LIMIT', '64kb', 65_536],
+  ['MAX_CONNECTIONS', '20', 20],
+  ['DOCS', 'false', 'false'],
+  ['LOG_LEVEL', 'silent', 'silent'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://localhost:4318', 'http://localhost:4318'],
+  ['SIGNING_SECRET', 'é'.repeat(16), ['é'.repeat(16)], 'SIGNING_SECRETS'],
+  ['SIGNING_SECRETS', `${OTHER}, ${SECRET}`, [OTHER, SECRET]],
+])('%s=%s is accepted', (name, text, value, key = name) => {
+  expect(readConfig({ [name]: text })).toHaveProperty(key, value)
 })
 
 test('a name that is probably misspelled is named; the variables of other programs are not', () => {

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import type Koa from 'koa'
 import bodyParser from 'koa-bodyparser'
 import type { LimitFunction } from 'p-limit'
-import { bodyTooLarge, Failure, invalid } from '../http/failure.ts'
+import { bodyTooLarge, Failure } from '../http/failure.ts'
 import { LIMITS } from '../http/limits.ts'
 import type { Request } from '../http/request.ts'
 import type { Operation } from './document.ts'
@@ -83,12 +83,12 @@ async function parse(req: Request): Promise<unknown> {
     throw unreadable(error as Error)
   }
   // koa-bodyparser replaces what is not UTF-8.
-  if (bytes && !isUtf8(bytes)) throw invalid('the body is not valid UTF-8')
+  if (bytes && !isUtf8(bytes)) throw new Failure(400, 'the body is not valid UTF-8')
   return bytes && request.body
 }
 
 function unreadable(error: Error): Failure {
   if (error instanceof Failure) return error
-  if (error instanceof SyntaxError) return invalid('the body is not valid JSON')
-  return invalid('the body cannot be read', { cause: error })
+  if (error instanceof SyntaxError) return new Failure(400, 'the body is not valid JSON')
+  return new Failure(400, 'the body cannot be read', { cause: error })
 }

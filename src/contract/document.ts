@@ -76,6 +76,5 @@ function operationAt(path: string, method: string, object: OperationObject): Ope
 
 function resolved(parameter: Parameter | { $ref: string }): Parameter {
   if (!('$ref' in parameter)) return parameter
-  const name = parameter.$ref.slice('#/components/parameters/'.length)
-  return contract.components.parameters[name]!
+  return contract.components.parameters[parameter.$ref.split('/').at(-1)!]!
 }

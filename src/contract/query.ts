@@ -1,17 +1,15 @@
 // Reads the query of a request and checks it against the parameters of the contract. The error names a
 // parameter that is unknown, malformed or repeated.
-import { invalid } from '../http/failure.ts'
+import { Failure } from '../http/failure.ts'
 import type { Operation, Parameter } from './document.ts'
 import { ajv, describeProblem } from './validate.ts'
 
-type Query = Record<string, unknown>
-
 /** A function that reads and validates the text after the `?`. */
-export function queryReader(operation: Operation): (query: string) => Query {
+export function queryReader(operation: Operation): (query: string) => Record<string, unknown> {
   const declared = operation.parameters.filter((parameter) => parameter.in === 'query')
   const readers = new Map(declared.map((parameter) => [parameter.name, valueReader(parameter)]))
   return (query) => {
-    const values: Query = {}
+    const values: Record<string, unknown> = {}
     for (const pair of query.split('&')) {
       if (pair === '') continue
       const [, key = '', text = ''] = PAIR.exec(pair)!
@@ -29,7 +27,7 @@ const PAIR = /^([^=]*)=?([^]*)$/
 
 /** @param problem the end of a sentence */
 const invalidQuery = (name: string, problem: string) =>
-  invalid(`query parameter \`${name}\` ${problem}`)
+  new Failure(400, `query parameter \`${name}\` ${problem}`)
 
 function valueReader({ name, schema }: Parameter): (text: string) => unknown {
   const valid = ajv.compile(schema)

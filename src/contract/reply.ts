@@ -68,6 +68,5 @@ async function stream(list: AsyncIterable<unknown[]>, write: ListWriter, ctx: Ko
   })
 }
 
-function isAsyncIterable(body: unknown): body is AsyncIterable<unknown[]> {
-  return typeof body === 'object' && body !== null && Symbol.asyncIterator in body
-}
+const isAsyncIterable = (body: unknown): body is AsyncIterable<unknown[]> =>
+  Symbol.asyncIterator in Object(body)

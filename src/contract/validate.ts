@@ -1,6 +1,6 @@
 // Checks values against the schemas of the contract, and says what is wrong in words for people.
 import { Ajv, type ErrorObject } from 'ajv'
-import { invalid } from '../http/failure.ts'
+import { Failure } from '../http/failure.ts'
 import { contract, type Operation } from './document.ts'
 
 /** `x-well-formed-unicode` is not a format: validators print a line for each format that they do not know. */
@@ -35,7 +35,7 @@ export function validator({ bodySchema }: Operation) {
   const valid = ajv.compile(JSON.parse(absolute))
   return (body: unknown): unknown => {
     if (valid(body === undefined ? {} : body) && body !== undefined) return body
-    const failure = invalid(describeError(valid.errors?.[0]))
+    const failure = new Failure(400, describeError(valid.errors?.[0]))
     valid.errors = null // it refers to the body
     throw failure
   }

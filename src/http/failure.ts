@@ -33,18 +33,15 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
 export const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer' } } // RFC 6750 §3
 
 export const malformedRequest = () => new Failure(400, 'the request is not valid HTTP')
-export const invalid = (message: string, options?: ErrorOptions) =>
-  new Failure(400, message, options)
 export const bodyTooLarge = () => new Failure(413, 'the body is too large')
 export const headersTooLarge = () => new Failure(431, 'the headers are too large')
 
 /** Why Node's HTTP parser gave up. Its codes: https://nodejs.org/api/http.html#event-clienterror */
-export function parserFailure({ code }: NodeJS.ErrnoException): Failure {
-  if (code === 'HPE_HEADER_OVERFLOW') return headersTooLarge()
-  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return bodyTooLarge()
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return new Failure(408, 'the request did not arrive in time')
-  return malformedRequest()
+export const parserFailure = (code: string): Failure => (FAILURES[code] ?? malformedRequest)()
+const FAILURES: Record<string, () => Failure> = {
+  HPE_HEADER_OVERFLOW: headersTooLarge,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: bodyTooLarge,
+  ERR_HTTP_REQUEST_TIMEOUT: () => new Failure(408, 'the request did not arrive in time'),
 }
 
 /** Writes `failure` as the response. */

@@ -84,7 +84,7 @@ export class Request extends IncomingMessage {
     if (this.complete || this.socket.destroyed) return
     const end = once(this, 'end').catch(() => {})
     await Promise.race([end, sleep(LIMITS.linger, undefined, { ref: false })])
-    if (isLast && !this.complete) this.socket.destroy()
+    if (isLast && !this.readableEnded) this.socket.destroy()
   }
 
   /**

@@ -78,13 +78,12 @@ export function createServer(
     .on('request', receive)
     .on('checkContinue', receive) // contract/body.ts sends 100 Continue
     .on('checkExpectation', receive) // Node would answer 417 without a body
-    .on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    .on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Socket) => {
       const connection = connections.find(socket)
-      const isParserError = /^(HPE|ERR_HTTP)_/.test(error.code ?? '') // otherwise the connection broke
+      const isParserError = /^(HPE|ERR_HTTP)_/.test(code) // otherwise the connection broke
       if (!connection || !isParserError) return void socket.destroy()
-      const [failure, id] = [parserFailure(error), randomUUID()]
-      if (connection.reject(failure, id))
-        observer?.onMalformed(failure, id, error.code ?? '', socket)
+      const [failure, id] = [parserFailure(code), randomUUID()]
+      if (connection.reject(failure, id)) observer?.onMalformed(failure, id, code, socket)
     })
 
   return {

@@ -37,7 +37,12 @@ export function batched<In, Out>(
     running += 1
     onBatch(calls.length)
     try {
-      settle(calls, await run(calls.map(({ item }) => item)))
+      const results = await run(calls.map(({ item }) => item))
+      calls.forEach(({ resolve, reject }, i) => {
+        const result = results[i] as Out | Error
+        if (result instanceof Error) reject(result)
+        else resolve(result)
+      })
     } catch (error) {
       const blocked = running < concurrency ? [] : waiting.splice(0)
       for (const { reject } of [...calls, ...blocked]) reject(error)
@@ -53,12 +58,4 @@ export function batched<In, Out>(
       // 7.5 writes instead of 4, and a POST takes a quarter less time (`npm run bench`).
       if (waiting.length === 1) setImmediate(() => setImmediate(flush))
     })
-}
-
-function settle<In, Out>(calls: Call<In, Out>[], results: (Out | Error)[]): void {
-  for (const [i, { resolve, reject }] of calls.entries()) {
-    const result = results[i] as Out | Error
-    if (result instanceof Error) reject(result)
-    else resolve(result)
-  }
 }

@@ -12,8 +12,7 @@ export async function* pagesOf(
   for (;;) {
     const idsLeft = ids?.filter((id) => id > after)
     if (idsLeft?.length === 0) return
-    const which = ids ? { ids: idsLeft } : { after }
-    const { users, isLast } = await store.list({ ...which, hasClientLeft })
+    const { users, isLast } = await store.list({ after, ids: idsLeft, hasClientLeft })
     after = users.at(-1)?.id ?? after // before `yield`, after which the caller may have changed the array
     if (users.length > 0) yield users
     if (isLast) return

@@ -12,13 +12,12 @@ const BATCH_SIZES = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
 /** A registry of its own; nothing is global. */
 export function createMetrics(version: string) {
   const register = new Registry()
-  const registers = [register]
   const counter = (name: string, help: string, labelNames: string[] = []) =>
-    new Counter({ name, help, labelNames, registers })
+    new Counter({ name, help, labelNames, registers: [register] })
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
-    new Gauge({ name, help, labelNames, registers })
+    new Gauge({ name, help, labelNames, registers: [register] })
   const histogram = (name: string, help: string, labelNames: string[], buckets: number[]) =>
-    new Histogram({ name, help, labelNames, buckets, registers })
+    new Histogram({ name, help, labelNames, buckets, registers: [register] })
 
   collectDefaultMetrics({ register }) // process_* and nodejs_*: memory, event loop, garbage collection
   const build = gauge('build_info', 'Always 1, with the version of the service.', ['version'])

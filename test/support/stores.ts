@@ -1,6 +1,6 @@
 // The stores under test, and a suite of tests for each of them.
 import { afterAll, afterEach, beforeAll, describe } from '@jest/globals'
-import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
+import { DatabaseSync } from '@photostructure/sqlite'
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -31,8 +31,7 @@ export function sqlitePlace(): Place {
 }
 
 /** The database of a store, as another program opens it. */
-export const databaseOf = ({ DATA_DIR }: Place): DatabaseSyncInstance =>
-  new DatabaseSync(databaseIn(DATA_DIR))
+export const databaseOf = ({ DATA_DIR }: Place) => new DatabaseSync(databaseIn(DATA_DIR))
 
 /** A new database, by default on the server that the tests were given. */
 export function mongodbPlace(server = process.env['MONGODB_URI']!): Place {
