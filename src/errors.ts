@@ -30,7 +30,8 @@ export function respondToErrors(app: Koa): void {
     if (failure.status >= 500 && !isKnown) app.emit('error', failure, this)
     // The client must not take a part of a response for the whole.
     if (isTooLate) return void (this.res.writableEnded || this.req.socket.resetAndDestroy())
-    respond(this.res, failure)
+    respond(this, failure)
+    this.res.end(failure.body)
   }
 }
 

@@ -22,6 +22,6 @@ export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
       return next()
     }
     request.log['refused'] = result.reason // for the log and the metrics only
-    respond(ctx.res, UNAUTHORIZED)
+    respond(ctx, UNAUTHORIZED)
   }
 }

@@ -51,15 +51,12 @@ type BodyOf<R> = R extends { content: infer Content }
 
 type BodyOrPages<Body> = Body extends readonly unknown[] ? Body | AsyncIterable<Body> : Body
 
-interface Json<Body> {
-  'application/json': Body
-}
+type Json<Body> = { 'application/json': Body }
 
 /**
  * The headers that a handler returns: without the index signature that openapi-typescript adds, and without
  * those that the service itself sets.
  */
 type Declared<H> = {
-  [Name in keyof H as string extends Name ? never : Exclude<Name, Always>]: H[Name]
+  [Name in keyof H as string extends Name ? never : Exclude<Name, 'X-Request-Id' | 'Vary'>]: H[Name]
 }
-type Always = 'X-Request-Id' | 'Vary'

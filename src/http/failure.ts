@@ -1,12 +1,13 @@
 // The failures of HTTP, each with a status and a message. Knows nothing about stores or users.
 import { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type Koa from 'koa'
 import { LIMITS } from './limits.ts'
 
 /** A failure as the client sees it: `{ "message": string }` with a status and headers. */
 export class Failure extends Error {
   readonly status: number
-  readonly headers: Record<string, string | number>
+  readonly headers: Record<string, string>
   /** The body of the response: JSON. */
   readonly body: string | Buffer
 
@@ -19,7 +20,7 @@ export class Failure extends Error {
     this.status = status
     this.body = contentOfText(JSON.stringify({ message })) // it can name a long email
     const length = Buffer.byteLength(this.body)
-    this.headers = { ...headers, 'Content-Type': JSON_TYPE, 'Content-Length': length }
+    this.headers = { ...headers, 'Content-Type': JSON_TYPE, 'Content-Length': `${length}` }
   }
 }
 
@@ -44,16 +45,18 @@ const FAILURES: Record<string, () => Failure> = {
   ERR_HTTP_REQUEST_TIMEOUT: () => new Failure(408, 'the request did not arrive in time'),
 }
 
-/** Writes `failure` as the response. */
-export function respond(response: ServerResponse, { status, headers, body }: Failure): void {
-  response.writeHead(status, headers).end(body)
+/** Makes `failure` the response of `ctx`, which Koa writes. Written at once, a 401 amid 64 takes a third more time. */
+export function respond(ctx: Koa.Context, { status, headers, body }: Failure): void {
+  ctx.status = status
+  ctx.set(headers)
+  ctx.body = body
 }
 
 /** Writes `failure` as the last response of its connection. @param id that of the request, if it has none yet */
 export function refuse(response: ServerResponse, failure: Failure, id?: string): void {
   if (id && !response.hasHeader('X-Request-Id')) response.setHeader('X-Request-Id', id)
   response.setHeader('Connection', 'close')
-  respond(response, failure)
+  response.writeHead(failure.status, failure.headers).end(failure.body)
 }
 
 /** Writes `failure` as the response to input that is not a request, and closes the connection. */

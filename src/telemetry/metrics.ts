@@ -20,8 +20,7 @@ export function createMetrics(version: string) {
     new Histogram({ name, help, labelNames, buckets, registers: [register] })
 
   collectDefaultMetrics({ register }) // process_* and nodejs_*: memory, event loop, garbage collection
-  const build = gauge('build_info', 'Always 1, with the version of the service.', ['version'])
-  build.set({ version }, 1)
+  gauge('build_info', 'Always 1, with the version of the service.', ['version']).set({ version }, 1)
   const ready = gauge('ready', '1 while /readyz returns 200, else 0.')
   const requests = histogram(
     'http_request_duration_seconds',
