@@ -166,8 +166,7 @@ describe('a stop', () => {
 
   test('reaches the service through npm start', async () => {
     const { PATH = '' } = process.env
-    const ports = { PORT: '0', OPS_PORT: '0' }
-    const env = { PATH, ...UNSET, ...ports, ...at(sqlitePlace).environment }
+    const env = { PATH, ...UNSET, PORT: '0', OPS_PORT: '0', ...at(sqlitePlace).environment }
     const npm = spawn('npm', ['start', '--ignore-scripts'], { env }) // without the build before it
     let stdout = ''
     npm.stdout.on('data', (text: Buffer) => (stdout += text))

@@ -2,15 +2,23 @@
 // answered. (What is no request at all is in server.test.ts.)
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
-import type net from 'node:net'
+import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createConnections } from '../../src/http/connections.ts'
 import { LIMITS } from '../../src/http/limits.ts'
 import type { ListQuery, UserStore } from '../../src/store/user-store.ts'
 import { comesBack, doesNotRead, goesOn, hangUp, says, textFrom } from '../support/clients.ts'
 import { bodies, oversized, slowBodies, slowHeaders } from '../support/hostile.ts'
 import { amid, many } from '../support/ordinary.ts'
 import { CHUNKED, CLOSE, get, login, loginWith, post } from '../support/requests.ts'
-import { dial, parseResponses, startService, statusesIn, useService } from '../support/service.ts'
+import {
+  dial,
+  listen,
+  parseResponses,
+  startService,
+  statusesIn,
+  useService,
+} from '../support/service.ts'
 import { sqlitePlace, useStore } from '../support/stores.ts'
 import { newUser, user } from '../support/users.ts'
 
@@ -33,6 +41,9 @@ const service = useService(opened)
 
 afterEach(hangUp)
 
+/** Stops the whole process, as the garbage collector may. */
+const pause = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await sleep(10)
 }
@@ -50,8 +61,7 @@ const allGet = (status: string, clients: object) =>
 
 const few = useService(store, { maxConnections: 20 })
 
-const { requestTimeout } = LIMITS
-const forHeaders = useService(store, { ...SHORT, requestTimeout })
+const forHeaders = useService(store, { ...SHORT, requestTimeout: LIMITS.requestTimeout })
 const forBodies = useService(store, SHORT)
 const forSilence = useService(store, { ...SHORT, timeout: 500 })
 
@@ -130,40 +140,39 @@ describe('connections', () => {
   })
 
   test('that are idle make room before a list that is read', async () => {
-    const { socket } = dial(few().port)
-    socket.write(get('/users'))
+    const reader = says(get('/users'))(few().port)
     for (let i = 0; i < 60; i += 1) {
       says('')(few().port)
       await sleep(10)
     }
-    expect(socket.destroyed).toBe(false)
-    socket.destroy()
+    expect(reader.destroyed).toBe(false)
   })
 
   test.each([
     ['say nothing', ''],
     ['do not end a body', loginWith(' '.repeat(90_000)).slice(0, -1)],
   ])('that %s, and come back, fail no new one', async (_, bytes) => {
-    const time = sleep(1_000).then(() => 'over')
     let isOver = false
     for (let i = 0; i < 100; i += 1) comesBack(bytes, () => isOver)(few().port)
-    expect(await amid(time, few().port)).toBe('over')
+    expect(await amid(sleep(1_000, 'over'), few().port)).toBe('over')
     isOver = true
   })
 
-  test('that wait are served in the order in which they came', async () => {
-    const find = () => sleep(5, undefined)
-    const narrow = await startService({ ...opened(), find }, { limits: { maxConnections: 1 } })
-    const order: string[] = []
-    const clients: Promise<unknown>[] = []
-    for (let i = 0; i < 30; i += 1) {
-      const text = textFrom(says(get('/users/x', CLOSE)), narrow.port)
-      clients.push(text.then((text) => order.push(`${i}: ${statusesIn(text).join()}`)))
-      await sleep(2) // timers of several lengths can end in any order
-    }
-    await Promise.all(clients)
-    expect(order).toEqual(clients.map((_, i) => `${i}: 404`))
-    await narrow.close()
+  test('that wait get places in the order in which they came, and are read before they lose them', async () => {
+    const ports: unknown[] = []
+    const areLost: boolean[] = []
+    const connections = createConnections({ ...LIMITS, maxConnections: 2 }, (socket) => {
+      if (ports.push(socket.remotePort) > 2) pause(15)
+      setImmediate(() => areLost.push(socket.destroyed))
+    })
+    const server = net.createServer({ pauseOnConnect: true }, (one) => connections.add(one))
+    const port = await listen(server)
+    const clients = Array.from({ length: 30 }, () => says('')(port))
+    const dialed = clients.map((socket) => once(socket, 'connect').then(() => socket.localPort))
+    await until(() => areLost.length === 30)
+    expect(ports).toEqual(await Promise.all(dialed))
+    expect(areLost).not.toContain(true)
+    server.close()
   })
 
   test('that are all being served make a new one wait, not fail', async () => {

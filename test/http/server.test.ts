@@ -215,8 +215,7 @@ describe('the log', () => {
 
 test('the body of a client that has left is dropped, even if nobody has read it', async () => {
   const requests: Request[] = []
-  const listener = (request: Request) => void requests.push(request)
-  const { server, close } = createServer(listener, { bodyLimit: 50_000 })
+  const { server, close } = createServer((one) => requests.push(one), { bodyLimit: 50_000 })
   const { socket } = dial(await listen(server))
   socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 50000\r\n\r\n${'x'.repeat(50_000)}`)
   const isHeld = () => requests[0]?.readableLength === 50_000

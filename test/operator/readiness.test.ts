@@ -6,14 +6,13 @@ import { StoreFailure } from '../../src/store/user-store.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 
 /** A store whose calls fail for these kinds of reasons, and then succeed. */
-function storeAfter(...kinds: string[]) {
-  const isEmpty = async () => {
+const storeAfter = (...kinds: string[]) => ({
+  async isEmpty() {
     const kind = kinds.shift()
     if (kind) throw new StoreFailure(new Error('x'), 'use it', kind)
     return true
-  }
-  return { isEmpty }
-}
+  },
+})
 
 /** A readiness, and what it has logged. */
 function create() {

@@ -11,11 +11,9 @@ import { pagesOf } from '../../src/store/pages.ts'
 import type { ListQuery, StoreOptions, User, UserStore } from '../../src/store/user-store.ts'
 
 /** Where a store keeps its users: what `openStore` takes, and the same as environment variables. */
-export interface Place {
-  MONGODB_URI: string | undefined
-  DATA_DIR: string
+export type Place = Parameters<typeof openStore>[0] & {
   environment: Record<string, string>
-  remove(): Promise<void>
+  remove: () => Promise<void>
 }
 
 export const SECRET = 'a-secret-for-tests-of-more-than-32-bytes'
