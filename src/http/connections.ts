@@ -155,26 +155,25 @@ export function createConnections(
     }
   }
 
-  /** Makes room for the held connections, until there are none. */
+  /** Makes room for the held connections, until there are none. First, what the other clients have sent is read. */
   function makeRoom(): void {
-    const time = performance.now() - evictableAfter
-    // First, what clients have sent by now is read.
-    setImmediate(() => {
-      for (const connection of idleSince(time).slice(0, held.size)) {
-        open.delete(connection.socket)
-        connection.evict()
-      }
-      admit()
-      isMakingRoom = held.size > 0
-      if (isMakingRoom) setTimeout(makeRoom, evictableAfter)
-    })
+    const time = performance.now() - evictableAfter // fixed: the connections that now get a place are not read yet
+    while (held.size > 0 && evictOldest(time)) admit()
+    isMakingRoom = held.size > 0
+    if (isMakingRoom) setTimeout(() => setImmediate(makeRoom), evictableAfter)
   }
 
-  /** The connections that have waited for their clients since before `time`, in milliseconds; the longest first. */
-  const idleSince = (time: number): Connection[] =>
-    [...open.values()]
-      .filter((connection) => connection.waitsForClient() && connection.lastProgress() < time)
-      .sort((a, b) => a.lastProgress() - b.lastProgress())
+  /** Closes the connection that has waited longest for its client, if that has made no progress since `time`. */
+  function evictOldest(time: number): boolean {
+    let oldest: Connection | undefined
+    for (const connection of open.values()) {
+      const since = oldest?.lastProgress() ?? time
+      if (connection.lastProgress() < since && connection.waitsForClient()) oldest = connection
+    }
+    if (oldest) open.delete(oldest.socket)
+    oldest?.evict()
+    return oldest !== undefined
+  }
 
   /** Each connection closes after the response to its newest request. */
   function drain(): void {
