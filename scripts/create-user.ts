@@ -39,6 +39,6 @@ function authorization(config: Config, id: string): string {
   if (config.MONGODB_URI && config.SIGNING_SECRETS.length === 0) {
     return 'No token: SIGNING_SECRET is not set. The service issues one: POST /login {"email": "…"}'
   }
-  const tokens = createTokens(openSecrets(config), Math.floor(config.TOKEN_TTL / 1000))
+  const tokens = createTokens(openSecrets(config), config.TOKEN_TTL)
   return `Authorization: Bearer ${tokens.issue(id)}`
 }

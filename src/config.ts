@@ -72,7 +72,11 @@ export function readConfig(environment: NodeJS.ProcessEnv, needsSecret = true) {
   })
   return {
     ...env,
+    DOCS: env.DOCS === 'true',
+    /** In seconds. */
+    TOKEN_TTL: Math.floor(env.TOKEN_TTL / 1000),
     OPS_HOST: env.OPS_HOST ?? env.HOST,
+    /** Also has SIGNING_SECRET. The first one signs, all verify; if there are none, a file in DATA_DIR has them. */
     SIGNING_SECRETS: env.SIGNING_SECRETS ?? (env.SIGNING_SECRET ? [env.SIGNING_SECRET] : []),
     /** A sentence for each variable in the environment that looks misspelled. */
     warnings: Object.keys(environment).flatMap(misspellingIn),
@@ -164,7 +168,7 @@ const SECRET_MISSING =
 const SECRET_TWICE =
   'SIGNING_SECRETS must not be set with SIGNING_SECRET; put this secret first in the list'
 
-/** All environment variables except those ending in `_FILE`, with their defaults. Times are in ms, sizes in bytes. */
+/** All environment variables except those ending in `_FILE`, with their defaults. Times are in milliseconds, sizes in bytes. */
 export const VARIABLES = {
   HOST: str({ default: '127.0.0.1' }),
   PORT: port({ default: 3000 }),
@@ -174,7 +178,7 @@ export const VARIABLES = {
   MONGODB_URI: mongodbUri({ default: undefined }),
   DATA_DIR: str({ default: './data' }),
   SIGNING_SECRET: secret({ default: undefined }),
-  SIGNING_SECRETS: secrets({ default: undefined }), // the first signs, all verify; if none is set, a file has them
+  SIGNING_SECRETS: secrets({ default: undefined }),
   TOKEN_TTL: duration('1s', '10y')({ default: ms('1d') }),
   BODY_LIMIT: size('1mb')({ default: bytes.parse('100kb')! }),
   MAX_CONNECTIONS: integer(1, 100_000)({ default: LIMITS.maxConnections }),

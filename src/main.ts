@@ -16,8 +16,8 @@ try {
     process.exit()
   }
   const config = loadConfig()
-  const hasTracing = config.OTEL_EXPORTER_OTLP_ENDPOINT
-  const stopTracing = hasTracing && (await import('./telemetry/tracing.ts')).startTracing()
+  const stopTracing =
+    config.OTEL_EXPORTER_OTLP_ENDPOINT && (await import('./telemetry/tracing.ts')).startTracing()
   const { run } = await import('./service.ts') // only now: tracing instruments modules while they load
   await run(config)
   if (stopTracing) await stopTracing()

@@ -45,7 +45,7 @@ export async function run(config: Config): Promise<void> {
 
   const url = urlOf(service.server)
   log.info(`listening on ${url}`)
-  if (config.DOCS === 'true') log.info(`try it at ${url}/docs`)
+  if (config.DOCS) log.info(`try it at ${url}/docs`)
   log.info(`users are kept in ${store.description}`)
   log.info(`/livez, /readyz and /metrics are on ${urlOf(operator.server)}`)
   if (isEmpty) log.info(`no users yet; create one, with the same variables: ${CREATE_USER}`)
@@ -67,8 +67,8 @@ type Observers = Parameters<typeof createRequestLog>[0] & { readiness: Readiness
 /** The server for users. It does not listen yet. */
 function createPublicServer(config: Config, store: UserStore, observers: Observers) {
   const { metrics, readiness } = observers
-  const tokens = createTokens(openSecrets(config), Math.floor(config.TOKEN_TTL / 1000))
-  const app = createApp(measured(store, metrics), tokens, config.DOCS === 'true')
+  const tokens = createTokens(openSecrets(config), config.TOKEN_TTL)
+  const app = createApp(measured(store, metrics), tokens, config.DOCS)
   const requestLog = createRequestLog(observers)
   app.on('error', requestLog.onFailure)
   app.on('error', ({ cause }) => cause instanceof StoreFailure && readiness.onRequestFailed(store))

@@ -62,10 +62,8 @@ export function users(store: UserStore): UserHandlers {
       if (!user) throw userNotFound()
       const ETag = etagOf(user)
       if (!ifMatch(header['If-Match'] ?? '*', ETag)) throw preconditionFailed(header['If-Match'])
-      const isKnown = ifNoneMatch(header['If-None-Match'], ETag)
-      return isKnown
-        ? { status: 304, headers: { ETag } }
-        : { status: 200, headers: { ETag }, body: user }
+      if (ifNoneMatch(header['If-None-Match'], ETag)) return { status: 304, headers: { ETag } }
+      return { status: 200, headers: { ETag }, body: user }
     },
 
     async renameUser({ path: { id }, header, body: { name } }) {

@@ -26,12 +26,12 @@ test('every variable has a default', () => {
     DATA_DIR: './data',
     SIGNING_SECRET: undefined,
     SIGNING_SECRETS: [],
-    TOKEN_TTL: 86_400_000,
+    TOKEN_TTL: 86_400,
     BODY_LIMIT: 102_400,
     MAX_CONNECTIONS: 500,
     STOP_DELAY: 0,
     STOP_TIMEOUT: 8_000,
-    DOCS: 'true',
+    DOCS: true,
     LOG_LEVEL: 'info',
     OTEL_EXPORTER_OTLP_ENDPOINT: undefined,
     warnings: [],
@@ -53,12 +53,12 @@ test.each([
   ['OPS_PORT', '8081', 8_081],
   ['ALLOWED_HOSTS', 'a.example, b', ['a.example', 'b']],
   ['STOP_DELAY', '5s', 5_000],
-  ['TOKEN_TTL', '90', 90_000],
-  ['TOKEN_TTL', '15m', 900_000],
+  ['TOKEN_TTL', '90', 90],
+  ['TOKEN_TTL', '1500ms', 1],
   ['BODY_LIMIT', '2048', 2_048],
   ['BODY_LIMIT', '64kb', 65_536],
   ['MAX_CONNECTIONS', '20', 20],
-  ['DOCS', 'false', 'false'],
+  ['DOCS', 'false', false],
   ['LOG_LEVEL', 'silent', 'silent'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://localhost:4318', 'http://localhost:4318'],
   ['SIGNING_SECRET', 'é'.repeat(16), ['é'.repeat(16)], 'SIGNING_SECRETS'],
@@ -136,7 +136,7 @@ test('.env in the current folder adds to the environment, which wins, even if it
   writeFileSync('.env', `${lines.join('\r\n')}\n\texport  TOKEN_TTL\t= "5s"\t# note\nKEY='a\n  b#'`)
   Object.assign(process.env, { HOST: '127.0.0.2', DATA_DIR: '' })
   const expected = { LOG_LEVEL: 'warn', HOST: '127.0.0.2', DATA_DIR: './data' }
-  expect(loadConfig(false)).toMatchObject({ ...expected, TOKEN_TTL: 5_000, STOP_DELAY: 7_000 })
+  expect(loadConfig(false)).toMatchObject({ ...expected, TOKEN_TTL: 5, STOP_DELAY: 7_000 })
   expect(process.env).toMatchObject({ KEY: 'a\n  b#', HOST: '127.0.0.2', DATA_DIR: '' })
 })
 

@@ -20,7 +20,6 @@ export function hostCheck(bound: string, allowed: string[]): HostCheck {
   }
 }
 
-export function isLoopback(name: string): boolean {
-  if (isIPv4(name)) return name.startsWith('127.')
-  return /^(localhost|.+\.localhost|::1|\[::1\])$/.test(name) // RFC 6761 §6.3
-}
+/** Whether a name always means this machine (RFC 6761 §6.3). */
+export const isLoopback = (name: string): boolean =>
+  isIPv4(name) ? name.startsWith('127.') : /^(localhost|.+\.localhost|::1|\[::1\])$/.test(name)

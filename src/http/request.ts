@@ -74,9 +74,9 @@ export class Request extends IncomingMessage {
   /**
    * Drops the body, also what still arrives, for at most `LIMITS.linger`.
    *
-   * @param isLast whether to close the connection if the body goes on after that
+   * @param closes whether to close the connection if the body goes on after that
    */
-  async dropRest(isLast = false): Promise<void> {
+  async dropRest(closes = false): Promise<void> {
     this.#body = EMPTY // otherwise the timer would keep it
     this.#length = 0
     this.isTooLarge = true
@@ -84,7 +84,7 @@ export class Request extends IncomingMessage {
     if (this.complete || this.socket.destroyed) return
     const end = once(this, 'end').catch(() => {})
     await Promise.race([end, sleep(LIMITS.linger, undefined, { ref: false })])
-    if (isLast && !this.readableEnded) this.socket.destroy()
+    if (closes && !this.readableEnded) this.socket.destroy()
   }
 
   /**

@@ -17,8 +17,7 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
     const { remoteAddress } = request.socket
     const status = response.headersSent ? response.statusCode : undefined
     const ms = Math.round((performance.now() - startTime) * 1000) / 1000
-    const labels = { operation, method, status: String(status ?? 'none') }
-    metrics.requestEnded(labels, ms / 1000)
+    metrics.requestEnded({ operation, method, status: String(status ?? 'none') }, ms / 1000)
     if (refused) metrics.refused(refused)
     const path = rawPath(request.url ?? '')
     const location = response.getHeader('Location') // of a user that was created

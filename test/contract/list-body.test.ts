@@ -43,7 +43,7 @@ function storeOf(count: number, atEnd?: () => void) {
   const list = async ({ hasClientLeft }: ListQuery) => {
     seen.hasClientLeft = hasClientLeft!
     if (seen.fetched < count) return { users: [user(seen.fetched++)], isLast: false }
-    if (atEnd) await sleep(50).then(nextTurn) // the client reads what a reset would take away
+    if (atEnd) await sleep(50).then(nextTurn) // first, the client reads what was sent, however late the timer is
     atEnd?.()
     return { users: [], isLast: true }
   }
@@ -104,6 +104,15 @@ describe.each(TYPES)('a list as %s', (type) => {
     expect(fetched).toBeLessThan(50_000)
     await service.close()
     expect(service.lines).toMatchObject([{ msg: 'response aborted', remoteAddress: '127.0.0.1' }])
+  })
+
+  test('is sent to its end when the service closes, and then its connection closes', async () => {
+    const service = await startService(storeOf(1, () => {}).store)
+    const { socket, text } = dial(service.port)
+    socket.write(asking(type))
+    while (!text().includes('{')) await sleep(5)
+    await service.close(3_600_000)
+    expect(service.lines).toMatchObject([{ status: 200, msg: 'request' }])
   })
 
   test('is a 500, with none of the headers of a list, when it fails at once', async () => {

@@ -22,8 +22,7 @@ function connect(port: number, onText: (text: string) => void = () => {}) {
 /** What the service has sent to a client, once the connection has ended. */
 export async function textFrom(client: Hostile, port: number): Promise<string> {
   let text = ''
-  const socket = client(port, (more) => (text += more))
-  await new Promise((resolve) => socket.once('close', resolve))
+  await new Promise((resolve) => client(port, (more) => (text += more)).once('close', resolve))
   return text
 }
 

@@ -32,6 +32,7 @@ export const slowBodies: Record<string, Hostile> = {
   'pads the size of a chunk': goesOn(login(CHUNKED), '0'.repeat(1_000), 100),
 }
 export const oversized: Record<string, Hostile> = {
+  'a body that goes on': goesOn(login('Content-Length: 10000000\r\n'), ' '.repeat(1_000)),
   'a request line without end': goesOn('GET /', 'x'.repeat(1_000)),
   'headers without end': goesOn('GET / HTTP/1.1\r\nHost: localhost\r\n', 'a:\r\n'.repeat(300)),
   'trailers without end': goesOn(`${login(CHUNKED)}0\r\n`, 'a: b\r\n'.repeat(200)),

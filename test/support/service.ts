@@ -61,7 +61,7 @@ export async function startService(
     send: (line: string, request?: Request) => send(port, line, request),
     /** Sends bytes over a new connection, and resolves to everything received until the service closes it. */
     exchange: (bytes: string | Buffer) => exchange(port, bytes),
-    close: () => close(1_000),
+    close: (timeoutMs = 1_000) => close(timeoutMs),
   }
 }
 
@@ -156,9 +156,8 @@ export const statusesIn = (text: string, request?: string) =>
 
 /** A connection, and the text received over it so far. */
 export function dial(port: number): { socket: net.Socket; text: () => string } {
-  const socket = net.connect(port, '127.0.0.1')
+  const socket = net.connect(port, '127.0.0.1').on('error', () => {}) // a reset after the response
   let text = ''
-  socket.on('error', () => {}) // a reset after the response
   socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
   return { socket, text: () => text }
 }
