@@ -168,7 +168,10 @@ const SECRET_MISSING =
 const SECRET_TWICE =
   'SIGNING_SECRETS must not be set with SIGNING_SECRET; put this secret first in the list'
 
-/** All environment variables except those ending in `_FILE`, with their defaults. Times are in milliseconds, sizes in bytes. */
+/**
+ * All environment variables except those ending in `_FILE`, with their defaults. Times are in milliseconds, sizes in
+ * bytes.
+ */
 export const VARIABLES = {
   HOST: str({ default: '127.0.0.1' }),
   PORT: port({ default: 3000 }),
