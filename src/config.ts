@@ -175,7 +175,7 @@ const SECRET_TWICE =
 export const VARIABLES = {
   HOST: str({ default: '127.0.0.1' }),
   PORT: port({ default: 3000 }),
-  OPS_HOST: str({ default: undefined }), // like HOST
+  OPS_HOST: str({ default: undefined }), // HOST by default
   OPS_PORT: port({ default: 9090 }),
   ALLOWED_HOSTS: hosts({ default: [] }),
   MONGODB_URI: mongodbUri({ default: undefined }),

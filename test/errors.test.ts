@@ -65,16 +65,19 @@ describe('in an app', () => {
   })
 })
 
-test.each(everyOperation)('a failing store: %s is 500; only the log says why', async (_, call) => {
-  const service = await startService(failing())
-  const { response, error } = await call(service.users)
-  expect([response.status, error]).toEqual([500, { message: 'the data store failed' }])
-  await service.close()
-  const [failure, answered] = service.lines
-  expect(failure).toMatchObject({ level: 50, err: { cause: { message: 'the cause' } } })
-  const cause = 'cannot use the data store: the cause'
-  expect(answered).toMatchObject({ status: 500, id: failure!['id'], cause })
-})
+test.each(everyOperation)(
+  'when the store fails, %s is a 500; only the log has the cause',
+  async (_, call) => {
+    const service = await startService(failing())
+    const { response, error } = await call(service.users)
+    expect([response.status, error]).toEqual([500, { message: 'the data store failed' }])
+    await service.close()
+    const [failure, answered] = service.lines
+    expect(failure).toMatchObject({ level: 50, err: { cause: { message: 'the cause' } } })
+    const cause = 'cannot use the data store: the cause'
+    expect(answered).toMatchObject({ status: 500, id: failure!['id'], cause })
+  },
+)
 
 test('an error of another class is in the log, too', async () => {
   const find = () => Promise.reject(new TypeError('a mistake'))

@@ -22,7 +22,7 @@ export const WITH_USAGE = { execArgv: ['--import', new URL('usage.js', import.me
 
 export type Server = Awaited<ReturnType<typeof start>>
 
-/** The kernel gives ports from 32768 on to clients, so that one that was free a moment ago can be taken. */
+/** Below 32768: from there on, the kernel gives ports to clients, and one that was free could be taken. */
 let lastPort = 20_000
 
 /** Starts a program, and waits until it responds. Its log goes to a file. */

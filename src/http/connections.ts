@@ -172,19 +172,13 @@ export function createConnections(
       const since = oldest?.lastProgress() ?? time
       if (connection.lastProgress() < since && connection.waitsForClient()) oldest = connection
     }
-    if (oldest) open.delete(oldest.socket)
-    oldest?.evict()
-    return oldest !== undefined
-  }
-
-  /** Each connection closes after the response to its newest request. */
-  function drain(): void {
-    areDraining = true
-    open.forEach((connection) => connection.closeAfterNewest())
+    if (!oldest) return false
+    open.delete(oldest.socket)
+    oldest.evict()
+    return true
   }
 
   return {
-    drain,
     find: (socket: Socket) => open.get(socket),
     areDraining: () => areDraining,
 
@@ -196,6 +190,12 @@ export function createConnections(
       if (held.size === 0 || isMakingRoom) return
       isMakingRoom = true
       setImmediate(makeRoom)
+    },
+
+    /** Each connection closes after the response to its newest request. */
+    drain(): void {
+      areDraining = true
+      open.forEach((connection) => connection.closeAfterNewest())
     },
 
     /** Closes idle connections now, and each other connection as soon as it is idle. */

@@ -39,6 +39,7 @@ export const headersTooLarge = () => new Failure(431, 'the headers are too large
 
 /** Why Node's HTTP parser gave up. Its codes: https://nodejs.org/api/http.html#event-clienterror */
 export const parserFailure = (code: string): Failure => (FAILURES[code] ?? malformedRequest)()
+
 const FAILURES: Record<string, () => Failure> = {
   HPE_HEADER_OVERFLOW: headersTooLarge,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: bodyTooLarge,

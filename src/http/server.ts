@@ -90,7 +90,7 @@ export function createServer(
     /** It does not listen yet. */
     server: server as http.Server,
     /** From now on every connection closes after its newest response. */
-    drain: connections.drain,
+    drain: () => connections.drain(),
     /** Stops listening. Resolves when all requests have been served, or were cut off after `timeoutMs`. */
     close: async (timeoutMs: number): Promise<void> => {
       const closed = once(server.close(), 'close')

@@ -8,7 +8,7 @@ interface Config {
   DATA_DIR: string
 }
 
-/** Opens the MongoDB store if there is a URI, else the SQLite one in the folder. @throws StoreFailure */
+/** Opens the MongoDB store if there is a URI, else the SQLite one in `DATA_DIR`. @throws StoreFailure */
 export async function openStore(
   { MONGODB_URI, DATA_DIR }: Config,
   options: StoreOptions = {},

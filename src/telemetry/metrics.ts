@@ -12,12 +12,13 @@ const BATCH_SIZES = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
 /** A registry of its own; nothing is global. */
 export function createMetrics(version: string) {
   const register = new Registry()
+  const registers = [register]
   const counter = (name: string, help: string, labelNames: string[] = []) =>
-    new Counter({ name, help, labelNames, registers: [register] })
+    new Counter({ name, help, labelNames, registers })
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
-    new Gauge({ name, help, labelNames, registers: [register] })
+    new Gauge({ name, help, labelNames, registers })
   const histogram = (name: string, help: string, labelNames: string[], buckets: number[]) =>
-    new Histogram({ name, help, labelNames, buckets, registers: [register] })
+    new Histogram({ name, help, labelNames, buckets, registers })
 
   collectDefaultMetrics({ register }) // process_* and nodejs_*: memory, event loop, garbage collection
   gauge('build_info', 'Always 1, with the version of the service.', ['version']).set({ version }, 1)

@@ -85,15 +85,18 @@ describe('with an email', () => {
   test.each([
     ['at first', {}],
     ['after a 401', { token: REFUSED }],
-  ])('a log-in refused %s answers its calls; the next tries again', async (when, token) => {
-    const email = `${when}@example.com`
-    const users = client({ email, ...token })
-    const calls = await Promise.all([users.GET('/users'), users.GET('/users')])
-    const refused = { error: { message: 'no user has this email' }, response: { status: 401 } }
-    expect(calls).toMatchObject([refused, refused])
-    await store().create(newUser({ email }))
-    expect(await list(users)).toBe(200)
-  })
+  ])(
+    'a log-in refused %s is the response to its calls; the next tries again',
+    async (when, token) => {
+      const email = `${when}@example.com`
+      const users = client({ email, ...token })
+      const calls = await Promise.all([users.GET('/users'), users.GET('/users')])
+      const refused = { error: { message: 'no user has this email' }, response: { status: 401 } }
+      expect(calls).toMatchObject([refused, refused])
+      await store().create(newUser({ email }))
+      expect(await list(users)).toBe(200)
+    },
+  )
 
   test('a call rejects when the service cannot be reached, and the next call tries again', async () => {
     let down = true

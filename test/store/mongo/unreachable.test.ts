@@ -88,23 +88,27 @@ describeMongodb('a MongoDB that goes away', () => {
     expect(listed).toEqual(users.toSpliced(99, 1))
   })
 
-  test.each(['HTTP/1.0', 'HTTP/1.1'])('resets a list that is read slowly: %s', async (version) => {
-    const { place, proxy } = await behindProxy()
-    const store = await open(proxy.uri)
-    const users = Array.from({ length: 1_000 }, () => user({ name: 'x'.repeat(12_000) }))
-    await store.createMany(users, false)
-    const service = serve(place, { MONGODB_URI: proxy.uri })
-    const { socket, text } = dial(Number(new URL(await service.listening()).port))
-    socket
-      .pause()
-      .write(get('/users', 'Accept: application/x-ndjson\r\n').replace('HTTP/1.1', version))
-    await sleep(1_000) // the service has sent what the kernel takes
-    proxy.be('cut')
-    const reset = new Promise((resolve) => socket.once('error', resolve))
-    socket.resume()
-    expect(await reset).toMatchObject({ code: 'ECONNRESET' })
-    expect(text()).toMatch(/^HTTP\/1.1 200 /)
-  })
+  test.each(['HTTP/1.0', 'HTTP/1.1'])(
+    'under a list that is read slowly resets the connection of the client: %s',
+    async (version) => {
+      const { place, proxy } = await behindProxy()
+      const store = await open(proxy.uri)
+      const users = Array.from({ length: 1_000 }, () => user({ name: 'x'.repeat(12_000) }))
+      await store.createMany(users, false)
+      const service = serve(place, { MONGODB_URI: proxy.uri })
+      const { socket, text } = dial(Number(new URL(await service.listening()).port))
+      socket
+        .pause()
+        .write(get('/users', 'Accept: application/x-ndjson\r\n').replace('HTTP/1.1', version))
+      await sleep(1_000) // the service has sent what the kernel takes
+      proxy.be('cut')
+      const reset = new Promise((resolve) => socket.once('error', resolve))
+      socket.resume()
+      expect(await reset).toMatchObject({ code: 'ECONNRESET' })
+      expect(text()).toMatch(/^HTTP\/1.1 200 /)
+    },
+    25_000,
+  )
 })
 
 describeMongodb('a service whose MongoDB is unreachable at the start', () => {
