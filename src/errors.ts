@@ -1,6 +1,6 @@
 // What can go wrong with users, and the one place that turns any error into a response.
 import type Koa from 'koa'
-import { CHALLENGE, Failure, respond } from './http/failure.ts'
+import { CHALLENGE, Failure } from './http/failure.ts'
 import { isMalformed } from './preconditions.ts'
 import { EmailTaken, StoreFailure } from './store/user-store.ts'
 
@@ -30,8 +30,7 @@ export function respondToErrors(app: Koa): void {
     if (failure.status >= 500 && !isKnown) app.emit('error', failure, this)
     // The client must not take a part of a response for the whole.
     if (isTooLate) return void (this.res.writableEnded || this.req.socket.resetAndDestroy())
-    respond(this, failure)
-    this.res.end(failure.body)
+    this.res.writeHead(failure.status, failure.headers).end(failure.body)
   }
 }
 

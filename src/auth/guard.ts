@@ -1,6 +1,6 @@
-// Decides which requests may pass: the first app.use. Never throws, never reads a body, never calls a store.
+// Decides which requests may pass: the first app.use. Never reads a body, never calls a store.
 import type Koa from 'koa'
-import { CHALLENGE, Failure, respond } from '../http/failure.ts'
+import { CHALLENGE, Failure } from '../http/failure.ts'
 import type { Request } from '../http/request.ts'
 import type { Tokens } from './tokens.ts'
 
@@ -22,6 +22,6 @@ export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
       return next()
     }
     request.log['refused'] = result.reason // for the log and the metrics only
-    respond(ctx, UNAUTHORIZED)
+    throw UNAUTHORIZED
   }
 }

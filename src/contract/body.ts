@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import type Koa from 'koa'
 import bodyParser from 'koa-bodyparser'
 import type { LimitFunction } from 'p-limit'
-import { bodyTooLarge, Failure } from '../http/failure.ts'
+import { BODY_TOO_LARGE, Failure } from '../http/failure.ts'
 import { LIMITS } from '../http/limits.ts'
 import type { Request } from '../http/request.ts'
 import type { Operation } from './document.ts'
@@ -32,13 +32,13 @@ export function bodyReader(
     if (type === false) throw new Failure(415, `the body must be ${mediaTypes.join(' or ')}`)
     if (coding.toLowerCase() !== 'identity') throw new Failure(415, COMPRESSED)
     request.headers['content-encoding'] = 'identity' // koa-bodyparser knows only lower case
-    if (Number(length) > request.bodyLimit) throw bodyTooLarge()
+    if (Number(length) > request.bodyLimit) throw BODY_TOO_LARGE
     if (expectsContinue(request)) {
       ctx.res.writeContinue()
       delete request.headers.expect // from now on, the client is sending
     }
     await request.arrival()
-    if (request.isTooLarge) throw bodyTooLarge()
+    if (request.isTooLarge) throw BODY_TOO_LARGE
     return true
   }
 
@@ -73,8 +73,8 @@ const parseJson = bodyParser({
 
 /** The body of a request, parsed; undefined if it is empty. @throws Failure 400 */
 async function parse(req: Request): Promise<unknown> {
-  let bytes: Buffer | undefined // the body arrives in one piece
-  req.once('data', (chunk: Buffer) => (bytes = chunk))
+  const pieces: Buffer[] = []
+  req.on('data', (piece: Buffer) => pieces.push(piece))
   // Not the context of Koa, which lives until the client has read the response.
   const request: { body?: unknown; rawBody?: string } = {}
   try {
@@ -83,8 +83,8 @@ async function parse(req: Request): Promise<unknown> {
     throw unreadable(error as Error)
   }
   // koa-bodyparser replaces what is not UTF-8.
-  if (bytes && !isUtf8(bytes)) throw new Failure(400, 'the body is not valid UTF-8')
-  return bytes && request.body
+  if (!isUtf8(Buffer.concat(pieces))) throw new Failure(400, 'the body is not valid UTF-8')
+  return pieces.length > 0 ? request.body : undefined
 }
 
 function unreadable(error: Error): Failure {

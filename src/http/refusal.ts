@@ -1,5 +1,5 @@
 // Why a request is refused before anything looks at its path.
-import { Failure, headersTooLarge, malformedRequest } from './failure.ts'
+import { Failure, HEADERS_TOO_LARGE, MALFORMED } from './failure.ts'
 import type { HostCheck } from './hosts.ts'
 import { LIMITS } from './limits.ts'
 import type { Request } from './request.ts'
@@ -8,9 +8,9 @@ import { hostOf } from './target.ts'
 /** The failure with which to respond to `request`; undefined if it can be served. */
 export function refusalOf(request: Request, isAllowedHost: HostCheck): Failure | undefined {
   const { httpVersion, headers, rawHeaders, url = '' } = request
-  if (rawHeaders.length > 2 * LIMITS.maxHeaders) return headersTooLarge() // the parser may have dropped some
+  if (rawHeaders.length > 2 * LIMITS.maxHeaders) return HEADERS_TOO_LARGE // the parser may have dropped some
   const isHttp1 = /^1\.[01]$/.test(httpVersion) // the parser takes other versions, too
-  if (!isHttp1 || !hasValidHost(request) || !hasKnownCoding(request)) return malformedRequest()
+  if (!isHttp1 || !hasValidHost(request) || !hasKnownCoding(request)) return MALFORMED
   const host = hostOf(url) ?? headers.host
   if (host === undefined || isAllowedHost(host)) return undefined
   return new Failure(421, `this service is not at the host ${host}: set ALLOWED_HOSTS to add it`)
@@ -23,7 +23,5 @@ const hasValidHost = ({ httpVersion, headers: { host } }: Request): boolean =>
   host === undefined ? httpVersion === '1.0' : HOST.test(host)
 
 /** Node decodes only chunks. With any other transfer coding it would pass on encoded bytes. HTTP/1.0 has none. */
-function hasKnownCoding({ httpVersion, headers }: Request): boolean {
-  const coding = headers['transfer-encoding']
-  return coding === undefined || (coding.toLowerCase() === 'chunked' && httpVersion === '1.1')
-}
+const hasKnownCoding = ({ httpVersion, headers: { 'transfer-encoding': coding } }: Request) =>
+  coding === undefined || (coding.toLowerCase() === 'chunked' && httpVersion === '1.1')

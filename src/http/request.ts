@@ -1,63 +1,55 @@
-// A request of Node's server: it collects its body in one buffer, and has what the log says about it.
+// A request of Node's server: it collects its body, and has what the log says about it.
 import { once } from 'node:events'
-import { IncomingMessage } from 'node:http'
+import { IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LIMITS } from './limits.ts'
 
 export class Request extends IncomingMessage {
+  response!: ServerResponse
+  /** Serves it. */
+  serve!: () => void
   /** Fields of its line in the log. Other folders set them. */
   readonly log: Record<string, string | undefined> = {}
-  /** When the service began to serve it, in milliseconds. */
-  startTime = 0
   /** When the client last sent a part of it, or read a page of the response, in milliseconds. */
   lastProgress = performance.now()
 
   /** In bytes. A larger body is not kept. */
-  readonly bodyLimit: number = 0
+  bodyLimit = 0
   /** Whether no more of the body is kept: it has more bytes than `bodyLimit` or too many chunks, or is dropped. */
   isTooLarge = false
-  #body = EMPTY
+  #pieces: Buffer[] = []
   #length = 0
   #chunks = 0
   #upgrade = false
 
   /**
-   * Called by Node's parser with each part of the body, and with null at its end. The stream gets the body in one
-   * piece: as a chunk of its own, each byte could take hundreds of bytes of memory.
+   * Called by Node's parser with each part of the body, and with null at its end. The stream gets the body in few
+   * pieces: as a chunk of its own, each byte could take hundreds of bytes of memory. A body of two parts is not copied,
+   * because the parts would stay in memory until the next garbage collection.
    *
    * @returns whether to read on
    */
   override push(chunk: Buffer | null): boolean {
     if (chunk === null) {
-      if (this.#length > 0) super.push(this.#body.subarray(0, this.#length))
+      for (const piece of this.#pieces.splice(0)) super.push(piece)
       super.push(null)
       this.emit('arrived') // for arrival()
       return false // there is no more to read
     }
     this.lastProgress = performance.now()
     this.#chunks += 1
-    const length = this.#length + chunk.length
-    this.isTooLarge ||= length > this.bodyLimit || this.#chunks > LIMITS.maxChunks
+    this.#length += chunk.length
+    this.isTooLarge ||= this.#length > this.bodyLimit || this.#chunks > LIMITS.maxChunks
     if (this.isTooLarge) this.emit('arrived')
-    else this.#append(chunk, length)
+    else if (this.#pieces.push(chunk) > LIMITS.maxPieces)
+      this.#pieces = [Buffer.concat(this.#pieces)]
     return this.#chunks <= LIMITS.maxChunks
-  }
-
-  #append(chunk: Buffer, length: number): void {
-    if (this.#length === 0) {
-      this.#body = chunk // most bodies are one chunk
-    } else {
-      const size = Math.min(2 * length, this.bodyLimit)
-      if (length > this.#body.length) this.#body = Buffer.concat([this.#body], size)
-      chunk.copy(this.#body, this.#length)
-    }
-    this.#length = length
   }
 
   /** Drops the body of a client that has left: its handler may still wait for the store. */
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.#body = EMPTY
-    this.read()
+    this.#pieces = []
+    this.resume()
     super._destroy(error, done)
   }
 
@@ -77,8 +69,7 @@ export class Request extends IncomingMessage {
    * @param closes whether to close the connection if the body goes on after that
    */
   async dropRest(closes = false): Promise<void> {
-    this.#body = EMPTY // otherwise the timer would keep it
-    this.#length = 0
+    this.#pieces = [] // otherwise the timer would keep them
     this.isTooLarge = true
     this.resume().read(0) // otherwise Node would drop it without counting its chunks
     if (this.complete || this.socket.destroyed) return
@@ -100,5 +91,3 @@ export class Request extends IncomingMessage {
     if (offered !== null) this.#upgrade = offered // null: the constructor of Node's class
   }
 }
-
-const EMPTY: Buffer = Buffer.alloc(0)

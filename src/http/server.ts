@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import http, { type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { createConnections } from './connections.ts'
-import { parserFailure, refuse, type Failure } from './failure.ts'
+import { MALFORMED, PARSER_FAILURES, refuse, type Failure } from './failure.ts'
 import type { HostCheck } from './hosts.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { refusalOf } from './refusal.ts'
@@ -13,10 +13,8 @@ import { Request } from './request.ts'
 
 /** Called for the log and the metrics. */
 export interface Observer {
-  /** A request is about to be served. */
+  /** A request is about to be served. Its response emits `close` when it has ended, or its connection has closed. */
   onRequest: (request: Request, response: ServerResponse) => void
-  /** Its response has ended, or its connection has closed. */
-  onResponse: (request: Request, response: ServerResponse) => void
   /** Input that is not valid HTTP was rejected. */
   onMalformed: (failure: Failure, id: string, code: string, socket: Socket) => void
 }
@@ -31,8 +29,6 @@ interface Options {
   limits?: Partial<Limits> | undefined
 }
 
-export type HttpServer = ReturnType<typeof createServer>
-
 export function createServer(
   handle: (request: Request, response: ServerResponse) => void,
   { observer, isAllowedHost = () => true, bodyLimit = 0, limits: changes }: Options = {},
@@ -40,16 +36,16 @@ export function createServer(
   const limits = { ...LIMITS, ...changes }
 
   function receive(request: Request, response: ServerResponse): void {
+    request.bodyLimit = bodyLimit
     const connection = connections.find(request.socket)
     const refusal = refusalOf(request, isAllowedHost)
     const serve = () => {
       observer?.onRequest(request, response)
-      response.on('close', () => observer?.onResponse(request, response))
       if (!request.complete) response.prependListener('finish', () => void request.dropRest(true))
       if (refusal) refuse(response, refusal)
       else handle(request, response)
     }
-    connection?.add({ request, response, serve })
+    connection?.add(Object.assign(request, { response, serve }))
     // Node drops what follows an offer to upgrade. What follows an expectation may be a body or a request.
     const { upgrade, expect } = request.headers
     if (refusal || upgrade || expect || connections.areDraining()) connection?.closeAfterNewest()
@@ -57,9 +53,7 @@ export function createServer(
 
   const server = http.createServer({
     ...limits,
-    IncomingMessage: class extends Request {
-      override readonly bodyLimit = bodyLimit
-    },
+    IncomingMessage: Request,
     requireHostHeader: false, // refusal.ts checks it: Node's own response has no body
     joinDuplicateHeaders: true, // otherwise Node keeps one of them, and a proxy may have checked another one
   })
@@ -80,9 +74,9 @@ export function createServer(
     .on('checkExpectation', receive) // Node would answer 417 without a body
     .on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Socket) => {
       const connection = connections.find(socket)
-      const isParserError = /^(HPE|ERR_HTTP)_/.test(code) // otherwise the connection broke
-      if (!connection || !isParserError) return void socket.destroy()
-      const [failure, id] = [parserFailure(code), randomUUID()]
+      // Any other code means that the connection broke.
+      if (!connection || !/^(HPE|ERR_HTTP)_/.test(code)) return void socket.destroy()
+      const [failure, id] = [PARSER_FAILURES[code] ?? MALFORMED, randomUUID()]
       if (connection.reject(failure, id)) observer?.onMalformed(failure, id, code, socket)
     })
 
@@ -93,10 +87,9 @@ export function createServer(
     drain: () => connections.drain(),
     /** Stops listening. Resolves when all requests have been served, or were cut off after `timeoutMs`. */
     close: async (timeoutMs: number): Promise<void> => {
-      const closed = once(server.close(), 'close')
       connections.close()
       setTimeout(connections.destroy, timeoutMs).unref()
-      await closed
+      await once(server.close(), 'close')
     },
   }
 }

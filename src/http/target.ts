@@ -4,15 +4,12 @@
  * The path in a request target (RFC 9112 §3.2): of `/users?x` and of `http://host/users?x` it is
  * `/users`. A target without one, such as `*`, is its own path.
  */
-export function rawPath(target: string): string {
-  const origin = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*/i, '')
-  return origin.split('?', 1)[0]!
-}
+export const rawPath = (target: string): string =>
+  target.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1)[0]!
 
 /** The host of an absolute target; it overrules `Host` (RFC 9112 §3.2.2). */
-export function hostOf(target: string): string | undefined {
-  return target.startsWith('/') ? undefined : /^https?:\/\/([^/?]*)/i.exec(target)?.[1]
-}
+export const hostOf = (target: string): string | undefined =>
+  /^https?:\/\/([^/?]*)/i.exec(target)?.[1]
 
 /** The query in a request target, without its question mark; empty if there is none. */
 export const rawQuery = (target: string): string => target.replace(/^[^?]*\??/, '')

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { HostCheck } from '../http/hosts.ts'
 import { LIMITS } from '../http/limits.ts'
 import type { Request } from '../http/request.ts'
-import { createServer, type HttpServer } from '../http/server.ts'
+import { createServer } from '../http/server.ts'
 import { rawPath } from '../http/target.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Readiness } from './readiness.ts'
@@ -13,7 +13,7 @@ export function createOperatorServer(
   readiness: Readiness,
   metrics: Metrics,
   isAllowedHost: HostCheck,
-): HttpServer {
+) {
   async function handle({ method = '', url = '' }: Request, response: ServerResponse) {
     const path = rawPath(url)
     if (!PATHS.includes(path)) return respond(response, 404, NOT_FOUND)

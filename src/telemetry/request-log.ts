@@ -11,8 +11,8 @@ import type { Metrics } from './metrics.ts'
 
 /** Writes to the log and the metrics. */
 export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metrics }) {
-  function onResponse(request: Request, response: ServerResponse): void {
-    const { method = '', startTime } = request
+  function onResponse(request: Request, response: ServerResponse, startTime: number): void {
+    const { method = '' } = request
     const { id, trace_id, user, operation = 'none', refused, cause } = request.log
     const { remoteAddress } = request.socket
     const status = response.headersSent ? response.statusCode : undefined
@@ -29,9 +29,9 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
   }
 
   return {
-    onResponse,
     onRequest(request: Request, response: ServerResponse): void {
-      request.startTime = performance.now()
+      const startTime = performance.now()
+      response.on('close', () => onResponse(request, response, startTime))
       metrics.requestBegun()
       const id = idOf(request) ?? randomUUID()
       request.log['id'] = id
