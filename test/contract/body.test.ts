@@ -4,7 +4,9 @@ import { gzipSync } from 'node:zlib'
 import { operationOf } from '../../src/contract/document.ts'
 import { validator } from '../../src/contract/validate.ts'
 import { failing } from '../support/failing-store.ts'
-import { startService, useService, type Request } from '../support/service.ts'
+import { CHUNKED, CLOSE, postHead } from '../support/requests.ts'
+import { responsesIn, startService, useService, type Request } from '../support/service.ts'
+import { newUser } from '../support/users.ts'
 
 const NOT_COMPRESSED = 'the body must not be compressed'
 const ID = '665f1c2e8b3f4a0012d4c001'
@@ -118,4 +120,13 @@ test.each([100, 1_000_000])('a limit of %d bytes is exact', async (bodyLimit) =>
     expect([await status(bodyLimit), await status(bodyLimit + 1)]).toEqual([201, 413])
   }
   await service.close()
+})
+
+test('a body in chunks of one byte is read whole, also where they split a character', async () => {
+  const name = '\u{1F600}'.repeat(20)
+  const bytes = Buffer.from(JSON.stringify(newUser({ name }))).toString('latin1')
+  const chunks = `${bytes.replaceAll(/[^]/g, '1\r\n$&\r\n')}0\r\n\r\n`
+  const request = Buffer.from(postHead(CHUNKED + CLOSE) + chunks, 'latin1')
+  const [response] = responsesIn(await service().exchange(request))
+  expect([response!.status, JSON.parse(response!.text).name]).toEqual([201, name])
 })

@@ -2,6 +2,7 @@
 import { afterAll, afterEach } from '@jest/globals'
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -128,9 +129,7 @@ export const runToEnd = (program: string, args: string[], options: object = {}):
     ...options,
   })
 
-/** The settings of the image. */
-export const IMAGE = {
-  NODE_OPTIONS: '--max-old-space-size=80 --max-semi-space-size=4',
-  MALLOC_ARENA_MAX: '2',
-  MALLOC_MMAP_THRESHOLD_: '60000',
-}
+const dockerfile = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8')
+const settings = dockerfile.matchAll(/\b(NODE_OPTIONS|MALLOC_\w+)=("?)(.+?)\2(?=\s)/g)
+/** The settings of the image for Node and malloc. */
+export const IMAGE = Object.fromEntries([...settings].map(([, name, , value]) => [name!, value!]))
