@@ -122,11 +122,15 @@ test.each([100, 1_000_000])('a limit of %d bytes is exact', async (bodyLimit) =>
   await service.close()
 })
 
-test('a body in chunks of one byte is read whole, also where they split a character', async () => {
-  const name = '\u{1F600}'.repeat(20)
-  const bytes = Buffer.from(JSON.stringify(newUser({ name }))).toString('latin1')
-  const chunks = `${bytes.replaceAll(/[^]/g, '1\r\n$&\r\n')}0\r\n\r\n`
-  const request = Buffer.from(postHead(CHUNKED + CLOSE) + chunks, 'latin1')
-  const [response] = responsesIn(await service().exchange(request))
-  expect([response!.status, JSON.parse(response!.text).name]).toEqual([201, name])
+test('a body in chunks of one byte is read whole: characters of several bytes, and bytes that are none', async () => {
+  const send = async (bytes: string) => {
+    const chunks = `${bytes.replaceAll(/[^]/g, '1\r\n$&\r\n')}0\r\n\r\n`
+    const request = Buffer.from(postHead(CHUNKED + CLOSE) + chunks, 'latin1')
+    const [response] = responsesIn(await service().exchange(request))
+    return [response!.status, JSON.parse(response!.text)]
+  }
+  const user = newUser({ name: '\u{1F600}'.repeat(20) })
+  const bytes = Buffer.from(JSON.stringify(user)).toString('latin1')
+  expect(await send(bytes)).toEqual([201, { id: ID, ...user }])
+  expect(await send(bytes.replace('"}', '\xff"}'))).toEqual([400, { message: NOT_UTF8 }])
 })
