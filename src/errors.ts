@@ -30,6 +30,7 @@ export function respondToErrors(app: Koa): void {
     if (failure.status >= 500 && !isKnown) app.emit('error', failure, this)
     // The client must not take a part of a response for the whole.
     if (isTooLate) return void (this.res.writableEnded || this.req.socket.resetAndDestroy())
+    this.status = failure.status // also the reason phrase of a status that was set before
     this.res.writeHead(failure.status, failure.headers).end(failure.body)
   }
 }

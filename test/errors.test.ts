@@ -22,7 +22,7 @@ describe('in an app', () => {
     const handle = app.use((ctx) => middleware(ctx, () => client.abort())).callback()
     const { server, close } = createServer((request, response) => void handle(request, response))
     const response = await fetch(`http://127.0.0.1:${await listen(server)}`, client)
-      .then(async (response) => [response.status, await response.text()])
+      .then(async (one) => [one.status, one.statusText, await one.text()])
       .catch(() => 'broken off')
     await close(0)
     return { response, emitted }
@@ -33,10 +33,11 @@ describe('in an app', () => {
   const ANY = [errorWith('EIO'), ...GONE]
   test.each(ANY)('$code is a 500 and emitted once, though it is reported twice', async (error) => {
     const { response, emitted } = await ask((ctx) => {
+      ctx.status = 201
       ctx.onerror(error)
       ctx.onerror(error)
     })
-    expect(response).toEqual([500, '{"message":"internal error"}'])
+    expect(response).toEqual([500, 'Internal Server Error', '{"message":"internal error"}'])
     expect(emitted).toEqual([error])
   })
 
@@ -49,7 +50,7 @@ describe('in an app', () => {
         for (const error of errors) ctx.onerror(error)
         process.nextTick(() => ctx.res.end())
       })
-    expect(await app(GONE)).toEqual({ response: [200, 'begun'], emitted: [] })
+    expect(await app(GONE)).toEqual({ response: [200, 'OK', 'begun'], emitted: [] })
     expect(await app([other])).toEqual({ response: 'broken off', emitted: [other] })
   })
 

@@ -73,18 +73,20 @@ const parseJson = bodyParser({
 
 /** The body of a request, parsed; undefined if it is empty. @throws Failure 400 */
 async function parse(req: Request): Promise<unknown> {
-  const pieces: Buffer[] = []
+  const pieces: Buffer[] = [] // emptied below, because this listener lives as long as the request
   req.on('data', (piece: Buffer) => pieces.push(piece))
   // Not the context of Koa, which lives until the client has read the response.
   const request: { body?: unknown; rawBody?: string } = {}
   try {
     await parseJson({ req, request } as unknown as Koa.Context, async () => {})
   } catch (error) {
+    pieces.length = 0
     throw unreadable(error as Error)
   }
   // koa-bodyparser replaces what is not UTF-8.
-  if (!isUtf8(Buffer.concat(pieces))) throw new Failure(400, 'the body is not valid UTF-8')
-  return pieces.length > 0 ? request.body : undefined
+  const bytes = Buffer.concat(pieces.splice(0))
+  if (!isUtf8(bytes)) throw new Failure(400, 'the body is not valid UTF-8')
+  return bytes.length > 0 ? request.body : undefined
 }
 
 function unreadable(error: Error): Failure {

@@ -177,7 +177,7 @@ export function createConnections(
       if (held.size >= maxHeldConnections) return void socket.destroy()
       held.add(socket) // it stays if its client leaves: only reading would show that
       admit()
-      if (held.size > 0) roomTimer ??= setTimeout(makeRoom)
+      if (held.size > 0) roomTimer ??= setTimeout(makeRoom, 0)
     },
 
     /** Each connection closes after the response to its newest request. */

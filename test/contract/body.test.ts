@@ -1,5 +1,8 @@
 // Request bodies: which are accepted, which are refused and why. A refused one never reaches the store.
 import { describe, expect, test } from '@jest/globals'
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { operationOf } from '../../src/contract/document.ts'
 import { validator } from '../../src/contract/validate.ts'
@@ -129,8 +132,22 @@ test('a body in chunks of one byte is read whole: characters of several bytes, a
     const [response] = responsesIn(await service().exchange(request))
     return [response!.status, JSON.parse(response!.text)]
   }
-  const user = newUser({ name: '\u{1F600}'.repeat(20) })
+  const user = newUser({ name: 'x'.repeat(80), email: '@\u{1F600}'.repeat(5) })
   const bytes = Buffer.from(JSON.stringify(user)).toString('latin1')
   expect(await send(bytes)).toEqual([201, { id: ID, ...user }])
   expect(await send(bytes.replace('"}', '\xff"}'))).toEqual([400, { message: NOT_UTF8 }])
+})
+
+test('while the store works, the bytes of a body are no longer kept', async () => {
+  let count = 0
+  const service = await startService(failing({ create: () => new Promise(() => (count += 1)) }))
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const bytes = () => (collect(), process.memoryUsage().arrayBuffers)
+  const before = bytes()
+  const json = newUser({ name: 'x'.repeat(100_000) })
+  for (let i = 0; i < 10; i += 1) service.send('POST /users', { json }).catch(() => {})
+  while (count < 10) await setImmediate()
+  expect(bytes() - before).toBeLessThan(500_000)
+  await service.close(0)
 })

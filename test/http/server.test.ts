@@ -3,10 +3,20 @@ import { describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { LIMITS } from '../../src/http/limits.ts'
 import type { Request } from '../../src/http/request.ts'
 import { createServer } from '../../src/http/server.ts'
 import type { UserStore } from '../../src/store/user-store.ts'
-import { AUTHORIZATION, CHUNKED, CLOSE, get, post, postHead } from '../support/requests.ts'
+import { says, textFrom } from '../support/clients.ts'
+import {
+  AUTHORIZATION,
+  CHUNKED,
+  CLOSE,
+  get,
+  oneByOne,
+  post,
+  postHead,
+} from '../support/requests.ts'
 import { dial, listen, responsesIn, statusesIn, useService } from '../support/service.ts'
 import { sqlitePlace, useStore } from '../support/stores.ts'
 import { newUser } from '../support/users.ts'
@@ -211,6 +221,21 @@ describe('the log', () => {
     expect(service().lines).toMatchObject([{ status: 400, code: 'HPE_INVALID_METHOD' }])
     expect(text).toContain(`X-Request-Id: ${String(service().lines[0]!['id'])}\r\n`)
   })
+})
+
+test('a body arrives in few pieces, however many chunks it has', async () => {
+  const { server, close } = createServer(
+    (request, response) => {
+      const pieces: unknown[] = []
+      request.on('data', (piece) => pieces.push(piece))
+      request.on('end', () => response.end(String(pieces.length)))
+    },
+    { bodyLimit: 1_000 },
+  )
+  const chunks = oneByOne('x'.repeat(1_000)).replace('\r\n', `\r\n${CLOSE}`)
+  const text = await textFrom(says(chunks), await listen(server))
+  expect(Number(text.split('\r\n\r\n')[1])).toBeLessThanOrEqual(LIMITS.maxPieces)
+  await close(0)
 })
 
 test('the body of a client that has left is dropped, even if nobody has read it', async () => {
