@@ -1,4 +1,5 @@
 // What can go wrong with users, and the one place that turns any error into a response.
+import { STATUS_CODES } from 'node:http'
 import type Koa from 'koa'
 import { CHALLENGE, Failure } from './http/failure.ts'
 import { isMalformed } from './preconditions.ts'
@@ -30,8 +31,8 @@ export function respondToErrors(app: Koa): void {
     if (failure.status >= 500 && !isKnown) app.emit('error', failure, this)
     // The client must not take a part of a response for the whole.
     if (isTooLate) return void (this.res.writableEnded || this.req.socket.resetAndDestroy())
-    this.status = failure.status // also the reason phrase of a status that was set before
-    this.res.writeHead(failure.status, failure.headers).end(failure.body)
+    const { status, headers, body } = failure
+    this.res.writeHead(status, STATUS_CODES[status], headers).end(body) // Koa may have set the reason of another status
   }
 }
 
