@@ -5,7 +5,7 @@
  * `/users`. A target without one, such as `*`, is its own path.
  */
 export const rawPath = (target: string): string =>
-  target.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1)[0]!
+  (target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*/i, '')).split('?', 1)[0]!
 
 /** The host of an absolute target; it overrules `Host` (RFC 9112 §3.2.2). */
 export const hostOf = (target: string): string | undefined =>
