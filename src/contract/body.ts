@@ -83,8 +83,8 @@ async function parse(req: Request): Promise<unknown> {
     pieces.length = 0
     throw unreadable(error as Error)
   }
-  // koa-bodyparser replaces what is not UTF-8.
   const bytes = pieces.length === 1 ? pieces.pop()! : Buffer.concat(pieces.splice(0))
+  // koa-bodyparser replaces what is not UTF-8.
   if (!isUtf8(bytes)) throw new Failure(400, 'the body is not valid UTF-8')
   return bytes.length > 0 ? request.body : undefined
 }

@@ -14,7 +14,7 @@ export const LIMITS = {
   maxOperatorConnections: 100, // to the port for operators
   maxHeaders: 100, // in a request; Node keeps each as objects, which take more memory than its text
   maxChunks: 1_000, // of a body; each takes more time than many of its bytes
-  maxPieces: 64, // of a body in memory; each takes some 300 bytes besides its own, and to merge them copies the body
+  maxPieces: 64, // of a body in memory; each takes 300 bytes more than its content, and a merge copies the body
   maxWaitingRequests: 10, // on one connection, after the one that is being served
   maxStarts: 64, // of requests in one turn of the event loop; each may have a user of 100 KB twice in V8's heap
   largeBody: 4 * 1024, // a larger body is parsed and stored with few others: as text it takes several times its size

@@ -18,6 +18,6 @@ export const CHUNKED = 'Transfer-Encoding: chunked\r\n'
 export const loginWith = (body: string, headers = '') =>
   `${login(`${headers}Content-Length: ${Buffer.byteLength(body)}\r\n`)}${body}`
 
-/** As chunks of one byte. */
-export const oneByOne = (body: string) =>
-  `${login(CHUNKED)}${body.replaceAll(/[^]/g, '1\r\n$&\r\n')}0\r\n\r\n`
+/** A body as chunks of one byte. */
+export const chunksOf = (body: string) => `${body.replaceAll(/[^]/g, '1\r\n$&\r\n')}0\r\n\r\n`
+export const oneByOne = (body: string) => login(CHUNKED) + chunksOf(body)
