@@ -47,7 +47,11 @@ test('npm run dev follows the page, TypeScript and the contract with its types, 
   let printed = ''
   dev.stdout.on('data', (text: Buffer) => (printed += text))
   const prints = async (text: string) => {
-    while (!printed.includes(text)) await sleep(50)
+    const signal = AbortSignal.timeout(60_000)
+    while (!printed.includes(text))
+      await sleep(50, null, { signal }).catch(() => {
+        throw new Error(`no "${text}" in: ${printed}`)
+      })
   }
   try {
     await prints('try it at')
@@ -63,7 +67,7 @@ test('npm run dev follows the page, TypeScript and the contract with its types, 
       await prints(output)
     }
     dev.kill('SIGTERM')
-    await once(dev, 'close')
+    await once(dev, 'close', { signal: AbortSignal.timeout(60_000) })
     expect(spawnSync('kill', ['-0', '--', `-${dev.pid}`]).status).toBe(1) // its group is empty
   } finally {
     spawnSync('kill', ['-9', '--', `-${dev.pid}`])
