@@ -28,7 +28,7 @@ const inMb = (bytes: number) => `${Math.ceil(bytes / 1e6).toLocaleString('en')} 
 await program(USAGE, {}, async (_, [path, ...more]) => {
   if (!path || more.length > 0) throw new UsageError('give one FILE')
   const target = fileAt(path)
-  const { DATA_DIR, MONGODB_URI } = loadConfig(false)
+  const { DATA_DIR, MONGODB_URI } = loadConfig(false, warn)
   if (MONGODB_URI) throw new Error('the users are in MongoDB: use mongodump or export-users')
   const database = databaseIn(DATA_DIR)
   if (!existsSync(database)) throw new Error(`there are no users in ${DATA_DIR}: check DATA_DIR`)

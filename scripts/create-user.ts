@@ -23,7 +23,7 @@ const OPTIONS = { name: { type: 'string' }, email: { type: 'string' } } as const
 await program(USAGE, OPTIONS, async ({ name = '', email }, [extra]) => {
   if (extra !== undefined) throw new UsageError(`${extra} is not an option; put a name in quotes`)
   if (!email) throw new UsageError('give an email: a user without one cannot log in')
-  const config = loadConfig(false)
+  const config = loadConfig(false, warn)
   const store = await openStore(config)
   const user = await store.create(newUser({ name, email }))
   await store.close()

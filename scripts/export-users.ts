@@ -27,7 +27,7 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   if (path === undefined || more.length > 0) throw new UsageError('give one FILE')
   const file = fileAt(path)
   const format = formatOf(file, options.format ?? (file === '-' ? 'ndjson' : undefined))
-  const store = await openExisting(loadConfig(false))
+  const store = await openExisting(loadConfig(false, warn))
   if (!store) throw new Error('there are no users: check MONGODB_URI or DATA_DIR')
   const output = openOutput(file, options.force ?? false)
   let users = 0

@@ -64,7 +64,7 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   const signal = stopSignal()
   addAbortSignal(signal, input.bytes)
   const open = options['dry-run'] ? openDryRun : openStore
-  const store = await open(loadConfig(false))
+  const store = await open(loadConfig(false, warn))
   const report = openReport(reportFile, input.defaultReport, input.stat)
 
   const tally: Tally = { created: 0, updated: 0, duplicate: 0, refused: 0, lastLine: '' }

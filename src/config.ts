@@ -18,11 +18,14 @@ export class InvalidConfig extends Error {}
 /**
  * Adds the variables of `.env` in the current folder to the environment, which wins, and reads the configuration.
  *
+ * @param warn is called with each of its warnings
  * @throws InvalidConfig
  */
-export function loadConfig(needsSecret?: boolean): Config {
+export function loadConfig(needsSecret?: boolean, warn?: (text: string) => void): Config {
   for (const [name, value] of Object.entries(readEnvFile())) process.env[name] ??= value
-  return readConfig(process.env, needsSecret)
+  const config = readConfig(process.env, needsSecret)
+  for (const warning of config.warnings) warn?.(warning)
+  return config
 }
 
 /** Unlike `dotenv.config`, refuses a file that cannot be read, and lines that it would ignore or cut. */

@@ -39,8 +39,7 @@ export async function run(config: Config): Promise<void> {
   if (!config.MONGODB_URI && statSync(config.DATA_DIR).mode & 0o002)
     log.warn(`every user can write to ${config.DATA_DIR} (DATA_DIR): use chmod o-w`)
   const service = createPublicServer(config, store, { log, metrics, readiness })
-  const hint = config.PORT === config.OPS_PORT ? ', because OPS_PORT is the same port' : ''
-  await listen(service.server, config.HOST, config.PORT, `HOST and PORT${hint}`)
+  await listen(service.server, config.HOST, config.PORT, 'HOST and PORT', config.OPS_PORT)
   const isEmpty = await readiness.check(store)
 
   const url = urlOf(service.server)
@@ -82,11 +81,20 @@ function createPublicServer(config: Config, store: UserStore, observers: Observe
 }
 
 /** @param variables the names of those that set `host` and `port` */
-async function listen(server: Server, host: string, port: number, variables: string) {
+async function listen(
+  server: Server,
+  host: string,
+  port: number,
+  variables: string,
+  opsPort?: number,
+) {
   try {
     await once(server.listen({ port, host, backlog: BACKLOG }), 'listening')
   } catch (error) {
-    throw new Error(`cannot listen on ${variables}: ${(error as Error).message}`, { cause: error })
+    const { code, message } = error as NodeJS.ErrnoException
+    const isOurs = code === 'EADDRINUSE' && port === opsPort
+    const reason = isOurs ? 'OPS_PORT is the same port' : message
+    throw new Error(`cannot listen on ${variables}: ${reason}`, { cause: error })
   }
 }
 

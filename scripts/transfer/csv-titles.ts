@@ -18,7 +18,7 @@ const TITLES = {
 /** The columns that together are the name when no column has the full name, in this order. */
 const NAME_PARTS = {
   'last name, before the first': '姓, 名字, 苗字',
-  'first name': 'first name, given name, forename, first, Vorname, prénom, nombre, 名',
+  'first name': 'first name, given name, forename, first, Vorname, prénom, nombre, 名, 名前',
   'middle name': 'middle name, additional name, zweiter Vorname, deuxième prénom, segundo nombre',
   'last name':
     'last name, family name, surname, last, Nachname, Familienname, Zuname, Name (beside Vorname), ' +
@@ -85,11 +85,12 @@ function knownIndexes(variants: string[][], field: Field): number[] {
   const fullName = bestIndex(variants, TITLES[field])
   if (field !== 'name') return fullName
   const parts = Object.values(NAME_PARTS).map((titles) => bestIndex(variants, titles))
+  const [family, first, ...rest] = parts
   const stems = variants[1]!
-  if (fullName.length === 0) return parts.flat()
+  if (fullName.length === 0 || (family!.length > 0 && first![0] === fullName[0]))
+    return parts.flat()
   if (stems[fullName[0]!] !== 'name') return fullName
   if (stems.includes('vorname')) return parts.flat()
-  const [, first, ...rest] = parts
   return first!.length > 0 ? fullName : [...new Set([fullName, ...rest].flat())] // `Name;Surname`
 }
 

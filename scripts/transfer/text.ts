@@ -67,9 +67,11 @@ async function* decode(bytes: AsyncIterable<Buffer>, encoding: string): AsyncGen
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error
     yield /^(?:[^\uFFFD]*[\r\n])?/.exec(text)![0] // the lines before the one that is not valid
-    // Five bytes have no character in windows-1252. Most texts in Shift_JIS have some of them.
-    const isOther = encoding !== 'utf-8' || /[\x81\x8d\x8f\x90\x9d]/.test(chunk.toString('latin1'))
+    const isOther = encoding !== 'utf-8' || NOT_WINDOWS_1252.test(chunk.toString('latin1'))
     const advice = isOther ? 'see --encoding' : 'perhaps --encoding windows-1252'
     throw new Error(`this is not valid ${encoding} text: ${advice}`, { cause: error })
   }
 }
+
+/** Bytes without a character in windows-1252, or with one that no name has, such as † or ‰. Shift_JIS uses them often. */
+const NOT_WINDOWS_1252 = /[\x81\x83\x86-\x89\x8b\x8d\x8f\x90\x95\x98\x99\x9b\x9d]/

@@ -55,7 +55,7 @@ type Result = { data?: string; error?: { message: string }; response: Response }
  * A client with one method per HTTP method, typed by the contract:
  * `const { data, error } = await client.GET('/users/{id}', { params: { path: { id } } })`.
  * A call resolves to `error`, `{ message }`, when the response is not a 2xx or not JSON, and rejects when there
- * is no response. Only a 204, and a 2xx to HEAD, have neither `data` nor `error`.
+ * is no response. Only a 204 to PUT or DELETE, and a 2xx to HEAD, have neither `data` nor `error`.
  *
  * With an `email`, a call that gets 401 logs in again and is sent again, once. Calls that do this at the
  * same time share one log-in, which the `signal` of a call does not abort. If the log-in fails, its
@@ -109,7 +109,8 @@ export function createUsersClient(options: UsersClientOptions): UsersClient {
       const message = sent || response.statusText || `HTTP ${response.status}`
       return { error: { message }, response }
     }
-    if (response.status === 204 || /head/i.test(method) || !isJson) return { data, response }
+    const isEmpty = response.status === 204 ? /put|delete|head/i : /head/i
+    if (isEmpty.test(method) || !isJson) return { data, response }
     const json: unknown = await new Response(data).json().catch(() => undefined)
     return json ? { data: json, response } : { error: NOT_OURS, response }
   }

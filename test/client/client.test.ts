@@ -269,6 +269,7 @@ describe('when something other than the service responds', () => {
     ['500 Error\nContent-Type: text/plain\nContent-Length: 0', 'Error', ''], // as Vite does
     ['502 ', 'HTTP 502', ' <h1>'],
     ['200 OK', NOT_OURS, ' <h1> null'],
+    ['204 No Content', NOT_OURS, ''],
   ])('the code of both READMEs throws its error: %j', async (head, message, bodies) => {
     for (const body of bodies.split(' '))
       for (const as of [{ email }, { email: undefined, token: 'x' }])

@@ -93,13 +93,28 @@ test.each([
   expect(stderr).toMatch(message)
 })
 
-const COMMANDS = ['import-users --format csv -', 'export-users -', 'backup copy.db']
-test.each(COMMANDS)('%s reads .env in the current folder', async (command) => {
-  file('.env', 'STOP_DELAY=soon')
+const COMMANDS = [
+  'create-user --email a@x',
+  'import-users --format csv -',
+  'export-users -',
+  'backup copy.db',
+]
+describe.each(COMMANDS)('%s', (command) => {
   const [script, ...args] = command.split(' ')
-  const program = run(`scripts/${script}`, at(sqlitePlace), {}, args, folder())
-  const stderr = expect.stringMatching(/^STOP_DELAY must be a duration .*, not "soon"\n$/)
-  expect([await program.ended, program.output.stderr]).toEqual([1, stderr])
+  test.each([
+    [
+      'reads .env in the current folder',
+      /^STOP_DELAY must be a duration .*, not "soon"\n$/,
+      'STOP_DELAY=soon',
+    ],
+    ['names a variable that looks misspelled', /^MONGODB_URL .* MONGODB_URI\?\n/, 'MONGODB_URL=x'],
+  ])('%s', async (_, stderr, line) => {
+    file('.env', line)
+    const program = run(`scripts/${script}`, at(sqlitePlace), {}, args, folder())
+    program.process.stdin!.end()
+    await program.ended
+    expect(program.output.stderr).toMatch(stderr)
+  })
 })
 
 test.each([

@@ -101,6 +101,8 @@ test.each([
   'Prénom(s);Nom(s);Mél\nAda;Lovelace;a@x\n',
   'Nombres;Apellidos;Email\nAda;Lovelace;a@x\n',
   '名,姓,メールアドレス\nLovelace,Ada,a@x\n',
+  '苗字,名前,メール\nAda,Lovelace,a@x\n',
+  '名前,メール\nAda Lovelace,a@x\n',
   'フリガナ\tお名前\tﾒｰﾙｱﾄﾞﾚｽ\nx\tAda Lovelace\ta@x\n',
 ])('titles are known: %j', async (file) => {
   expect(shown(await readAnyhow(readCsv, file))).toEqual(['2 Ada Lovelace <a@x>'])
