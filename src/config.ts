@@ -86,10 +86,14 @@ export function readConfig(environment: NodeJS.ProcessEnv, needsSecret = true) {
   }
 }
 
-/** Other programs have variables, too: a misspelled name has one wrong letter, or two if it is long, never the first. */
+/**
+ * Other programs have variables, too: a misspelled name is in small letters, or has one wrong letter, two if it is
+ * long, but never the first.
+ */
 function misspellingIn(name: string): string | [] {
-  const meant = closestMatch(name, NAMES, { maxDistance: name.length < 9 ? 1 : 2 })
-  if (!meant || meant === name || meant[0] !== name[0]) return []
+  const upper = name.toUpperCase()
+  const meant = closestMatch(upper, NAMES, { maxDistance: name.length < 9 ? 1 : 2 })
+  if (!meant || meant === name || meant[0] !== upper[0]) return []
   return `${name} is not a variable of the service: is it meant to be ${meant}?`
 }
 

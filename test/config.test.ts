@@ -68,7 +68,8 @@ test.each([
 })
 
 test('a name that is probably misspelled is named; the variables of other programs are not', () => {
-  const misspelled = ['ALOWED_HOSTS', 'MAX_CONECTIONS', 'MONGO_URI', 'SIGNING_SECRETS_FILES']
+  const misspelled =
+    'ALOWED_HOSTS MAX_CONECTIONS MONGO_URI SIGNING_SECRETS_FILES port allowed_hosts'.split(' ')
   const others =
     'DOCKER_HOST HOME HOSTNAME NODE_ENV PATH USERS_SERVICE_PORT npm_config_host DOCS_PORT VHOST POST'
   const names = [...misspelled, ...others.split(' '), ...Object.keys(VARIABLES)]
