@@ -18,7 +18,7 @@ export class InvalidConfig extends Error {}
 /**
  * Adds the variables of `.env` in the current folder to the environment, which wins, and reads the configuration.
  *
- * @param warn is called with each of its warnings
+ * @param warn is called with each warning of the configuration
  * @throws InvalidConfig
  */
 export function loadConfig(needsSecret?: boolean, warn?: (text: string) => void): Config {
@@ -87,8 +87,8 @@ export function readConfig(environment: NodeJS.ProcessEnv, needsSecret = true) {
 }
 
 /**
- * Other programs have variables, too: a misspelled name is in small letters, or has one wrong letter, two if it is
- * long, but never the first.
+ * Other programs have variables, too, so a name counts as misspelled only if its first letter is right and at most one
+ * letter is wrong or missing, or two in a long name. A name in small letters counts, too.
  */
 function misspellingIn(name: string): string | [] {
   const upper = name.toUpperCase()

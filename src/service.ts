@@ -80,7 +80,10 @@ function createPublicServer(config: Config, store: UserStore, observers: Observe
   })
 }
 
-/** @param variables the names of those that set `host` and `port` */
+/**
+ * @param variables the names of those that set `host` and `port`
+ * @param opsPort the port on which this process already listens, if it does
+ */
 async function listen(
   server: Server,
   host: string,

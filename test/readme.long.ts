@@ -47,11 +47,11 @@ test('npm run dev follows the page, TypeScript and the contract with its types, 
   let printed = ''
   dev.stdout.on('data', (text: Buffer) => (printed += text))
   const prints = async (text: string) => {
-    const signal = AbortSignal.timeout(60_000)
-    while (!printed.includes(text))
-      await sleep(50, null, { signal }).catch(() => {
-        throw new Error(`no "${text}" in: ${printed}`)
-      })
+    const deadline = Date.now() + 60_000
+    while (!printed.includes(text)) {
+      if (Date.now() > deadline) throw new Error(`no "${text}" in: ${printed}`)
+      await sleep(50)
+    }
   }
   try {
     await prints('try it at')

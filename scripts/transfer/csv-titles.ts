@@ -87,8 +87,8 @@ function knownIndexes(variants: string[][], field: Field): number[] {
   const parts = Object.values(NAME_PARTS).map((titles) => bestIndex(variants, titles))
   const [family, first, ...rest] = parts
   const stems = variants[1]!
-  if (fullName.length === 0 || (family!.length > 0 && first![0] === fullName[0]))
-    return parts.flat()
+  const isFirstName = family!.length > 0 && first![0] === fullName[0] // `苗字,名前`
+  if (fullName.length === 0 || isFirstName) return parts.flat()
   if (stems[fullName[0]!] !== 'name') return fullName
   if (stems.includes('vorname')) return parts.flat()
   return first!.length > 0 ? fullName : [...new Set([fullName, ...rest].flat())] // `Name;Surname`

@@ -109,8 +109,8 @@ export function createUsersClient(options: UsersClientOptions): UsersClient {
       const message = sent || response.statusText || `HTTP ${response.status}`
       return { error: { message }, response }
     }
-    const isEmpty = response.status === 204 ? /put|delete|head/i : /head/i
-    if (isEmpty.test(method) || !isJson) return { data, response }
+    const isChanged = response.status === 204 && /put|delete/i.test(method)
+    if (isChanged || /head/i.test(method) || !isJson) return { data, response }
     const json: unknown = await new Response(data).json().catch(() => undefined)
     return json ? { data: json, response } : { error: NOT_OURS, response }
   }

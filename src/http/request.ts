@@ -24,8 +24,8 @@ export class Request extends IncomingMessage {
 
   /**
    * Called by Node's parser with each part of the body, and with null at its end. The stream gets the body in few
-   * pieces: as a chunk of its own, each byte could take hundreds of bytes of memory. Most bodies are not copied here: the
-   * parts would stay in memory until the next garbage collection.
+   * pieces: as a chunk of its own, each byte could take hundreds of bytes of memory. A body of few parts is not copied:
+   * its parts would stay in memory, beside the copy, until the next garbage collection.
    *
    * @returns whether to read on
    */

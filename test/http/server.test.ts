@@ -11,9 +11,9 @@ import { says, textFrom } from '../support/clients.ts'
 import {
   AUTHORIZATION,
   CHUNKED,
+  chunksOf,
   CLOSE,
   get,
-  oneByOne,
   post,
   postHead,
 } from '../support/requests.ts'
@@ -232,8 +232,8 @@ test('a body arrives in few pieces, however many chunks it has', async () => {
     },
     { bodyLimit: 1_000 },
   )
-  const chunks = oneByOne('x'.repeat(1_000)).replace('\r\n', `\r\n${CLOSE}`)
-  const text = await textFrom(says(chunks), await listen(server))
+  const request = postHead(CHUNKED + CLOSE) + chunksOf('x'.repeat(1_000))
+  const text = await textFrom(says(request), await listen(server))
   expect(Number(text.split('\r\n\r\n')[1])).toBeLessThanOrEqual(LIMITS.maxPieces)
   await close(0)
 })

@@ -99,22 +99,23 @@ const COMMANDS = [
   'export-users -',
   'backup copy.db',
 ]
-describe.each(COMMANDS)('%s', (command) => {
+/** Runs a command with this line in `.env`, in the current folder. */
+async function withEnv(line: string, command: string) {
+  file('.env', line)
   const [script, ...args] = command.split(' ')
-  test.each([
-    [
-      'reads .env in the current folder',
-      /^STOP_DELAY must be a duration .*, not "soon"\n$/,
-      'STOP_DELAY=soon',
-    ],
-    ['names a variable that looks misspelled', /^MONGODB_URL .* MONGODB_URI\?\n/, 'MONGODB_URL=x'],
-  ])('%s', async (_, stderr, line) => {
-    file('.env', line)
-    const program = run(`scripts/${script}`, at(sqlitePlace), {}, args, folder())
-    program.process.stdin!.end()
-    await program.ended
-    expect(program.output.stderr).toMatch(stderr)
-  })
+  const program = run(`scripts/${script}`, at(sqlitePlace), {}, args, folder())
+  program.process.stdin!.end()
+  return { code: await program.ended, stderr: program.output.stderr }
+}
+
+test.each(COMMANDS)('%s reads .env in the current folder', async (command) => {
+  const stderr = expect.stringMatching(/^STOP_DELAY must be a duration .*, not "soon"\n$/)
+  expect(await withEnv('STOP_DELAY=soon', command)).toEqual({ code: 1, stderr })
+})
+
+test.each(COMMANDS)('%s names a variable that looks misspelled', async (command) => {
+  const { stderr } = await withEnv('MONGODB_URL=x', command)
+  expect(stderr).toMatch(/^MONGODB_URL .* MONGODB_URI\?\n/)
 })
 
 test.each([

@@ -20,4 +20,6 @@ export const loginWith = (body: string, headers = '') =>
 
 /** A body as chunks of one byte. */
 export const chunksOf = (body: string) => `${body.replaceAll(/[^]/g, '1\r\n$&\r\n')}0\r\n\r\n`
+
+/** A log-in with such a body. */
 export const oneByOne = (body: string) => login(CHUNKED) + chunksOf(body)
