@@ -158,14 +158,11 @@ const secrets = list(`secrets of ${LONG_ENOUGH}`, isLongEnough)
 const HOST = /^([\w.-]+|\[[\da-f:.]+\])$/i
 const hosts = list('host names without ports', (name) => HOST.test(name))
 
-const MONGODB_URI = /^mongodb(\+srv)?:\/\/./
-/** A user name and a password, hosts, a database and options. A `@` or `/` in a password would make a part of it a host. */
-const ESCAPED_URI = /^[^:]*:\/\/([^@/?#]*@)?[^@/?#]+(\/[^@/?#]*)?(\?[^@#]*)?$/
-const mongodbUri = makeValidator((uri) => {
-  if (!MONGODB_URI.test(uri)) throw new Error('must start with mongodb:// or mongodb+srv://')
-  if (!ESCAPED_URI.test(uri)) throw new Error(`must ${PERCENT_ENCODE}`)
-  return uri
-})
+/** Credentials, hosts, a database and options. A `@` or `/` in a password would make a part of the password a host. */
+const MONGODB_URI = /^mongodb(\+srv)?:\/\/([^@/?#]*@)?[^@/?#]+(\/[^@/?#]*)?(\?[^@#]*)?$/
+const MONGODB_URI_RULE =
+  'start with mongodb:// or mongodb+srv://; percent-encode @ (%40), / (%2F), ? (%3F) and # (%23) in a password'
+const mongodbUri = text(MONGODB_URI_RULE, (uri) => MONGODB_URI.test(uri))
 
 const isHttpUrl = (url: string) => /^https?:/.test(url) && URL.canParse(url)
 const httpUrl = text('be an http:// or https:// URL', isHttpUrl)
@@ -174,9 +171,6 @@ const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const level = text(`be one of ${LEVELS.join(', ')}`, (name) => LEVELS.includes(name))
 
 const flag = text('be true or false', (value) => value === 'true' || value === 'false')
-
-const PERCENT_ENCODE =
-  'percent-encode @ (%40), / (%2F), ? (%3F) and # (%23) in the user name and the password'
 
 const SECRET_MISSING =
   'SIGNING_SECRET must be set with MONGODB_URI; make one with: openssl rand -hex 32'

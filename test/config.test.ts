@@ -77,8 +77,8 @@ test('a name that is probably misspelled is named; the variables of other progra
   expect(warnings.map((warning) => warning.split(' ')[0])).toEqual(misspelled)
 })
 
-const PERCENT_ENCODE =
-  'must percent-encode @ (%40), / (%2F), ? (%3F) and # (%23) in the user name and the password'
+const URI_RULE =
+  'must start with mongodb:// or mongodb+srv://; percent-encode @ (%40), / (%2F), ? (%3F) and # (%23) in a password'
 
 test.each([
   ['PORT', '65536', 'must be between 0 and 65535'],
@@ -94,7 +94,7 @@ test.each([
   ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'localhost:4318', 'must be an http:// or https:// URL'],
   ['DOCS', 'maybe', 'must be true or false'],
-  ['MONGODB_URI', 'localhost', 'must start with mongodb:// or mongodb+srv://'],
+  ['MONGODB_URI', 'localhost', URI_RULE],
   ...[
     'u:pa@ss@h',
     'u:pa/ss@h',
@@ -103,7 +103,7 @@ test.each([
     'u:pa@ss/w#rd@h/db',
     'u@x:p@h',
     'h/a#b',
-  ].map((rest) => ['MONGODB_URI', `mongodb://${rest}`, PERCENT_ENCODE] as const),
+  ].map((rest) => ['MONGODB_URI', `mongodb://${rest}`, URI_RULE] as const),
   ['SIGNING_SECRET', 'x'.repeat(31), 'must have at least 32 bytes (RFC 7518 §3.2)'],
   ['SIGNING_SECRETS', `${SECRET},short`, LIST],
   ['SIGNING_SECRETS', `${SECRET},`, LIST],

@@ -13,26 +13,32 @@ export type UserDocument = { [field in Exclude<keyof User, 'id'>]?: unknown } & 
 
 export type Users = Collection<UserDocument>
 
-/** A document has an `_id` that is not an ObjectId, so that the service can neither name it nor list it in order. */
-export class UnsupportedId extends Error {
-  override name = 'UnsupportedId'
-
-  constructor(id: unknown) {
-    const type = id?.constructor?.name ?? 'null'
-    super(
-      `a document in the collection ${USERS} has an _id of type ${type}, and the service has only users whose _id ` +
-        'is an ObjectId: replace such documents, or name another database in MONGODB_URI',
-    )
-  }
-}
-
 /** @throws UnsupportedId, or the driver's error */
 export async function checkIds(users: Users): Promise<void> {
   // Reads the index of `_id` on both sides of all ObjectIds; `$not: { $type }` would read the whole collection.
   const isOther = { $not: { $gte: new ObjectId('0'.repeat(24)) } }
   const found = await users.findOne({ _id: isOther }, { projection: { _id: 1 } })
-  if (found && !(found._id instanceof ObjectId)) throw new UnsupportedId(found._id)
+  if (found) toId(found._id)
 }
+
+/** The id of a user, from an `_id`. @throws UnsupportedId */
+export function toId(_id: unknown): string {
+  if (_id instanceof ObjectId) return _id.toHexString()
+  throw new UnsupportedId(_id)
+}
+
+/** A document has an `_id` that is not an ObjectId, so that the service can neither name it nor list it in order. */
+class UnsupportedId extends Error {
+  override name = 'UnsupportedId'
+
+  constructor(_id: unknown) {
+    const type = _id?.constructor.name ?? 'null'
+    super(`a document in the collection ${USERS} has an _id of type ${type}. ${ONLY_OBJECT_IDS}`)
+  }
+}
+
+const ONLY_OBJECT_IDS =
+  'The service has only users whose _id is an ObjectId: replace such documents, or use another database'
 
 /** Makes a unique index on email, unless there is one. @throws the driver's error, or one that says which users have the same email */
 export async function ensureUniqueEmail(users: Users): Promise<void> {

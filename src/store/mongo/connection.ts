@@ -1,12 +1,6 @@
 // A connection to MongoDB: makes calls of the driver within a time limit, translates their errors, and replaces
 // a client that is stuck.
-import {
-  MongoClient,
-  MongoNetworkError,
-  MongoServerSelectionError,
-  ReadPreference,
-  type ConnectionClosedEvent,
-} from 'mongodb'
+import { MongoClient, MongoNetworkError, MongoServerSelectionError, ReadPreference } from 'mongodb'
 import { StoreFailure } from '../user-store.ts'
 import { checkIds, ensureUniqueEmail, USERS, type UserDocument, type Users } from './collection.ts'
 import { kindOf, TimeoutError } from './failure-kinds.ts'
@@ -71,12 +65,10 @@ const isStuck = (error: unknown, isPrepared: boolean): boolean =>
 function connect(uri: string) {
   const connection = { ...createClient(uri), isChecked: false, closeReason: undefined as unknown }
   // A server that comes back may be empty. The driver's monitor notices an outage only if it streams.
-  connection.client.on('connectionPoolCleared', () => {
-    connection.isChecked = false
-  })
-  connection.client.on('connectionClosed', ({ reason }: ConnectionClosedEvent) => {
+  const onDisconnect = ({ reason }: { reason?: string }) => {
     if (reason !== 'idle') connection.isChecked = false
-  })
+  }
+  connection.client.on('connectionClosed', onDisconnect).on('connectionPoolCleared', onDisconnect)
   return connection
 }
 

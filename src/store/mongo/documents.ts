@@ -1,26 +1,12 @@
 // Users as documents of MongoDB: many are looked up or inserted with one command, and each inserted one has
 // its own outcome.
-import {
-  BSON,
-  type Long,
-  MongoBulkWriteError,
-  MongoServerError,
-  ObjectId,
-  type Filter,
-  type IndexDescriptionInfo,
-} from 'mongodb'
+import { BSON, MongoBulkWriteError, MongoServerError, ObjectId, type Long } from 'mongodb'
 import { newUserId } from '../user-id.ts'
 import { EmailTaken, StoreFailure, type User, type UserToImport } from '../user-store.ts'
-import {
-  isOnEmail,
-  uniqueIndexes,
-  UnsupportedId,
-  type UserDocument,
-  type Users,
-} from './collection.ts'
+import { isOnEmail, toId, uniqueIndexes, type Users } from './collection.ts'
 import { kindOf } from './failure-kinds.ts'
 
-function toDocument({ id, email, ...fields }: User): UserDocument {
+const toDocument = ({ id, email, ...fields }: User) => {
   return { _id: toObjectId(id), ...fields, ...(email !== '' && { email }) }
 }
 
@@ -31,8 +17,7 @@ function toDocument({ id, email, ...fields }: User): UserDocument {
  */
 export function toUser(document: Buffer): User {
   const { _id, name, email } = BSON.deserialize(document, READ_OPTIONS)
-  if (!(_id instanceof ObjectId)) throw new UnsupportedId(_id)
-  return { id: _id.toHexString(), name: toText(name), email: toText(email) }
+  return { id: toId(_id), name: toText(name), email: toText(email) }
 }
 
 /** Without `promoteLongs: false`, a large integer would be read as another one. */
@@ -48,17 +33,13 @@ function toText(value: unknown): string {
 
 export const toObjectId = (id: string): ObjectId => ObjectId.createFromHexString(id)
 
-/** Matches the user with this id, while it has this name if one is given. @returns undefined if it has not */
-export async function match(
-  users: Users,
-  id: string,
-  ifName?: string,
-): Promise<Filter<UserDocument> | undefined> {
+/** Matches the user with this id, and while it reads as this name if one is given. @throws the driver's error */
+export async function match(users: Users, id: string, ifName?: string) {
   const _id = toObjectId(id)
   if (ifName === undefined) return { _id }
   const found = await users.findOne({ _id }, { projection: { name: 1 }, promoteLongs: false })
-  if (!found || toText(found.name) !== ifName) return undefined
-  return { _id, name: { $eq: found.name ?? null } } // as it is stored: it may not be a text
+  const names = [found?.name ?? null].filter((name) => toText(name) === ifName)
+  return { _id, name: { $in: names } } // as it is stored, perhaps not as text
 }
 
 /** The users whose `field` is one of `values`, by its value. @throws the driver's error */
@@ -76,31 +57,25 @@ export async function findUsers(users: Users, field: 'id' | 'email', values: str
  * @throws the driver's error when it is not known which of them were inserted
  */
 export async function insertEach(users: Users, newUsers: User[]) {
-  const { refusals, error } = await insert(users, newUsers)
-  const conflicts = await findConflicts(users, newUsers, refusals)
+  const refusals = await insert(users, newUsers)
   return newUsers.map(({ email }, i) => {
-    if (!refusals.has(i)) return undefined
-    const conflict = conflicts.get(i)
-    if (conflict?.isEmail) return new EmailTaken(email, { cause: error })
-    const cause = conflict ? otherIndex(conflict, error) : error
-    return new StoreFailure(cause, undefined, kindOf(cause))
+    const refusal = refusals.get(i)
+    if (refusal instanceof Error) return new StoreFailure(refusal, undefined, kindOf(refusal))
+    return refusal && new EmailTaken(email)
   })
 }
 
-/** Implements `UserStore.createMany`. @throws the driver's error, or that of another index than the email's */
+/** Implements `UserStore.createMany`. @throws the driver's error, or one that names another index than the email's */
 export async function createMany(users: Users, toImport: UserToImport[], update: boolean) {
   if (toImport.length === 0) return [] // the driver would throw
   const newUsers = toImport.map((user) => ({ ...user, id: user.id ?? newUserId() }))
-  const { refusals, error } = await insert(users, newUsers)
-  const conflicts = await findConflicts(users, newUsers, refusals)
-  if (conflicts.size < refusals.size) throw error
+  const refusals = await insert(users, newUsers)
   const results = newUsers.map(({ name }, i) => {
-    const conflict = conflicts.get(i)
-    if (!conflict) return 'created'
-    const { owner, isId, isEmail } = conflict
-    if (!owner && isId) return 'id taken'
-    if (!isEmail) throw otherIndex(conflict, error)
-    if (!update || !owner || owner.name === name) return 'email taken'
+    const refusal = refusals.get(i)
+    if (!refusal) return 'created'
+    if (refusal instanceof Error) throw refusal
+    const { result, owner } = refusal
+    if (!update || !owner || owner.name === name) return result
     owner.name = name
     return 'updated'
   })
@@ -111,85 +86,76 @@ export async function createMany(users: Users, toImport: UserToImport[], update:
   return results
 }
 
-/** What a refused user has in common with the stored ones. */
-interface Conflict {
-  /** The user with this email. */
-  owner: User | undefined
-  isId: boolean
-  isEmail: boolean
-  /** The names of the unique indexes that may have refused the user. */
-  indexes: string
-}
-
-/**
- * Why users were refused because of a duplicate key. The error does not always say this: not every server names the
- * index, and one that names another index may not have come to that of emails.
- */
-async function findConflicts(users: Users, newUsers: User[], refusals: Refusals) {
-  const duplicates = [...refusals].filter(([, { code }]) => code === DUPLICATE_KEY)
-  if (duplicates.length === 0) return new Map<number, Conflict>()
-  const refused = duplicates.map(([i]) => newUsers[i]!)
-  const emails = refused.flatMap(({ email }) => email || [])
-  const owners = await findUsers(users, 'email', emails)
-  const ids = refused.map(({ id }) => id)
-  const sameIds = await findUsers(users, 'id', ids)
-  const indexes = await uniqueIndexes(users)
-  const conflicts = duplicates.map(([i, { words }]): [number, Conflict] => {
-    const { id, email } = newUsers[i]!
-    const owner = owners.get(email)
-    const others = indexes.filter((index) => email === '' || !isOnEmail(index)).map(nameOf)
-    const index = INDEX.exec(words)?.[1]
-    const isOther = index === undefined ? others.length > 0 : others.includes(index)
-    const isEmail = email !== '' && (owner !== undefined || !isOther)
-    return [i, { owner, isId: sameIds.has(id), isEmail, indexes: index ?? others.join(' or ') }]
-  })
-  return new Map(conflicts)
-}
-
-const nameOf = ({ name = '' }: IndexDescriptionInfo): string => name
-
-/** The name of the index in the words of MongoDB. */
-const INDEX = /^[^{]*? index: (.+?) (?:collation: .*)?dup key: /
-
-const otherIndex = ({ indexes }: Conflict, cause: unknown): Error =>
-  new Error(`the unique index ${indexes} refuses the user: another document has the same key`, {
-    cause,
-  })
-
-const DUPLICATE_KEY = 11000 // https://www.mongodb.com/docs/manual/reference/error-codes/
-
-/** The codes and words of the errors of users, by the index of the user. */
-type Refusals = Map<number, { code: number; words: string }>
+/** Why a user was not inserted: the email or the id is taken, or the server refuses the user for another reason. */
+type Refusal =
+  { result: 'email taken'; owner?: User } | { result: 'id taken'; owner?: never } | Error
 
 /**
  * Inserts users, except those that the server refuses.
  *
- * @returns the refused ones, and the driver's error
+ * @returns why users were refused, by their index
  * @throws the driver's error when it is not known which were inserted
  */
-async function insert(users: Users, newUsers: User[]) {
+async function insert(users: Users, newUsers: User[]): Promise<Map<number, Refusal>> {
   const documents = newUsers.map(toDocument)
   try {
     if (documents.length > 1) await users.insertMany(documents, { ordered: false })
     else await users.insertOne(documents[0]!)
-    return { refusals: new Map() as Refusals }
+    return new Map()
   } catch (error) {
-    const refusals = refusalsIn(error, documents.length)
-    if (refusals) return { refusals, error }
+    const refused = refusedBy(error, documents.length)
+    if (refused) return explain(users, newUsers, refused)
     const { errorResponse } = error as MongoBulkWriteError // the driver may have wrapped an error of the connection
     throw errorResponse instanceof Error ? errorResponse : error
   }
 }
 
-/** The users that were refused; undefined if others may not be inserted either. */
-function refusalsIn(error: unknown, count: number): Refusals | undefined {
+/** The errors of the documents that were refused, by index; undefined if others may not be inserted either. */
+function refusedBy(error: unknown, count: number): [number, MongoServerError][] | undefined {
   if (error instanceof MongoBulkWriteError) {
     const refused = [error.writeErrors].flat()
     const isKnown = refused.length > 0 && error.insertedCount + refused.length === count
     if (!isKnown || error.result.getWriteConcernError()) return undefined
-    return new Map(refused.map(({ index, code, errmsg = '' }) => [index, { code, words: errmsg }]))
+    return refused.map(({ index, code, errmsg }) => [index, new MongoServerError({ code, errmsg })])
   }
   const isDuplicate = error instanceof MongoServerError && error.code === DUPLICATE_KEY
-  if (count !== 1 || !isDuplicate) return undefined
-  return new Map([[0, { code: DUPLICATE_KEY, words: error.message }]])
+  return count === 1 && isDuplicate ? [[0, error]] : undefined
 }
+
+const DUPLICATE_KEY = 11000 // https://www.mongodb.com/docs/manual/reference/error-codes/
+
+/**
+ * Finds out why users were refused. An error alone does not tell: not every server names the index, and one that names
+ * another index may not have come to that of emails.
+ */
+async function explain(users: Users, newUsers: User[], refused: [number, MongoServerError][]) {
+  const candidates = refused.map(([i]) => newUsers[i]!)
+  const emails = candidates.flatMap(({ email }) => email || [])
+  const owners = await findUsers(users, 'email', emails)
+  const sameIds = await findUsers(
+    users,
+    'id',
+    candidates.map(({ id }) => id),
+  )
+  const indexes = await uniqueIndexes(users)
+  const reasonOf = ({ id, email }: User, error: MongoServerError): Refusal => {
+    if (error.code !== DUPLICATE_KEY) return error
+    const owner = owners.get(email)
+    if (owner) return { result: 'email taken', owner }
+    if (sameIds.has(id)) return { result: 'id taken' }
+    const others = indexes
+      .filter((index) => email === '' || !isOnEmail(index))
+      .map(({ name }) => name)
+    const index = INDEX.exec(error.message)?.[1]
+    const isOther = index === undefined ? others.length > 0 : others.includes(index)
+    if (email !== '' && !isOther) return { result: 'email taken' } // the owner has just been deleted
+    return new Error(`the unique index ${index ?? others.join(' or ')} ${REFUSES}`, {
+      cause: error,
+    })
+  }
+  return new Map(refused.map(([i, error]) => [i, reasonOf(newUsers[i]!, error)]))
+}
+
+/** The name of the index in the words of MongoDB. */
+const INDEX = /^[^{]*? index: (.+?) (?:collation: .*)?dup key: /
+const REFUSES = 'refuses the user: another document has the same key'

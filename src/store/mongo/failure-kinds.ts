@@ -30,7 +30,6 @@ const KINDS: Record<string, string> = {
   // Not every server sends the name of a code.
   13: 'Unauthorized',
   18: 'authentication failed',
-  85: 'IndexOptionsConflict',
   301: 'retryable writes are not supported', // Amazon DocumentDB
   11000: 'DuplicateKey',
   16500: 'TooManyRequests', // Azure Cosmos DB

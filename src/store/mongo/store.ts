@@ -56,17 +56,17 @@ export async function openMongoStore(
     ids: (after, limit) => execute((users) => findIds(users, after, limit)),
     async rename(id, name, ifName) {
       if (!isUserId(id)) return false
-      return execute(async (users) => {
-        const user = await match(users, id, ifName)
-        return user ? (await users.updateOne(user, { $set: { name } })).matchedCount > 0 : false
+      const { matchedCount } = await execute(async (users) => {
+        return users.updateOne(await match(users, id, ifName), { $set: { name } })
       })
+      return matchedCount > 0
     },
     async remove(id, ifName) {
       if (!isUserId(id)) return false
-      return execute(async (users) => {
-        const user = await match(users, id, ifName)
-        return user ? (await users.deleteOne(user)).deletedCount > 0 : false
+      const { deletedCount } = await execute(async (users) => {
+        return users.deleteOne(await match(users, id, ifName))
       })
+      return deletedCount > 0
     },
     isEmpty: async () => (await execute((users) => users.findOne())) === null,
     close,
