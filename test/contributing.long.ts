@@ -23,7 +23,6 @@ const STEPS: [string, RegExp, string][][] = [
     ['src/store/sqlite/schema.ts', /email: 'TEXT UNIQUE',/, "$& phone: 'TEXT',"],
     ['src/store/mongo/documents.ts', /email(?= \} = BSON)/, '$&, phone'],
     ['src/store/mongo/documents.ts', /email: toText\(email\)/, '$&, phone: toText(phone)'],
-    ['src/store/mongo/documents.ts', /String\(_id\), name, email/, '$&, phone'],
     ['scripts/transfer/csv-titles.ts', /id: 'id',/, "$& phone: 'phone, telephone',"],
     ['test/support/users.ts', /email: `.*,/, '$& phone: `555 ${count}`,'],
   ],
