@@ -30,9 +30,13 @@ export async function run(config: Config): Promise<void> {
   log.info(`users-service ${version} on Node ${process.version}`)
   for (const warning of config.warnings) log.warn(warning)
   const readiness = createReadiness(log)
+  const isAllowedHost = hostCheck(config.ALLOWED_HOSTS)
   // Probes and Prometheus name the address of a pod, so ALLOWED_HOSTS counts only on loopback.
-  const opsHosts = isLoopback(config.OPS_HOST) ? config.ALLOWED_HOSTS : []
-  const operator = createOperatorServer(readiness, metrics, hostCheck(config.OPS_HOST, opsHosts))
+  const operator = createOperatorServer(
+    readiness,
+    metrics,
+    (host, bound) => !isLoopback(bound) || isAllowedHost(host, bound),
+  )
   await listen(operator.server, config.OPS_HOST, config.OPS_PORT, 'OPS_HOST (or HOST) and OPS_PORT')
 
   const store = await openStore(config, { onBatch: metrics.storeBatch, allowUnreachable: true })
@@ -44,6 +48,8 @@ export async function run(config: Config): Promise<void> {
 
   const url = urlOf(service.server)
   log.info(`listening on ${url}`)
+  const { address } = service.server.address() as AddressInfo
+  if (!isLoopback(address) && config.ALLOWED_HOSTS.length === 0) log.warn(OPEN_TO_OTHERS)
   if (config.DOCS) log.info(`try it at ${url}/docs`)
   log.info(`users are kept in ${store.description}`)
   log.info(`/livez, /readyz and /metrics are on ${urlOf(operator.server)}`)
@@ -58,6 +64,9 @@ export async function run(config: Config): Promise<void> {
   await store.close().catch((err: unknown) => log.warn({ err }, 'closing the store failed'))
   log.info('stopped')
 }
+
+const OPEN_TO_OTHERS =
+  'other machines can reach this address (HOST), and /login asks for no password: anyone who knows an email can log in'
 
 const CREATE_USER = 'npm run create-user -- --name Ada --email ada@example.com'
 
@@ -74,7 +83,7 @@ function createPublicServer(config: Config, store: UserStore, observers: Observe
   const handle = app.callback()
   return createServer((request, response) => void handle(request, response), {
     observer: requestLog,
-    isAllowedHost: hostCheck(config.HOST, config.ALLOWED_HOSTS),
+    isAllowedHost: hostCheck(config.ALLOWED_HOSTS),
     bodyLimit: config.BODY_LIMIT,
     limits: { maxConnections: config.MAX_CONNECTIONS },
   })

@@ -50,6 +50,9 @@ export interface UserStore {
 
   isEmpty(): Promise<boolean>
 
+  /** Whether the database was deleted or replaced while it was open: what is written now would be lost. */
+  isGone(): boolean
+
   close(): Promise<void>
 }
 

@@ -27,6 +27,15 @@ export async function openDatabase(file: string): Promise<DatabaseSyncInstance> 
   return retryWhileBusy(() => open(file), `open SQLite in ${file}`)
 }
 
+/** A function that says whether the files of an open database were deleted or replaced since now. */
+export function watchFiles(file: string): () => boolean {
+  const inodes = () => ['', '-wal'].map((suffix) => inodeOf(file + suffix)).join()
+  const opened = inodes()
+  return () => inodes() !== opened
+}
+
+const inodeOf = (file: string) => fs.statSync(file, { throwIfNoEntry: false })?.ino
+
 /** In pages of 4 KiB: 20 MB, or 130,000 users. SQLite rewrites them in 0.2 s. */
 const MAX_PAGES_TO_REWRITE = 5_000
 
