@@ -34,6 +34,7 @@ await program(USAGE, {}, async (_, [path, ...more]) => {
   if (!existsSync(database)) throw new Error(`there are no users in ${DATA_DIR}: check DATA_DIR`)
   if (target !== '-' && lstatSync(target, { throwIfNoEntry: false }))
     throw new Error(`${target} exists: give another file`)
+  warn(`users are kept in SQLite in ${database}`)
   const { logSize, release } = await freezeSqlite(database)
   const slow = new AbortController()
   try {

@@ -5,14 +5,14 @@ import { loadConfig } from '../src/config.ts'
 import { openStore } from '../src/store/open.ts'
 import { StoreFailure } from '../src/store/user-store.ts'
 import { fileAt, print, program, STOPPED, stopSignal, STORE, UsageError, warn } from './program.ts'
-import { KNOWN_TITLES } from './transfer/csv-titles.ts'
 import { openDryRun } from './transfer/dry-run.ts'
 import { openInput } from './transfer/file.ts'
 import { formatOf } from './transfer/formats.ts'
-import { importUsers, type Tally } from './transfer/import.ts'
+import { importUsers, newTally, type Tally } from './transfer/import.ts'
 import { startProgress } from './transfer/progress.ts'
 import { openReport } from './transfer/report.ts'
 import { readText } from './transfer/text.ts'
+import { KNOWN_TITLES } from './transfer/titles.ts'
 
 const USAGE = `usage: import-users [options] FILE
 
@@ -47,6 +47,7 @@ const OPTIONS = {
   'dry-run': { type: 'boolean' },
   'new-ids': { type: 'boolean' },
   report: { type: 'string' },
+  force: { type: 'boolean' },
   format: { type: 'string' },
   encoding: { type: 'string' },
   'name-column': { type: 'string', multiple: true },
@@ -65,31 +66,33 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   addAbortSignal(signal, input.bytes)
   const open = options['dry-run'] ? openDryRun : openStore
   const store = await open(loadConfig(false, warn))
-  const report = openReport(reportFile, input.defaultReport, input.stat)
+  const report = openReport(reportFile, input.defaultReport, input.stat, options.force)
+  warn(`users are kept in ${store.description}`)
 
-  const tally: Tally = { created: 0, updated: 0, duplicate: 0, refused: 0, lastLine: '' }
-  const users = () => tally.created + tally.updated + tally.duplicate + tally.refused
+  const tally = newTally()
+  const users = () => Object.values(tally.counts).reduce((sum, n) => sum + n)
   const progress = startProgress(() => ({ users: users(), fraction: input.fraction() }))
   let failure: Error | undefined
   try {
     const lines = format.read(readText(input.bytes, encoding), columns, warn)
     const { update = false, 'new-ids': newIds = false } = options
-    await importUsers(lines, { store, update, newIds, refuse: report.refuse, signal }, tally)
+    await importUsers(lines, { store, update, newIds, report: report.add, signal }, tally)
   } catch (error) {
     if (!signal.aborted || error instanceof StoreFailure) failure = error as Error
   }
   progress.stop()
   await store.close().catch((error: Error) => (failure ??= error))
+  for (const [note, count] of tally.notes) warn(`${note}: ${count.toLocaleString('en')}`)
+  if (tally.first) warn(`first user: ${JSON.stringify(tally.first)}`)
   const prefix = options['dry-run'] ? 'would be ' : ''
   await print(`${prefix}${summary(tally)}; ${progress.rate()}${report.close()}`)
   if (failure) throw withPosition(failure, tally)
-  if (!signal.aborted) return tally.refused > 0 ? 1 : 0
+  if (!signal.aborted) return tally.counts.refused + tally.counts.duplicate > 0 ? 1 : 0
   warn(`stopped${tally.lastLine && ` after ${tally.lastLine}`}: run it again to continue`)
   return STOPPED
 })
 
-function summary(tally: Tally): string {
-  const { lastLine: _, ...counts } = tally
+function summary({ counts }: Tally): string {
   const parts = Object.entries(counts).map(([what, n]) => `${what} ${n.toLocaleString('en')}`)
   return parts.join(', ')
 }

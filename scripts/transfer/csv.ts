@@ -1,8 +1,17 @@
 // Users as comma-separated values (RFC 4180), as spreadsheets write them: any separator, any order of
 // columns, line breaks within quotes. Spaces around a field that is not in quotes are dropped.
 import type { User } from '../../src/store/user-store.ts'
-import { FIELDS, headerOf, separatorOf, type Columns, type Header } from './csv-titles.ts'
 import { linesOf, MAX_LENGTH, TOO_LONG, type Content, type Line } from './lines.ts'
+import { contentOf } from './records.ts'
+import {
+  FIELDS,
+  headerOf,
+  MAX_COLUMNS,
+  openSummary,
+  separatorOf,
+  type Columns,
+  type Header,
+} from './titles.ts'
 
 /**
  * @param onColumns called with the columns that are used and those that are not
@@ -10,12 +19,14 @@ import { linesOf, MAX_LENGTH, TOO_LONG, type Content, type Line } from './lines.
  */
 export async function* readCsv(
   text: AsyncIterable<string>,
-  columns: Columns = {},
+  chosen: Columns = {},
   onColumns: (summary: string) => void = () => {},
 ): AsyncGenerator<Iterable<Line>> {
   let separator = ''
   let header: Header | undefined
   let open: Row | undefined
+  let hasUsers = false
+  let isAfterGap = false
 
   /** @param mayContinue whether a quote that is open at the end of the line may be closed in a later one */
   function* readLine(text: string, line: number, mayContinue = true): Generator<Line> {
@@ -28,16 +39,34 @@ export async function* readCsv(
   }
 
   function findSeparator(text: string): boolean {
-    const declared = /^sep=(.)[\r\n]*$/i.exec(text) // as Excel writes it
-    if (declared || text.trim() !== '') separator = declared?.[1] ?? separatorOf(text, columns)
+    const declared = /^"?sep=(.)"?\1*[\r\n]*$/i.exec(text) // as Excel writes it
+    if (declared || text.trim() !== '') separator = declared?.[1] ?? separatorOf(text, chosen)
     return !declared && separator !== ''
   }
 
   function* addRow({ line, fields }: Row): Generator<Line> {
-    if (fields.every((field) => field === '')) return
-    if (header) return yield { line, ...pick(fields, header) }
-    header = headerOf(fields, columns)
-    onColumns(header.summary)
+    const isEmpty = fields.every((field) => field === '')
+    if (isEmpty || !header) {
+      isAfterGap = isEmpty && hasUsers
+      if (!isEmpty) header = openHeader(fields)
+      return
+    }
+    const content = pick(fields, header, isAfterGap)
+    hasUsers ||= 'fields' in content
+    isAfterGap &&= 'reason' in content
+    yield { line, ...content }
+  }
+
+  function openHeader(titles: string[]): Header {
+    if (titles.every((title) => /^('.*'|)$/.test(title))) throw new Error(APOSTROPHES)
+    const header = headerOf(titles, chosen, 'column')
+    const { absent, unrecognized } = header
+    const problem = absent ?? unrecognized.name ?? unrecognized.email
+    if (problem) throw new Error(problem)
+    const summary = openSummary()
+    summary.add(header)
+    onColumns(summary.text())
+    return header
   }
 
   /**
@@ -45,10 +74,11 @@ export async function* readCsv(
    * quote was open, and the row broke later. If a quote is open there again, the row breaks at the same place.
    * So each of these lines must now close its quotes, and no line is read more than twice.
    */
-  function* refuse({ line, lines, length }: Row, lastMayContinue: boolean): Generator<Line> {
-    if (!header) throw new Error('the quotes of the titles are broken')
+  function* refuse(row: Row, lastMayContinue: boolean): Generator<Line> {
+    const { line, lines } = row
+    if (!header) throw new Error(`the titles cannot be read: ${brokenBy(row)}`)
     open = undefined
-    yield { line, ...(length > MAX_LENGTH ? TOO_LONG : BROKEN) }
+    yield { line, reason: brokenBy(row) }
     for (const [i, text] of lines.entries()) {
       if (i > 0) yield* readLine(text, line + i, lastMayContinue && i === lines.length - 1)
     }
@@ -63,7 +93,14 @@ export async function* readCsv(
   if (!header) throw new Error('the file is empty')
 }
 
-const BROKEN = { reason: 'its quotes are broken' }
+const APOSTROPHES = 'the titles are in apostrophes: write double quotes (") instead, in all lines'
+
+function brokenBy({ fields, length }: Row): string {
+  if (length > MAX_LENGTH) return TOO_LONG.reason
+  return fields.length < MAX_COLUMNS ? 'its quotes are broken' : TOO_WIDE
+}
+
+const TOO_WIDE = `it has more than ${MAX_COLUMNS.toLocaleString('en')} fields`
 
 /** A record, as far as it was read. */
 interface Row {
@@ -82,6 +119,7 @@ function readFields(row: Row, text: string, separator: string): 'complete' | 'op
   row.length += text.length
   if (row.length > MAX_LENGTH) return 'broken'
   for (let at = 0; ; at += 1) {
+    if (row.fields.length === MAX_COLUMNS) return 'broken'
     if (row.quoted === undefined) {
       QUOTE.lastIndex = at
       if (!QUOTE.test(text)) {
@@ -116,17 +154,12 @@ function endOfQuotes(text: string, at: number): number {
 }
 
 /** A spreadsheet may leave out empty fields at the end of a record, or add some. */
-function pick(record: string[], { width, minWidth, indexes }: Header): Content {
-  if (record.length < minWidth || record.slice(width).some((field) => field !== '')) {
-    return {
-      reason: `it has ${plural(record.length, 'field')}, but the first line has ${plural(width, 'title')}`,
-    }
-  }
-  const fields: Record<string, string> = {}
-  for (const [field, columns] of indexes) {
-    fields[field] = columns.flatMap((index) => record[index] || []).join(' ')
-  }
-  return { fields }
+function pick(record: string[], header: Header, isAfterGap: boolean): Content {
+  const { minWidth, titles } = header
+  if (record.length >= minWidth && record.slice(titles.length).every((field) => field === ''))
+    return contentOf(record, header, isAfterGap)
+  const [fields, width] = [plural(record.length, 'field'), plural(titles.length, 'title')]
+  return { reason: `it has ${fields}, but the first line has ${width}` }
 }
 
 const plural = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`

@@ -3,6 +3,7 @@ import type { User } from '../../src/store/user-store.ts'
 import { UsageError } from '../program.ts'
 import { CSV_TITLES, csvLine, readCsv } from './csv.ts'
 import { readJson } from './json.ts'
+import { byKeys } from './keys.ts'
 import { readNdjson } from './ndjson.ts'
 import { NO_SPREADSHEET } from './text.ts'
 
@@ -12,8 +13,8 @@ const jsonLine = (user: User) => `${JSON.stringify(user)}\n`
 /** How a file is read, and what is written: at its start, for each user, between users, at its end. */
 const FORMATS = {
   csv: { read: readCsv, start: CSV_TITLES, user: csvLine, between: '', end: '' },
-  ndjson: { read: readNdjson, start: '', user: jsonLine, between: '', end: '' },
-  json: { read: readJson, start: '[\n', user: json, between: ',\n', end: '\n]\n' },
+  ndjson: { read: byKeys(readNdjson), start: '', user: jsonLine, between: '', end: '' },
+  json: { read: byKeys(readJson), start: '[\n', user: json, between: ',\n', end: '\n]\n' },
 }
 export type Format = (typeof FORMATS)[keyof typeof FORMATS]
 
@@ -30,7 +31,10 @@ export function formatOf(file: string, given?: string): Format {
   const name = given ?? (extension === 'jsonl' ? 'ndjson' : extension)
   if (name && Object.hasOwn(FORMATS, name)) return FORMATS[name as keyof typeof FORMATS]
   if (name && SPREADSHEETS.includes(name)) throw new UsageError(NO_SPREADSHEET)
-  throw new UsageError(`--format is needed for ${file}: ${Object.keys(FORMATS).join(', ')}`)
+  const formats = Object.keys(FORMATS).join(', ')
+  throw new UsageError(
+    `--format is needed for ${file}: ${formats}; export the users of other files to one of them`,
+  )
 }
 
 /** The text of a file of users. */

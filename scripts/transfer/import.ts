@@ -2,10 +2,10 @@
 import { validator } from '../../src/contract/validate.ts'
 import { operationOf } from '../../src/contract/document.ts'
 import type { components } from '../../src/contract/openapi.ts'
-import { isUserId } from '../../src/store/user-id.ts'
-import type { UserToImport, UserStore } from '../../src/store/user-store.ts'
+import type { ImportResult, User, UserToImport, UserStore } from '../../src/store/user-store.ts'
 import { newUser } from '../../src/users.ts'
 import { positionOf, type Line } from './lines.ts'
+import { isOwnId } from './records.ts'
 
 /** In users; the first batches have as many. */
 const MIN_BATCH_SIZE = 100
@@ -17,58 +17,80 @@ const BATCH_MS = 500
 const MAX_USER_BYTES = 1024 * 1024
 
 export interface Import {
-  store: Pick<UserStore, 'createMany' | 'maxBatchSize'>
-  /** Whether a user whose email is already there gets the name in the file. */
+  store: Pick<UserStore, 'createMany' | 'find' | 'findByEmail' | 'maxBatchSize'>
+  /** Whether a user whose email is already there gets the name in the file, unless that is empty. */
   update: boolean
   /** Whether the ids in the file are ignored. */
   newIds: boolean
-  /** Called for each line that is refused. */
-  refuse: (position: string, reason: string) => void
+  /** Called for each line that is refused, is a duplicate or renames a user. */
+  report: (position: string, what: string) => void
   /** Ends the import after a batch, with an `AbortError`. */
   signal: AbortSignal
 }
 
-/** How many users had each outcome, and the line (or element) up to which the import is complete. */
-export type Tally = Record<'created' | 'updated' | 'duplicate' | 'refused', number> & {
-  lastLine: string
-}
+export const newTally = () => ({
+  /** How many lines had each outcome. `unchanged` means that the same user was stored before. */
+  counts: { created: 0, updated: 0, unchanged: 0, duplicate: 0, refused: 0 },
+  /** How many users a person should look at, by what is unusual. */
+  notes: new Map<string, number>(),
+  /** The first user, as it is stored. */
+  first: undefined as UserToImport | undefined,
+  /** The line (or element) up to which the import is complete. */
+  lastLine: '',
+})
+export type Tally = ReturnType<typeof newTally>
 
 /** Stores the users of `lines`, and counts them in `tally`. If `lines` fails, the users before that are stored. */
 export async function importUsers(
   lines: AsyncIterable<Iterable<Line>>,
-  { store, update, newIds, refuse, signal }: Import,
+  { store, update, newIds, report, signal }: Import,
   tally: Tally,
 ): Promise<void> {
-  let batch: UserToImport[] = []
+  let batch: { position: string; user: UserToImport }[] = []
   let length = 0
   let size = MIN_BATCH_SIZE
   let { lastLine } = tally
 
   async function storeBatch(): Promise<void> {
-    const [users, batchEnd] = [batch, lastLine]
+    const [stored, batchEnd] = [batch, lastLine]
     batch = []
     length = 0
     lastLine = tally.lastLine // unless this batch is stored
+    const users = stored.map(({ user }) => user)
     const startedAt = performance.now()
     const results = users.length > 0 ? await store.createMany(users, update) : []
-    for (const result of results) {
-      tally[result === 'created' || result === 'updated' ? result : 'duplicate'] += 1
+    const ms = Math.max(performance.now() - startedAt, 1)
+    const owners = await Promise.all(users.map((user, i) => ownerOf(store, user, results[i]!)))
+    for (const [i, { position, user }] of stored.entries()) {
+      count(position, user, results[i]!, owners[i])
     }
     lastLine = tally.lastLine = batchEnd
-    const ms = Math.max(performance.now() - startedAt, 1)
     const affordable = Math.floor((users.length * BATCH_MS) / ms)
     size = Math.max(MIN_BATCH_SIZE, Math.min(affordable, 2 * users.length, store.maxBatchSize))
+  }
+
+  function count(position: string, user: UserToImport, result: ImportResult, owner?: User): void {
+    const outcome = outcomeOf(user, result, owner, update)
+    const name = owner ? `the user ${owner.id}` : 'a user who was just deleted'
+    tally.counts[outcome] += 1
+    if (outcome === 'updated') report(position, `${name} got its name`)
+    if (outcome === 'refused') report(position, `its name is empty, so ${name} keeps the old name`)
+    const taken = result === 'id taken' ? 'id' : 'email'
+    if (outcome === 'duplicate') report(position, `duplicate: ${name} has its ${taken}`)
+    else if (outcome !== 'refused') tally.first ??= user
   }
 
   function add(line: Line): void {
     lastLine = positionOf(line)
     try {
       const user = toUser(line, newIds)
-      batch.push(user)
+      for (const note of notesOn(user, line))
+        tally.notes.set(note, (tally.notes.get(note) ?? 0) + 1)
+      batch.push({ position: lastLine, user })
       length += textOf(user).length
     } catch (error) {
-      tally.refused += 1
-      refuse(lastLine, (error as Error).message)
+      tally.counts.refused += 1
+      report(lastLine, (error as Error).message)
     }
   }
 
@@ -86,6 +108,28 @@ export async function importUsers(
   }
 }
 
+/** The user who had the id or else the email of `user` before. */
+async function ownerOf(
+  store: Import['store'],
+  { id, email }: UserToImport,
+  result: ImportResult,
+): Promise<User | undefined> {
+  if (result === 'created') return undefined
+  return result === 'id taken' ? store.find(id!) : store.findByEmail(email)
+}
+
+function outcomeOf(
+  user: UserToImport,
+  result: ImportResult,
+  owner: User | undefined,
+  update: boolean,
+): keyof Tally['counts'] {
+  if (result === 'created' || result === 'updated') return result
+  const fields = Object.entries(user) as [keyof User, string][]
+  if (owner && fields.every(([field, text]) => owner[field] === text)) return 'unchanged'
+  return update && user.name === '' && result === 'email taken' ? 'refused' : 'duplicate'
+}
+
 const validate = validator(operationOf('createUser'))
 
 /** @throws Error the line does not hold a user */
@@ -93,17 +137,36 @@ function toUser(line: Line, newIds: boolean): UserToImport {
   if ('reason' in line) throw new Error(line.reason)
   const { id: given = '' } = line.fields
   const user = newUser(validate(line.fields) as components['schemas']['UserFields']) // removes the id
+  if (!isOwnId(given) && NO_EMAIL.test(user.email)) user.email = ''
   const text = textOf(user)
   if (Buffer.byteLength(text) > MAX_USER_BYTES) throw new Error(TOO_LONG)
-  const id = newIds ? '' : given
-  if (typeof id === 'string' && isUserId(id)) return { ...user, id }
+  const id = newIds ? '' : String(given).replace(/^ObjectId\("?(.*?)"?\)$/, '$1') // as mongoexport writes it
+  if (isOwnId(id)) return { ...user, id }
   if (id !== '') throw new Error(INVALID_ID)
   if (text === '') throw new Error('it has neither a name nor an email')
   return user
 }
+
+/** What databases and spreadsheets write where there is no value. */
+const NO_EMAIL =
+  /^\s*(\\n|[([<]?null[)\]>]?|#?n\/a|nan|nil|none|undefined|-+|#(null|value|ref|name|num|div\/0)[!?])\s*$/i
 
 const textOf = (user: UserToImport): string => Object.values(user).join('')
 
 const TOO_LONG = `it is longer than ${MAX_USER_BYTES.toLocaleString('en')} bytes`
 const INVALID_ID =
   'field `id` must be 24 lower-case hexadecimal digits (--new-ids ignores the ids in the file)'
+
+/** What is unusual about a user, as the name of a count. */
+function notesOn({ id, name, email }: UserToImport, line: Line): string[] {
+  const isLeftOut = email === '' && 'fields' in line && Boolean(line.fields['email'])
+  const isAddress = /^[^\s,;@]+@[^\s,;@]+$/.test(email)
+  const notes = [
+    email !== '' && !email.includes('@') && 'emails without an @',
+    email.includes('@') && !isAddress && 'emails that are not one plain address',
+    isLeftOut && 'emails that were NULL or the like, and are left out',
+    name === '' && 'users with an empty name',
+    !id && email === '' && 'users without an email and an id: another run stores them again',
+  ]
+  return notes.filter((note) => note !== false)
+}

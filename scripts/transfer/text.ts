@@ -6,8 +6,8 @@ import { createGunzip } from 'node:zlib'
  * The text of `bytes`: unzipped if they are gzip, and without a byte order mark. It ends with a line feed,
  * and no chunk ends between `\r` and `\n`.
  *
- * @param encoding a label of the WHATWG Encoding Standard; if not given, UTF-8, or UTF-16 by its mark
- * @throws Error the bytes are a spreadsheet, or not valid in the encoding; the lines before the error come first
+ * @param encoding a label of the WHATWG Encoding Standard; if not given, UTF-8, or UTF-16 by its first bytes
+ * @throws Error the bytes are no text, or not valid in the encoding; the lines before the error come first
  */
 export async function* readText(
   bytes: AsyncIterable<Buffer>,
@@ -17,7 +17,8 @@ export async function* readText(
   const isGzip = head.startsWith('1f8b') // RFC 1952 §2.3.1
   if (isGzip) ({ head, all } = await peek(pipeline(all, createGunzip(), () => {}))) // the reader gets its errors
   if (SPREADSHEET_HEADS.includes(head)) throw new Error(NO_SPREADSHEET)
-  const charset = encoding ?? BYTE_ORDER_MARKS[head.slice(0, 4)] ?? 'utf-8'
+  if (OTHER_HEADS.test(head)) throw new Error(NO_TEXT)
+  const charset = encoding ?? UTF_16.find(([, pattern]) => pattern.test(head))?.[0] ?? 'utf-8'
   let pending = ''
   for await (const chunk of decode(all, charset)) {
     const text = pending + chunk
@@ -27,13 +28,23 @@ export async function* readText(
   yield `${pending}\n`
 }
 
-/** https://encoding.spec.whatwg.org/#bom-sniff */
-const BYTE_ORDER_MARKS: Record<string, string> = { fffe: 'utf-16le', feff: 'utf-16be' }
+/**
+ * The marks in https://encoding.spec.whatwg.org/#bom-sniff, and two characters of ASCII without a mark, as in
+ * https://www.rfc-editor.org/rfc/rfc4627#section-3.
+ */
+const UTF_16 = [
+  ['utf-16le', /^(fffe|[2-7].00[2-7].00)/],
+  ['utf-16be', /^(feff|00[2-7].00[2-7].)/],
+] as const
 
 /** The first bytes of a zip file, as .xlsx is, and of .xls. */
 const SPREADSHEET_HEADS = ['504b0304', 'd0cf11e0']
 export const NO_SPREADSHEET =
   'a spreadsheet cannot be read or written: use CSV (UTF-8), which spreadsheet programs save and open'
+
+/** The first bytes of PDF, SQLite, bzip2, xz, 7-Zip and Zstandard. */
+const OTHER_HEADS = /^(25504446|53514c69|425a68|fd377a58|377abcaf|28b52ffd)/
+const NO_TEXT = 'this is not a text file: decompress it, or export the users as CSV, NDJSON or JSON'
 
 /** All bytes, and the first four of them in hexadecimal digits. */
 async function peek(bytes: AsyncIterable<Buffer>) {
@@ -55,23 +66,28 @@ async function* decode(bytes: AsyncIterable<Buffer>, encoding: string): AsyncGen
   const strict = new TextDecoder(encoding, { fatal: true })
   const lenient = new TextDecoder(encoding)
   let text = ''
-  let chunk: Buffer = Buffer.alloc(0)
+  let line = 1
   try {
-    for await (chunk of bytes) {
+    for await (const chunk of bytes) {
       text = lenient.decode(chunk, { stream: true })
       strict.decode(chunk, { stream: true })
+      line += lineEndsIn(text)
       yield text
     }
     text = ''
     strict.decode()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error
-    yield /^(?:[^\uFFFD]*[\r\n])?/.exec(text)![0] // the lines before the one that is not valid
-    const isOther = encoding !== 'utf-8' || NOT_WINDOWS_1252.test(chunk.toString('latin1'))
-    const advice = isOther ? 'see --encoding' : 'perhaps --encoding windows-1252'
-    throw new Error(`this is not valid ${encoding} text: ${advice}`, { cause: error })
+    const [before] = /^(?:[^\uFFFD]*[\r\n])?/.exec(text)! // the lines before the one that is not valid
+    yield before
+    const advice = encoding === 'utf-8' ? FIND_OUT : 'see --encoding'
+    const place = `line ${line + lineEndsIn(before)}`
+    throw new Error(`${place} is not valid ${encoding} text: ${advice}`, { cause: error })
   }
 }
 
-/** Bytes without a character in windows-1252, or with one that no name has, such as † or ‰. Shift_JIS uses them often. */
-const NOT_WINDOWS_1252 = /[\x81\x83\x86-\x89\x8b\x8d\x8f\x90\x95\x98\x99\x9b\x9d]/
+const lineEndsIn = (text: string): number => text.split(/\r\n|\n|\r/).length - 1
+
+const FIND_OUT =
+  'ask which program wrote the file, and in which encoding; give that with --encoding, and check the first user that ' +
+  'is printed. Bytes do not show the encoding'

@@ -68,7 +68,7 @@ export async function createMany(users: Users, newUsers: UserToImport[], update:
     const owner = owners.get(email)
     if (!codes.has(i)) return 'created'
     if (!owner) return 'id taken'
-    if (!update || owner.name === name) return 'email taken'
+    if (!update || name === '' || owner.name === name) return 'email taken'
     owner.name = name
     return 'updated'
   })

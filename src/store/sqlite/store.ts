@@ -128,7 +128,8 @@ function importer(db: Database, insert: (user: User) => boolean): UserStore['cre
           const { name, email } = fields
           if (insert({ id, ...fields })) return 'created'
           if (email === '' || !hasEmail.get(Buffer.from(email))) return 'id taken'
-          return update && renameByEmail(name, email, name) ? 'updated' : 'email taken'
+          const isRenamed = update && name !== '' && renameByEmail(name, email, name)
+          return isRenamed ? 'updated' : 'email taken'
         }),
       )
     })

@@ -1,6 +1,6 @@
 // CSV files, as spreadsheets and other programs write them.
 import { expect, test } from '@jest/globals'
-import type { Columns } from '../../../scripts/transfer/csv-titles.ts'
+import type { Columns } from '../../../scripts/transfer/titles.ts'
 import { readCsv } from '../../../scripts/transfer/csv.ts'
 import type { Line } from '../../../scripts/transfer/lines.ts'
 import { read, readAnyhow } from '../../support/transfers.ts'
