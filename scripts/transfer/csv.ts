@@ -1,35 +1,21 @@
 // Users as comma-separated values (RFC 4180), as spreadsheets write them: any separator, any order of
 // columns, line breaks within quotes. Spaces around a field that is not in quotes are dropped.
 import type { User } from '../../src/store/user-store.ts'
-import { linesOf, MAX_LENGTH, TOO_LONG, type Content, type Line } from './lines.ts'
-import { contentOf } from './records.ts'
-import {
-  FIELDS,
-  headerOf,
-  MAX_COLUMNS,
-  openSummary,
-  separatorOf,
-  type Columns,
-  type Header,
-} from './titles.ts'
+import { fieldsFrom, type Row } from './fields.ts'
+import { linesOf, MAX_LENGTH, TOO_LONG, type Line } from './lines.ts'
+import { FIELDS, MAX_COLUMNS, separatorOf, type Columns } from './titles.ts'
 
-/**
- * @param onColumns called with the columns that are used and those that are not
- * @throws Error there are no titles, or no column of names or emails
- */
-export async function* readCsv(
+/** @throws Error there are no titles, or there are too many columns */
+async function* readRows(
   text: AsyncIterable<string>,
-  chosen: Columns = {},
-  onColumns: (summary: string) => void = () => {},
-): AsyncGenerator<Iterable<Line>> {
+  chosen: Columns,
+): AsyncGenerator<Iterable<Row | Line>> {
   let separator = ''
-  let header: Header | undefined
-  let open: Row | undefined
-  let hasUsers = false
-  let isAfterGap = false
+  let titles: string[] | undefined
+  let open: OpenRow | undefined
 
   /** @param mayContinue whether a quote that is open at the end of the line may be closed in a later one */
-  function* readLine(text: string, line: number, mayContinue = true): Generator<Line> {
+  function* readLine(text: string, line: number, mayContinue = true): Generator<Row | Line> {
     if (!separator && !findSeparator(text)) return
     const row = open ?? { line, lines: [], length: 0, fields: [], quoted: undefined }
     const end = readFields(row, text, separator)
@@ -44,29 +30,12 @@ export async function* readCsv(
     return !declared && separator !== ''
   }
 
-  function* addRow({ line, fields }: Row): Generator<Line> {
-    const isEmpty = fields.every((field) => field === '')
-    if (isEmpty || !header) {
-      isAfterGap = isEmpty && hasUsers
-      if (!isEmpty) header = openHeader(fields)
-      return
-    }
-    const content = pick(fields, header, isAfterGap)
-    hasUsers ||= 'fields' in content
-    isAfterGap &&= 'reason' in content
-    yield { line, ...content }
-  }
-
-  function openHeader(titles: string[]): Header {
-    if (titles.every((title) => /^('.*'|)$/.test(title))) throw new Error(APOSTROPHES)
-    const header = headerOf(titles, chosen, 'column')
-    const { absent, unrecognized } = header
-    const problem = absent ?? unrecognized.name ?? unrecognized.email
-    if (problem) throw new Error(problem)
-    const summary = openSummary()
-    summary.add(header)
-    onColumns(summary.text())
-    return header
+  function* addRow({ line, fields }: OpenRow): Generator<Row | Line> {
+    if (fields.every((field) => field === '')) return
+    if (titles) return yield { line, titles, values: fields }
+    if (fields.every((field) => /^('.*'|)$/.test(field))) throw new Error(APOSTROPHES)
+    titles = fields
+    yield { line, titles }
   }
 
   /**
@@ -74,36 +43,34 @@ export async function* readCsv(
    * quote was open, and the row broke later. If a quote is open there again, the row breaks at the same place.
    * So each of these lines must now close its quotes, and no line is read more than twice.
    */
-  function* refuse(row: Row, lastMayContinue: boolean): Generator<Line> {
-    const { line, lines } = row
-    if (!header) throw new Error(`the titles cannot be read: ${brokenBy(row)}`)
+  function* refuse(
+    { line, lines, length }: OpenRow,
+    lastMayContinue: boolean,
+  ): Generator<Row | Line> {
+    if (!titles) throw new Error('the quotes of the titles are broken')
     open = undefined
-    yield { line, reason: brokenBy(row) }
+    yield { line, ...(length > MAX_LENGTH ? TOO_LONG : BROKEN) }
     for (const [i, text] of lines.entries()) {
       if (i > 0) yield* readLine(text, line + i, lastMayContinue && i === lines.length - 1)
     }
   }
 
-  function* readAll(lines: string[], first: number): Generator<Line> {
+  function* readAll(lines: string[], first: number): Generator<Row | Line> {
     for (const [i, text] of lines.entries()) yield* readLine(text, first + i)
   }
 
   for await (const { first, lines } of linesOf(text)) yield readAll(lines, first)
   if (open) yield refuse(open, false)
-  if (!header) throw new Error('the file is empty')
+  if (!titles) throw new Error('the file is empty')
 }
+
+export const readCsv = fieldsFrom(readRows)
 
 const APOSTROPHES = 'the titles are in apostrophes: write double quotes (") instead, in all lines'
-
-function brokenBy({ fields, length }: Row): string {
-  if (length > MAX_LENGTH) return TOO_LONG.reason
-  return fields.length < MAX_COLUMNS ? 'its quotes are broken' : TOO_WIDE
-}
-
-const TOO_WIDE = `it has more than ${MAX_COLUMNS.toLocaleString('en')} fields`
+const BROKEN = { reason: 'its quotes are broken' }
 
 /** A record, as far as it was read. */
-interface Row {
+interface OpenRow {
   line: number
   lines: string[]
   /** The length of its lines together. */
@@ -114,12 +81,12 @@ interface Row {
 }
 
 /** Reads the next line of `row`. */
-function readFields(row: Row, text: string, separator: string): 'complete' | 'open' | 'broken' {
+function readFields(row: OpenRow, text: string, separator: string): 'complete' | 'open' | 'broken' {
   row.lines.push(text)
   row.length += text.length
   if (row.length > MAX_LENGTH) return 'broken'
   for (let at = 0; ; at += 1) {
-    if (row.fields.length === MAX_COLUMNS) return 'broken'
+    if (row.fields.length === MAX_COLUMNS) throw new Error(`line ${row.line} ${TOO_WIDE}`)
     if (row.quoted === undefined) {
       QUOTE.lastIndex = at
       if (!QUOTE.test(text)) {
@@ -141,6 +108,7 @@ function readFields(row: Row, text: string, separator: string): 'complete' | 'op
   }
 }
 
+const TOO_WIDE = `has more than ${MAX_COLUMNS.toLocaleString('en')} columns`
 const QUOTE = / *"/y
 
 /** The index of the closing quote, at `at` or after it; the end of `text` if there is none. */
@@ -152,17 +120,6 @@ function endOfQuotes(text: string, at: number): number {
     at = quote + 2
   }
 }
-
-/** A spreadsheet may leave out empty fields at the end of a record, or add some. */
-function pick(record: string[], header: Header, isAfterGap: boolean): Content {
-  const { minWidth, titles } = header
-  if (record.length >= minWidth && record.slice(titles.length).every((field) => field === ''))
-    return contentOf(record, header, isAfterGap)
-  const [fields, width] = [plural(record.length, 'field'), plural(titles.length, 'title')]
-  return { reason: `it has ${fields}, but the first line has ${width}` }
-}
-
-const plural = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
 
 export const CSV_TITLES = `${FIELDS.join(',')}\r\n`
 

@@ -2,8 +2,8 @@
 import type { User } from '../../src/store/user-store.ts'
 import { UsageError } from '../program.ts'
 import { CSV_TITLES, csvLine, readCsv } from './csv.ts'
+import { fieldsFrom } from './fields.ts'
 import { readJson } from './json.ts'
-import { byKeys } from './keys.ts'
 import { readNdjson } from './ndjson.ts'
 import { NO_SPREADSHEET } from './text.ts'
 
@@ -13,11 +13,12 @@ const jsonLine = (user: User) => `${JSON.stringify(user)}\n`
 /** How a file is read, and what is written: at its start, for each user, between users, at its end. */
 const FORMATS = {
   csv: { read: readCsv, start: CSV_TITLES, user: csvLine, between: '', end: '' },
-  ndjson: { read: byKeys(readNdjson), start: '', user: jsonLine, between: '', end: '' },
-  json: { read: byKeys(readJson), start: '[\n', user: json, between: ',\n', end: '\n]\n' },
+  ndjson: { read: fieldsFrom(readNdjson), start: '', user: jsonLine, between: '', end: '' },
+  json: { read: fieldsFrom(readJson), start: '[\n', user: json, between: ',\n', end: '\n]\n' },
 }
 export type Format = (typeof FORMATS)[keyof typeof FORMATS]
 
+const OTHERS = '; export the users of another file to one of them'
 const SPREADSHEETS = ['xlsx', 'xls', 'xlsm', 'ods', 'numbers']
 
 /**
@@ -31,9 +32,8 @@ export function formatOf(file: string, given?: string): Format {
   const name = given ?? (extension === 'jsonl' ? 'ndjson' : extension)
   if (name && Object.hasOwn(FORMATS, name)) return FORMATS[name as keyof typeof FORMATS]
   if (name && SPREADSHEETS.includes(name)) throw new UsageError(NO_SPREADSHEET)
-  const formats = Object.keys(FORMATS).join(', ')
   throw new UsageError(
-    `--format is needed for ${file}: ${formats}; export the users of other files to one of them`,
+    `--format is needed for ${file}: ${Object.keys(FORMATS).join(', ')}${OTHERS}`,
   )
 }
 

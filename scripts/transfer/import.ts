@@ -5,7 +5,7 @@ import type { components } from '../../src/contract/openapi.ts'
 import type { ImportResult, User, UserToImport, UserStore } from '../../src/store/user-store.ts'
 import { newUser } from '../../src/users.ts'
 import { positionOf, type Line } from './lines.ts'
-import { isOwnId } from './records.ts'
+import { isOwnId } from './fields.ts'
 
 /** In users; the first batches have as many. */
 const MIN_BATCH_SIZE = 100

@@ -9,7 +9,7 @@ export async function* readNdjson(text: AsyncIterable<string>): AsyncGenerator<L
     if (text.trim() === '') return []
     if (!isStarted && text.trimStart().startsWith('[')) throw new Error(IS_ARRAY)
     isStarted = true
-    return [{ line, ...parse(text) }]
+    return [{ line, ...parseObject(text) }]
   }
 
   for await (const { first, lines } of linesOf(text)) {
@@ -19,19 +19,15 @@ export async function* readNdjson(text: AsyncIterable<string>): AsyncGenerator<L
 
 const IS_ARRAY = 'the file begins as a JSON array: give --format json'
 
-function parse(text: string): Content {
+export function parseObject(text: string): Content {
   if (text.length > MAX_LENGTH) return TOO_LONG
   try {
-    return contentIn(JSON.parse(text))
+    const fields: unknown = JSON.parse(text)
+    const isObject = typeof fields === 'object' && fields !== null && !Array.isArray(fields)
+    return isObject ? { fields: fields as Record<string, unknown> } : NOT_AN_OBJECT
   } catch {
     return NOT_JSON
   }
-}
-
-/** The fields in a value of JSON. */
-export function contentIn(value: unknown): Content {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return isObject ? { fields: value as Record<string, unknown> } : NOT_AN_OBJECT
 }
 
 export const NOT_JSON = { reason: 'it is not valid JSON' }

@@ -36,6 +36,7 @@ export const KNOWN_TITLES = Object.entries({ ...TITLES, ...NAME_PARTS })
 
 export type Field = keyof typeof TITLES
 export const FIELDS = Object.keys(TITLES) as Field[]
+const REQUIRED: Field[] = ['name', 'email']
 
 /** The titles that were chosen for a field; empty if the file does not have the field. */
 export type Columns = { [F in Field]?: string | string[] | undefined }
@@ -43,55 +44,45 @@ export type Columns = { [F in Field]?: string | string[] | undefined }
 /** What the titles of a record are for. */
 export interface Header {
   titles: string[]
-  chosen: Columns
   /** The indexes of each field: those that together are it, then those that are it where the former are empty. */
-  columns: [Field, number[][]][]
-  unused: number[]
+  indexes: Map<Field | 'not used', number[][]>
   /** How many values a record must have. */
   minWidth: number
-  /** Whether the name is made of `Name` and another part, so that `Name` may be the last name or the full name. */
-  isNameVague: boolean
   /** What is wrong if a chosen title is not there. */
   absent: string | undefined
-  /** What is wrong if a field has no title. */
-  unrecognized: { [F in Field]?: string }
+  /** What is wrong if no title is known for the name or the email. */
+  unrecognized: string | undefined
 }
 
 /** @param row the titles; the second `Email` gets the title `Email (2)` */
-export function headerOf(row: string[], chosen: Columns, what: 'column' | 'key'): Header {
-  const titles = numberRepeated(row)
-  const variants = [titles.map(normalize), titles.map(stem)]
+export function headerOf(row: string[], chosen: Columns): Header {
+  const titles = row.map((title, i) => {
+    const count = row.slice(0, i).filter((other) => other === title).length
+    return title && count > 0 ? `${title} (${count + 1})` : title
+  })
+  const words = titles.map(normalize)
   const indexOf = (title: string) =>
-    titles.includes(title) ? titles.indexOf(title) : variants[0]!.indexOf(normalize(title))
-  const columnsOf = (field: Field): number[][] => {
-    if (chosen[field] === undefined) return knownColumns(variants, field)
-    return [
-      titlesIn(chosen[field])
-        .map(indexOf)
-        .filter((index) => index >= 0),
-    ]
+    titles.includes(title) ? titles.indexOf(title) : words.indexOf(normalize(title))
+  const indexesOf = (field: Field): number[][] => {
+    if (chosen[field] !== undefined) return [titlesIn(chosen[field]).map(indexOf)]
+    return knownIndexes([words, titles.map(stem)], field)
   }
-  const columns = FIELDS.map((field): [Field, number[][]] => [field, columnsOf(field)])
-  const used = new Set(columns.flatMap(([, ways]) => ways.flat()))
-  const [joined = []] = columns.find(([field]) => field === 'name')![1]
-  const fail = (advice: string) => `no ${what} is ${advice}; the titles are: ${listed(titles)}`
+  const indexes: Header['indexes'] = new Map(FIELDS.map((field) => [field, indexesOf(field)]))
+  const used = new Set([...indexes.values()].flat(2))
+  indexes.set('not used', [[...titles.keys()].filter((index) => !used.has(index))])
+  const fail = (advice: string) => `no column is ${advice}; the titles are: ${listed(titles)}`
   const absent = Object.values(chosen)
     .flatMap(titlesIn)
     .find((title) => indexOf(title) < 0)
-  const isMissing = ([field, ways]: [Field, number[][]]) =>
-    field !== 'id' && chosen[field] === undefined && ways.flat().length === 0
-  const missing = columns.filter(isMissing).map(([field]) => {
-    return [field, fail(used.size === 0 && what === 'column' ? NO_TITLES : missingTitle(field))]
-  })
+  const missing = REQUIRED.find(
+    (field) => chosen[field] === undefined && indexes.get(field)!.flat().length === 0,
+  )
   return {
     titles,
-    chosen,
-    columns,
-    unused: [...titles.keys()].filter((index) => !used.has(index)),
+    indexes,
     minWidth: Math.max(-1, ...used) + 1,
-    isNameVague: joined.length > 1 && joined.some((index) => variants[1]![index] === 'name'),
-    absent: absent === undefined ? undefined : fail(`titled \`${absent}\``),
-    unrecognized: Object.fromEntries(missing),
+    absent: absent && fail(`titled \`${absent}\``),
+    unrecognized: missing && fail(used.size === 0 ? NO_TITLES : missingTitle(missing)),
   }
 }
 
@@ -101,7 +92,7 @@ const NO_TITLES =
 const missingTitle = (field: Field) =>
   `recognized as the ${field}: give its title with --${field}-column, or '' if there is none`
 
-function knownColumns(variants: string[][], field: Field): number[][] {
+function knownIndexes(variants: string[][], field: Field): number[][] {
   const fullName = bestIndex(variants, TITLES[field])
   if (field !== 'name') return [fullName]
   const parts = Object.values(NAME_PARTS).map((titles) => bestIndex(variants, titles))
@@ -124,41 +115,25 @@ function bestIndex(variants: string[][], titles: string): number[] {
   return indexes.filter((index) => index >= 0).slice(0, 1)
 }
 
-/** Collects which titles are used for each field, and which are not, from all headers of a file. */
-export function openSummary() {
-  const titlesOf = new Map<string, Set<string>>(
-    [...FIELDS, 'not used'].map((what) => [what, new Set()]),
-  )
-  return {
-    add({ titles, columns, unused }: Header): void {
-      for (const [what, ways] of [...columns, ['not used', [unused]] as const]) {
-        for (const index of ways.flat()) titlesOf.get(what)!.add(displayed(titles[index]!, index))
-      }
-    },
-    /** Such as `name: Vorname, Nachname; email: E-Mail; not used: Telefon`. */
-    text(): string {
-      const some = [...titlesOf].filter(([, titles]) => titles.size > 0)
-      return some.map(([what, titles]) => `${what}: ${listed([...titles])}`).join('; ')
-    },
-  }
+/** Such as `name: Vorname, Nachname; email: E-Mail; not used: Telefon`. */
+export function summaryOf(headers: Header[]): string {
+  const parts = [...FIELDS, 'not used' as const].map((what) => {
+    const used = headers.flatMap(({ titles, indexes }) =>
+      indexes
+        .get(what)!
+        .flat()
+        .map((index) => displayed(titles[index]!, index)),
+    )
+    return used.length > 0 ? `${what}: ${listed([...new Set(used)])}` : ''
+  })
+  return parts.filter(Boolean).join('; ')
 }
 
-const MAX_LISTED = 100
-
 const listed = (titles: string[]): string =>
-  titles.slice(0, MAX_LISTED).map(displayed).join(', ') + (titles.length > MAX_LISTED ? ', …' : '')
+  titles.slice(0, 100).map(displayed).join(', ') + (titles.length > 100 ? ', …' : '')
 
 const displayed = (title: string, index: number): string =>
   title.slice(0, MAX_TITLE_LENGTH).replaceAll(/\s+/g, ' ') || `column ${index + 1}`
-
-function numberRepeated(titles: string[]): string[] {
-  const counts = new Map<string, number>()
-  return titles.map((title) => {
-    const count = (counts.get(title) ?? 0) + 1
-    counts.set(title, count)
-    return title && count > 1 ? `${title} (${count})` : title
-  })
-}
 
 /** The separator with which `line` has the most known titles, or else the most titles. */
 export function separatorOf(line: string, chosen: Columns): string {
