@@ -5,11 +5,7 @@ import type { Content, Line } from './lines.ts'
 import { FIELDS, headerOf, isKnownTitle, summaryOf, type Columns, type Header } from './titles.ts'
 
 /** A line of CSV; that of the titles has no values. */
-export interface Row {
-  line: number
-  titles: string[]
-  values?: string[]
-}
+export type Row = { line: number; element?: number; titles: string[]; values?: string[] }
 type Read = (text: AsyncIterable<string>, chosen: Columns) => AsyncGenerator<Iterable<Row | Line>>
 
 /** Makes a reader of users from a reader of lines or objects. */
@@ -25,27 +21,28 @@ export function fieldsFrom(read: Read) {
   ): AsyncGenerator<Iterable<Line>> {
     const headers = new Map<unknown, Header>()
 
-    function headerWith(titles: string[], key: unknown): Header {
+    function headerWith(titles: string[], key: unknown = titles): Header {
       const known = headers.get(key)
-      const header = known ?? headerOf(titles, chosen)
+      if (known) return known
+      const header = headerOf(titles, chosen)
       if (headers.size === 0 && header.absent) throw new Error(header.absent)
-      if (known || headers.size === MAX_HEADERS) return header
-      headers.set(key, header)
-      if (headers.size === 1) onColumns(summaryOf([header]))
+      if (headers.size === 0) onColumns(summaryOf([header]))
+      if (headers.size < MAX_HEADERS) headers.set(key, header)
       return header
     }
 
     function* usersIn(rows: Iterable<Row | Line>): Generator<Line> {
       for (const row of rows) {
+        const { line, element } = row
         if ('reason' in row) yield row
         else if ('fields' in row) {
           const titles = Object.keys(row.fields)
           const values = Object.values(row.fields).map(plain)
           const header = headerWith(titles, titles.join('\n'))
-          yield { line: row.line, element: row.element, ...contentOf(values, header, chosen) }
+          yield { line, element, ...contentOf(values, header, chosen) }
         } else {
-          const header = headerWith(row.titles, row.titles)
-          if (row.values) yield { line: row.line, ...contentOf(row.values, header, chosen) }
+          const header = headerWith(row.titles)
+          if (row.values) yield { line, ...contentOf(row.values, header, chosen) }
           else if (header.unrecognized) throw new Error(header.unrecognized)
         }
       }
@@ -65,8 +62,7 @@ const MAX_HEADERS = 1_000
 /** The value in MongoDB's extended JSON, such as `{"$oid":"…"}`. */
 function plain(value: unknown): unknown {
   const [entry, ...more] = typeof value === 'object' && value ? Object.entries(value) : []
-  const isExtended = more.length === 0 && /^\$(oid|uuid|number\w+)$/.test(entry?.[0] ?? '')
-  return isExtended ? entry![1] : value
+  return more.length === 0 && /^\$(oid|uuid|number\w+)$/.test(entry?.[0] ?? '') ? entry![1] : value
 }
 
 /** A spreadsheet may leave out empty fields at the end of a record, or add some. */
@@ -103,12 +99,9 @@ function doubt(
   { titles, indexes, unrecognized }: Header,
   chosen: Columns,
 ): string | undefined {
-  const unused = indexes
-    .get('not used')!
-    .flat()
-    .map((index) => values[index])
-  const isText = (value: unknown) => typeof value !== 'boolean' && /\p{L}/u.test(textOf(value))
-  if (unrecognized && unused.some(isText)) return unrecognized
+  const isText = (index: number) =>
+    typeof values[index] !== 'boolean' && /\p{L}/u.test(textOf(values[index]))
+  if (unrecognized && indexes.get('not used')!.flat().some(isText)) return unrecognized
   if (isOwnId(fields['id'])) return undefined
   const [name, email] = [textOf(fields['name']), textOf(fields['email'])]
   if (email.includes('@')) return MARKUP.test(email) ? HAS_MARKUP : undefined
@@ -130,7 +123,5 @@ const NO_USER =
 const IS_NO_USER =
   'it looks like a footer or a line of a table: delete it, or give the user an email'
 
-function textOf(value: unknown): string {
-  if (value === undefined || value === null) return ''
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
-}
+const textOf = (value: unknown): string =>
+  typeof value === 'object' && value ? JSON.stringify(value) : String(value ?? '')

@@ -18,7 +18,6 @@ const FORMATS = {
 }
 export type Format = (typeof FORMATS)[keyof typeof FORMATS]
 
-const OTHERS = '; export the users of another file to one of them'
 const SPREADSHEETS = ['xlsx', 'xls', 'xlsm', 'ods', 'numbers']
 
 /**
@@ -32,9 +31,7 @@ export function formatOf(file: string, given?: string): Format {
   const name = given ?? (extension === 'jsonl' ? 'ndjson' : extension)
   if (name && Object.hasOwn(FORMATS, name)) return FORMATS[name as keyof typeof FORMATS]
   if (name && SPREADSHEETS.includes(name)) throw new UsageError(NO_SPREADSHEET)
-  throw new UsageError(
-    `--format is needed for ${file}: ${Object.keys(FORMATS).join(', ')}${OTHERS}`,
-  )
+  throw new UsageError(`--format is needed for ${file}: ${Object.keys(FORMATS).join(', ')}`)
 }
 
 /** The text of a file of users. */

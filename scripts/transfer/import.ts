@@ -60,24 +60,15 @@ export async function importUsers(
     const startedAt = performance.now()
     const results = users.length > 0 ? await store.createMany(users, update) : []
     const ms = Math.max(performance.now() - startedAt, 1)
-    const owners = await Promise.all(users.map((user, i) => ownerOf(store, user, results[i]!)))
-    for (const [i, { position, user }] of stored.entries()) {
-      count(position, user, results[i]!, owners[i])
+    const outcomes = results.map((result, i) => outcomeOf(users[i]!, result, store, update))
+    for (const [i, [outcome, what]] of (await Promise.all(outcomes)).entries()) {
+      tally.counts[outcome] += 1
+      if (what) report(stored[i]!.position, what)
+      if (outcome !== 'duplicate' && outcome !== 'refused') tally.first ??= users[i]
     }
     lastLine = tally.lastLine = batchEnd
     const affordable = Math.floor((users.length * BATCH_MS) / ms)
     size = Math.max(MIN_BATCH_SIZE, Math.min(affordable, 2 * users.length, store.maxBatchSize))
-  }
-
-  function count(position: string, user: UserToImport, result: ImportResult, owner?: User): void {
-    const outcome = outcomeOf(user, result, owner, update)
-    const name = owner ? `the user ${owner.id}` : 'a user who was just deleted'
-    tally.counts[outcome] += 1
-    if (outcome === 'updated') report(position, `${name} got its name`)
-    if (outcome === 'refused') report(position, `its name is empty, so ${name} keeps the old name`)
-    const taken = result === 'id taken' ? 'id' : 'email'
-    if (outcome === 'duplicate') report(position, `duplicate: ${name} has its ${taken}`)
-    else if (outcome !== 'refused') tally.first ??= user
   }
 
   function add(line: Line): void {
@@ -108,26 +99,24 @@ export async function importUsers(
   }
 }
 
-/** The user who had the id or else the email of `user` before. */
-async function ownerOf(
-  store: Import['store'],
-  { id, email }: UserToImport,
-  result: ImportResult,
-): Promise<User | undefined> {
-  if (result === 'created') return undefined
-  return result === 'id taken' ? store.find(id!) : store.findByEmail(email)
-}
-
-function outcomeOf(
+/** What became of a user, and what the report says of it, if anything. */
+async function outcomeOf(
   user: UserToImport,
   result: ImportResult,
-  owner: User | undefined,
+  store: Import['store'],
   update: boolean,
-): keyof Tally['counts'] {
-  if (result === 'created' || result === 'updated') return result
+): Promise<[keyof Tally['counts'], string?]> {
+  if (result === 'created') return ['created']
+  const isIdTaken = result === 'id taken'
+  const owner = isIdTaken ? await store.find(user.id!) : await store.findByEmail(user.email)
+  const name = `the user ${owner?.id ?? '(deleted meanwhile)'}`
+  if (result === 'updated') return ['updated', `${name} has got this name`]
   const fields = Object.entries(user) as [keyof User, string][]
-  if (owner && fields.every(([field, text]) => owner[field] === text)) return 'unchanged'
-  return update && user.name === '' && result === 'email taken' ? 'refused' : 'duplicate'
+  if (fields.every(([field, text]) => owner?.[field] === text)) return ['unchanged']
+  if (isIdTaken) return ['duplicate', `duplicate: ${name} has its id`]
+  if (update && user.name === '')
+    return ['refused', `its name is empty: ${name} keeps the old name`]
+  return ['duplicate', `duplicate: ${name} has its email`]
 }
 
 const validate = validator(operationOf('createUser'))
@@ -157,16 +146,15 @@ const TOO_LONG = `it is longer than ${MAX_USER_BYTES.toLocaleString('en')} bytes
 const INVALID_ID =
   'field `id` must be 24 lower-case hexadecimal digits (--new-ids ignores the ids in the file)'
 
-/** What is unusual about a user, as the name of a count. */
+/** What is unusual about a user, each as the name of a count. */
 function notesOn({ id, name, email }: UserToImport, line: Line): string[] {
-  const isLeftOut = email === '' && 'fields' in line && Boolean(line.fields['email'])
+  const given = 'fields' in line && line.fields['email']
   const isAddress = /^[^\s,;@]+@[^\s,;@]+$/.test(email)
-  const notes = [
-    email !== '' && !email.includes('@') && 'emails without an @',
-    email.includes('@') && !isAddress && 'emails that are not one plain address',
-    isLeftOut && 'emails that were NULL or the like, and are left out',
-    name === '' && 'users with an empty name',
-    !id && email === '' && 'users without an email and an id: another run stores them again',
-  ]
-  return notes.filter((note) => note !== false)
+  return [
+    email !== '' && !email.includes('@') ? 'emails without an @' : '',
+    email.includes('@') && !isAddress ? 'emails that are not one plain address' : '',
+    email === '' && given ? 'emails left out, because they are NULL or the like' : '',
+    name === '' ? 'empty names' : '',
+    email === '' && !id ? 'users without an email and an id: another run stores them again' : '',
+  ].filter(Boolean)
 }

@@ -35,8 +35,9 @@ export function openReport(
     close(): string {
       if (fd === undefined) return ''
       fs.closeSync(fd)
-      const path = isEmpty && given === undefined ? '' : publish(partial, file)
-      if (path !== partial) fs.rmSync(partial)
+      if (isEmpty && given === undefined) fs.rmSync(partial)
+      const path = fs.existsSync(file) ? partial : file // another import may have made one
+      if (fs.existsSync(partial)) fs.renameSync(partial, path)
       return isEmpty ? '' : `; see ${path}`
     },
   }
@@ -65,18 +66,4 @@ function isReport(file: string): boolean {
   const length = fs.readSync(fd, start)
   fs.closeSync(fd)
   return length === 0 || /^line \d+(, element \d+)?: /.test(start.toString('latin1'))
-}
-
-/**
- * Gives the report its name, unless another import has made a report of that name meanwhile.
- *
- * @returns where the report is
- */
-function publish(partial: string, file: string): string {
-  try {
-    fs.copyFileSync(partial, file, fs.constants.COPYFILE_EXCL)
-    return file
-  } catch {
-    return partial
-  }
 }

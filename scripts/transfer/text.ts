@@ -7,7 +7,7 @@ import { createGunzip } from 'node:zlib'
  * and no chunk ends between `\r` and `\n`.
  *
  * @param encoding a label of the WHATWG Encoding Standard; if not given, UTF-8, or UTF-16 by its first bytes
- * @throws Error the bytes are no text, or not valid in the encoding; the lines before the error come first
+ * @throws Error the bytes are a spreadsheet, or not valid in the encoding; the lines before the error come first
  */
 export async function* readText(
   bytes: AsyncIterable<Buffer>,
@@ -17,8 +17,8 @@ export async function* readText(
   const isGzip = head.startsWith('1f8b') // RFC 1952 §2.3.1
   if (isGzip) ({ head, all } = await peek(pipeline(all, createGunzip(), () => {}))) // the reader gets its errors
   if (SPREADSHEET_HEADS.includes(head)) throw new Error(NO_SPREADSHEET)
-  if (OTHER_HEADS.test(head)) throw new Error(NO_TEXT)
-  const charset = encoding ?? UTF_16.find(([, pattern]) => pattern.test(head))?.[0] ?? 'utf-8'
+  const utf16 = UTF_16LE.test(head) ? 'utf-16le' : UTF_16BE.test(head) && 'utf-16be'
+  const charset = encoding ?? (utf16 || 'utf-8')
   let pending = ''
   for await (const chunk of decode(all, charset)) {
     const text = pending + chunk
@@ -32,19 +32,13 @@ export async function* readText(
  * The marks in https://encoding.spec.whatwg.org/#bom-sniff, and two characters of ASCII without a mark, as in
  * https://www.rfc-editor.org/rfc/rfc4627#section-3.
  */
-const UTF_16 = [
-  ['utf-16le', /^(fffe|[2-7].00[2-7].00)/],
-  ['utf-16be', /^(feff|00[2-7].00[2-7].)/],
-] as const
+const UTF_16LE = /^(fffe|[2-7].00[2-7].00)/
+const UTF_16BE = /^(feff|00[2-7].00[2-7].)/
 
 /** The first bytes of a zip file, as .xlsx is, and of .xls. */
 const SPREADSHEET_HEADS = ['504b0304', 'd0cf11e0']
 export const NO_SPREADSHEET =
   'a spreadsheet cannot be read or written: use CSV (UTF-8), which spreadsheet programs save and open'
-
-/** The first bytes of PDF, SQLite, bzip2, xz, 7-Zip and Zstandard. */
-const OTHER_HEADS = /^(25504446|53514c69|425a68|fd377a58|377abcaf|28b52ffd)/
-const NO_TEXT = 'this is not a text file: decompress it, or export the users as CSV, NDJSON or JSON'
 
 /** All bytes, and the first four of them in hexadecimal digits. */
 async function peek(bytes: AsyncIterable<Buffer>) {

@@ -118,7 +118,7 @@ function inserter(db: Database): (user: User) => boolean {
 /** Implements `UserStore.createMany`. */
 function importer(db: Database, insert: (user: User) => boolean): UserStore['createMany'] {
   const hasEmail = db.prepare(`SELECT 1 FROM users WHERE email = ${TEXT}`)
-  const hasOther = `email = ${TEXT} AND name <> ${TEXT}`
+  const hasOther = `email = ${TEXT} AND name <> nullif(${TEXT}, '')` // an empty name replaces none
   const renameByEmail = changer(db, `UPDATE users SET name = ${TEXT} WHERE ${hasOther}`)
   return (users, update) =>
     retryWhileBusy(() => {
@@ -128,8 +128,7 @@ function importer(db: Database, insert: (user: User) => boolean): UserStore['cre
           const { name, email } = fields
           if (insert({ id, ...fields })) return 'created'
           if (email === '' || !hasEmail.get(Buffer.from(email))) return 'id taken'
-          const isRenamed = update && name !== '' && renameByEmail(name, email, name)
-          return isRenamed ? 'updated' : 'email taken'
+          return update && renameByEmail(name, email, name) ? 'updated' : 'email taken'
         }),
       )
     })
