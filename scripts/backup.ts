@@ -34,7 +34,6 @@ await program(USAGE, {}, async (_, [path, ...more]) => {
   if (!existsSync(database)) throw new Error(`there are no users in ${DATA_DIR}: check DATA_DIR`)
   if (target !== '-' && lstatSync(target, { throwIfNoEntry: false }))
     throw new Error(`${target} exists: give another file`)
-  warn(`users are kept in SQLite in ${database}`)
   const { logSize, release } = await freezeSqlite(database)
   const slow = new AbortController()
   try {
@@ -52,7 +51,7 @@ await program(USAGE, {}, async (_, [path, ...more]) => {
     const mayGrowTo = () => Math.min(freeSpace(DATA_DIR), MAX_LOG_SIZE)
     setInterval(() => logSize() > mayGrowTo() && slow.abort(), 1000)
     await openOutput(target, false)(source, AbortSignal.any([stopSignal(), slow.signal]))
-    warn(`copied ${inMb(size)} from ${database}`)
+    warn(`copied ${inMb(size)} from the store; users are kept in SQLite in ${database}`)
     return 0
   } catch (error) {
     throw slow.signal.aborted ? new Error(TOO_SLOW) : error

@@ -44,12 +44,13 @@ async function* readRows(
    * So each of these lines must now close its quotes, and no line is read more than twice.
    */
   function* refuse(
-    { line, lines, length }: OpenRow,
+    { line, lines, length, fields }: OpenRow,
     lastMayContinue: boolean,
   ): Generator<Row | Line> {
-    if (!titles) throw new Error('the quotes of the titles are broken')
+    if (!titles) throw new Error(`the quotes of the titles are broken, or else ${TOO_WIDE.reason}`)
     open = undefined
-    yield { line, ...(length > MAX_LENGTH ? TOO_LONG : BROKEN) }
+    const broken = fields.length === MAX_COLUMNS ? TOO_WIDE : BROKEN
+    yield { line, ...(length > MAX_LENGTH ? TOO_LONG : broken) }
     for (const [i, text] of lines.entries()) {
       if (i > 0) yield* readLine(text, line + i, lastMayContinue && i === lines.length - 1)
     }
@@ -67,6 +68,7 @@ async function* readRows(
 export const readCsv = fieldsFrom(readRows)
 
 const APOSTROPHES = 'the titles are in apostrophes: write double quotes (") instead, in all lines'
+const TOO_WIDE = { reason: `it has more than ${MAX_COLUMNS.toLocaleString('en')} fields` }
 const BROKEN = { reason: 'its quotes are broken' }
 
 /** A record, as far as it was read. */
@@ -86,7 +88,7 @@ function readFields(row: OpenRow, text: string, separator: string): 'complete' |
   row.length += text.length
   if (row.length > MAX_LENGTH) return 'broken'
   for (let at = 0; ; at += 1) {
-    if (row.fields.length === MAX_COLUMNS) throw new Error(`line ${row.line} ${TOO_WIDE}`)
+    if (row.fields.length === MAX_COLUMNS) return 'broken'
     if (row.quoted === undefined) {
       QUOTE.lastIndex = at
       if (!QUOTE.test(text)) {
@@ -108,7 +110,6 @@ function readFields(row: OpenRow, text: string, separator: string): 'complete' |
   }
 }
 
-const TOO_WIDE = `has more than ${MAX_COLUMNS.toLocaleString('en')} columns`
 const QUOTE = / *"/y
 
 /** The index of the closing quote, at `at` or after it; the end of `text` if there is none. */

@@ -1,4 +1,5 @@
 // The report of an import: a file with a line for each line that was refused, is a duplicate or renamed a user.
+import { randomUUID } from 'node:crypto'
 import fs, { type Stats } from 'node:fs'
 import { describeError, escapeControls, warn } from '../program.ts'
 
@@ -16,7 +17,7 @@ export function openReport(
   force = false,
 ) {
   const file = given ?? fallback
-  const partial = `${file}.${process.pid}.part`
+  const partial = `${file}.${randomUUID()}.part`
   let isEmpty = true
   let fd: number | undefined
   try {
