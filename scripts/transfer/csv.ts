@@ -3,7 +3,7 @@
 import type { User } from '../../src/store/user-store.ts'
 import { fieldsFrom, type Row } from './fields.ts'
 import { linesOf, MAX_LENGTH, TOO_LONG, type Line } from './lines.ts'
-import { FIELDS, MAX_COLUMNS, separatorOf, type Columns } from './titles.ts'
+import { FIELDS, MAX_COLUMNS, separatorOf, TOO_WIDE, type Columns } from './titles.ts'
 
 /** @throws Error there are no titles, or there are too many columns */
 async function* readRows(
@@ -47,10 +47,11 @@ async function* readRows(
     { line, lines, length, fields }: OpenRow,
     lastMayContinue: boolean,
   ): Generator<Row | Line> {
-    if (!titles) throw new Error(`the quotes of the titles are broken, or else ${TOO_WIDE.reason}`)
     open = undefined
     const broken = fields.length === MAX_COLUMNS ? TOO_WIDE : BROKEN
-    yield { line, ...(length > MAX_LENGTH ? TOO_LONG : broken) }
+    const content = length > MAX_LENGTH ? TOO_LONG : broken
+    if (!titles) throw new Error(`the titles cannot be read: ${content.reason}`)
+    yield { line, ...content }
     for (const [i, text] of lines.entries()) {
       if (i > 0) yield* readLine(text, line + i, lastMayContinue && i === lines.length - 1)
     }
@@ -68,7 +69,6 @@ async function* readRows(
 export const readCsv = fieldsFrom(readRows)
 
 const APOSTROPHES = 'the titles are in apostrophes: write double quotes (") instead, in all lines'
-const TOO_WIDE = { reason: `it has more than ${MAX_COLUMNS.toLocaleString('en')} fields` }
 const BROKEN = { reason: 'its quotes are broken' }
 
 /** A record, as far as it was read. */

@@ -2,7 +2,16 @@
 // object to object. What seems to say something else than would be stored is refused.
 import { isUserId } from '../../src/store/user-id.ts'
 import type { Content, Line } from './lines.ts'
-import { FIELDS, headerOf, isKnownTitle, summaryOf, type Columns, type Header } from './titles.ts'
+import {
+  FIELDS,
+  headerOf,
+  isKnownTitle,
+  MAX_COLUMNS,
+  summaryOf,
+  TOO_WIDE,
+  type Columns,
+  type Header,
+} from './titles.ts'
 
 /** A line of CSV; that of the titles has no values. */
 export type Row = { line: number; element?: number; titles: string[]; values?: string[] }
@@ -38,8 +47,8 @@ export function fieldsFrom(read: Read) {
         else if ('fields' in row) {
           const titles = Object.keys(row.fields)
           const values = Object.values(row.fields).map(plain)
-          const header = headerWith(titles, titles.join('\n'))
-          yield { line, element, ...contentOf(values, header, chosen) }
+          const content = () => contentOf(values, headerWith(titles, titles.join('\n')), chosen)
+          yield { line, element, ...(titles.length > MAX_COLUMNS ? TOO_WIDE : content()) }
         } else {
           const header = headerWith(row.titles)
           if (row.values) yield { line, ...contentOf(row.values, header, chosen) }
@@ -57,7 +66,7 @@ export function fieldsFrom(read: Read) {
 }
 
 /** The most different sets of keys that are remembered and reported. */
-const MAX_HEADERS = 1_000
+const MAX_HEADERS = 100
 
 /** The value in MongoDB's extended JSON, such as `{"$oid":"…"}`. */
 function plain(value: unknown): unknown {

@@ -11,6 +11,8 @@ import { isOwnId } from './fields.ts'
 const MIN_BATCH_SIZE = 100
 /** In characters. */
 const MAX_BATCH_LENGTH = 4_000_000
+/** How many users are looked up at a time: as many as MongoDB takes in a command. */
+const LOOKUPS = 100
 /** How long a batch should take: services that write to the store wait for it. */
 const BATCH_MS = 500
 /** The text of a user: the greatest `BODY_LIMIT`, as for POST. */
@@ -60,15 +62,21 @@ export async function importUsers(
     const startedAt = performance.now()
     const results = users.length > 0 ? await store.createMany(users, update) : []
     const ms = Math.max(performance.now() - startedAt, 1)
-    const outcomes = results.map((result, i) => outcomeOf(users[i]!, result, store, update))
-    for (const [i, [outcome, what]] of (await Promise.all(outcomes)).entries()) {
-      tally.counts[outcome] += 1
-      if (what) report(stored[i]!.position, what)
-      if (outcome !== 'duplicate' && outcome !== 'refused') tally.first ??= users[i]
-    }
+    for (let from = 0; from < users.length; from += LOOKUPS) await count(stored, results, from)
     lastLine = tally.lastLine = batchEnd
     const affordable = Math.floor((users.length * BATCH_MS) / ms)
     size = Math.max(MIN_BATCH_SIZE, Math.min(affordable, 2 * users.length, store.maxBatchSize))
+  }
+
+  async function count(stored: typeof batch, results: ImportResult[], from: number) {
+    const some = stored.slice(from, from + LOOKUPS)
+    const outcomes = some.map(({ user }, i) => outcomeOf(user, results[from + i]!, store, update))
+    for (const [i, [outcome, what]] of (await Promise.all(outcomes)).entries()) {
+      const { position, user } = some[i]!
+      tally.counts[outcome] += 1
+      if (what) report(position, what)
+      if (outcome !== 'duplicate' && outcome !== 'refused') tally.first ??= user
+    }
   }
 
   function add(line: Line): void {

@@ -153,6 +153,7 @@ export function separatorOf(line: string, chosen: Columns): string {
 
 /** As many as a spreadsheet can have. */
 export const MAX_COLUMNS = 16_384
+export const TOO_WIDE = { reason: `it has more than ${MAX_COLUMNS.toLocaleString('en')} fields` }
 
 export const isKnownTitle = (title: string): boolean =>
   KNOWN.has(normalize(title)) || KNOWN.has(stem(title))

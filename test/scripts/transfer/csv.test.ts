@@ -179,14 +179,16 @@ test('a line has at most 16,384 fields', async () => {
     '3 Ada <a@x>',
   ])
   const titles = `name,email${',x'.repeat(4_000_000)}\nAda,a@x\n`
-  await expect(read(readCsv, titles)).rejects.toThrow('it has more than 16,384 fields')
+  await expect(read(readCsv, titles)).rejects.toThrow(
+    'the titles cannot be read: it has more than 16,384 fields',
+  )
 })
 
 const OR_NONE = "give its title with --name-column, or '' if there is none; the titles are: "
 
 test.each<[string, string, Columns?]>([
   ['', 'the file is empty'],
-  ['"name,email\nAda,1\n', 'the quotes of the titles are broken'],
+  ['"name,email\nAda,1\n', 'the titles cannot be read: its quotes are broken'],
   [
     "'name','email'\n'Ada','a@x'\n",
     'the titles are in apostrophes: write double quotes (") instead',
