@@ -51,7 +51,7 @@ await program(USAGE, {}, async (_, [path, ...more]) => {
     const mayGrowTo = () => Math.min(freeSpace(DATA_DIR), MAX_LOG_SIZE)
     setInterval(() => logSize() > mayGrowTo() && slow.abort(), 1000)
     await openOutput(target, false)(source, AbortSignal.any([stopSignal(), slow.signal]))
-    warn(`copied ${inMb(size)} from ${database}`)
+    warn(`copied ${inMb(size)} from the store; users are kept in SQLite in ${database}`)
     return 0
   } catch (error) {
     throw slow.signal.aborted ? new Error(TOO_SLOW) : error

@@ -21,6 +21,8 @@ const IS_ARRAY = 'the file begins as a JSON array: give --format json'
 
 export function parseObject(text: string): Content {
   if (text.length > MAX_LENGTH) return TOO_LONG
+  if (text.length > 1_000_000 && text.split(/[[{,]/, MAX_VALUES).length === MAX_VALUES)
+    return TOO_MANY
   try {
     const fields: unknown = JSON.parse(text)
     const isObject = typeof fields === 'object' && fields !== null && !Array.isArray(fields)
@@ -30,5 +32,8 @@ export function parseObject(text: string): Content {
   }
 }
 
+/** More would not fit into the memory of the image. */
+const MAX_VALUES = 200_000
+const TOO_MANY = { reason: `it has more than ${MAX_VALUES.toLocaleString('en')} values` }
 export const NOT_JSON = { reason: 'it is not valid JSON' }
 const NOT_AN_OBJECT = { reason: 'it is not a JSON object' }

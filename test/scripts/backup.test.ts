@@ -40,7 +40,10 @@ async function start({ environment }: Place) {
   /** Reads the rest. */
   async function copy(): Promise<Buffer> {
     const bytes = await buffer(program.stdout)
-    const success = [0, expect.stringMatching(/^copied \d+ MB from .*users\.db\n$/)]
+    const success = [
+      0,
+      expect.stringMatching(/^copied \d+ MB from .*; users are kept in .*users\.db\n$/),
+    ]
     expect(await end()).toEqual(success)
     return bytes
   }

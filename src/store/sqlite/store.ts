@@ -123,7 +123,7 @@ function inserter(db: Database): (user: User) => boolean {
 /** Implements `UserStore.createMany`. */
 function importer(db: Database, insert: (user: User) => boolean): UserStore['createMany'] {
   const hasEmail = db.prepare(`SELECT 1 FROM users WHERE email = ${TEXT}`)
-  const hasOther = `email = ${TEXT} AND name <> ${TEXT}`
+  const hasOther = `email = ${TEXT} AND name <> nullif(${TEXT}, '')` // an empty name replaces none
   const renameByEmail = changer(db, `UPDATE users SET name = ${TEXT} WHERE ${hasOther}`)
   return (users, update) =>
     retryWhileBusy(() => {
