@@ -20,13 +20,15 @@ import { createLogger } from './telemetry/log.ts'
 import { measured } from './telemetry/measured-store.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { createRequestLog } from './telemetry/request-log.ts'
+import type { Tracing } from './telemetry/tracing.ts'
 
-/** Runs the service until a signal stops it. */
-export async function run(config: Config): Promise<void> {
+/** Runs the service until a signal stops it. @param tracing is stopped last */
+export async function run(config: Config, tracing?: Tracing): Promise<void> {
   const stop = stopSignal() // first: without a handler, process 1 of a container ignores signals
   const { version } = contract.info
   const metrics = createMetrics(version)
   const log = createLogger(config.LOG_LEVEL, metrics.logLineDropped)
+  if (tracing) tracing.exporter.log = log
   log.info(`users-service ${version} on Node ${process.version}`)
   for (const warning of config.warnings) log.warn(warning)
   const readiness = createReadiness(log)
@@ -56,6 +58,7 @@ export async function run(config: Config): Promise<void> {
   await sleep(config.STOP_DELAY) // load balancers take a moment to notice
   await service.close(config.STOP_TIMEOUT)
   await store.close().catch((err: unknown) => log.warn({ err }, 'closing the store failed'))
+  await tracing?.stop()
   log.info('stopped')
 }
 
