@@ -43,6 +43,9 @@ export async function run(config: Config, tracing?: Tracing): Promise<void> {
   const service = createPublicServer(config, store, { log, metrics, readiness })
   await listen(service.server, config.HOST, config.PORT, 'HOST and PORT', config.OPS_PORT)
   const isEmpty = await readiness.check(store)
+  if (isEmpty !== undefined) metrics.storeIsEmpty(isEmpty)
+  const watch = () => store.isEmpty().then(metrics.storeIsEmpty, () => {}) // requests report failures
+  setInterval(() => void watch(), WATCH_MS).unref()
 
   const url = urlOf(service.server)
   log.info(`listening on ${url}`)
@@ -61,6 +64,9 @@ export async function run(config: Config, tracing?: Tracing): Promise<void> {
   await tracing?.stop()
   log.info('stopped')
 }
+
+/** How often to look whether the store has users; as often as Prometheus asks. */
+const WATCH_MS = 15_000
 
 const CREATE_USER = 'npm run create-user -- --name Ada --email ada@example.com'
 

@@ -1,6 +1,7 @@
 // Users in a SQLite file; every write is durable. In src, only this folder uses the SQLite library, which has
 // the interface of node:sqlite (https://nodejs.org/api/sqlite.html).
 import type { DatabaseSyncInstance as Database } from '@photostructure/sqlite'
+import { dirname } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { batched } from '../batch.ts'
@@ -92,8 +93,10 @@ function writer(db: Database, onBatch: StoreOptions['onBatch'] = () => {}) {
     }
   }
 
+  const folder = dirname(db.location()!)
+  const commit = (writes: (() => boolean)[]) => transaction(db, () => writes.map(attempt))
   return batched(
-    (writes: (() => boolean)[]) => retryWhileBusy(() => transaction(db, () => writes.map(attempt))),
+    (writes: (() => boolean)[]) => retryWhileBusy(() => commit(writes), undefined, folder),
     { maxBatchSize: Infinity, concurrency: 1, onBatch: (size) => onBatch('write', size) },
   )
 }
