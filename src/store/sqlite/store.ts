@@ -1,6 +1,7 @@
 // Users in a SQLite file; every write is durable. In src, only this folder uses the SQLite library, which has
 // the interface of node:sqlite (https://nodejs.org/api/sqlite.html).
 import type { DatabaseSyncInstance as Database } from '@photostructure/sqlite'
+import { dirname } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { batched } from '../batch.ts'
@@ -91,16 +92,16 @@ function writer(db: Database, isGone: () => boolean, onBatch: StoreOptions['onBa
     }
   }
 
-  function attemptAll(writes: (() => boolean)[]) {
+  const folder = dirname(db.location()!)
+  function commit(writes: (() => boolean)[]) {
     if (isGone()) throw new Error('its file was deleted or replaced')
     return transaction(db, () => writes.map(attempt))
   }
 
-  return batched((writes: (() => boolean)[]) => retryWhileBusy(() => attemptAll(writes)), {
-    maxBatchSize: Infinity,
-    concurrency: 1,
-    onBatch: (size) => onBatch('write', size),
-  })
+  return batched(
+    (writes: (() => boolean)[]) => retryWhileBusy(() => commit(writes), undefined, folder),
+    { maxBatchSize: Infinity, concurrency: 1, onBatch: (size) => onBatch('write', size) },
+  )
 }
 
 /** Returns a function that runs `sql` with texts, and returns whether it changed a user. */
