@@ -101,12 +101,25 @@ describeStores((place) => {
     test('is 412, changes nothing and says why when If-Match names others or is malformed', async () => {
       const user = await create()
       const tag = await etag(user.id)
-      const malformed = 'If-Match must be `*` or ETags in double quotes, such as `"abc"`'
-      const failed = 'the precondition in If-Match or If-None-Match failed'
-      const fields = { '': malformed, [tag.slice(1, -1)]: malformed, [`W/${tag}`]: failed }
-      for (const [field, message] of Object.entries(fields)) {
+      const malformed = [
+        'If-Match must be `*` or ETags in double quotes, such as `"abc"`',
+        'precondition_malformed',
+      ]
+      const weak = [
+        'If-Match never matches a weak ETag (`W/`): turn off compression in the proxy that made it weak',
+        'etag_weak',
+      ]
+      const failed = ['the precondition in If-Match or If-None-Match failed']
+      const fields = {
+        '': malformed,
+        [tag.slice(1, -1)]: malformed,
+        [`W/${tag}`]: weak,
+        [`"x", W/"y"`]: weak,
+        '"x", "W/"': failed,
+      }
+      for (const [field, [message, code]] of Object.entries(fields)) {
         const response = await write(user.id, { 'if-match': field })
-        expect([response.status, response.json]).toEqual([412, { message }])
+        expect([response.status, response.json]).toEqual([412, { message, code }])
       }
       expect(await store().find(user.id)).toEqual(user)
     })
@@ -153,6 +166,37 @@ describeStores((place) => {
       await service.close()
       expect(response.status).toBe(status)
       expect((await store().find(id))?.name).toBe(status === 412 ? name : json?.name)
+    })
+  })
+
+  describe('PUT with If-Match of a user that already has the name', () => {
+    const rename = (id: string, headers: object) =>
+      ask(`PUT /users/${id}`, headers, { name: 'Grace' })
+
+    test('is 204, so that a client can send it again when no response came', async () => {
+      const { id } = await create()
+      const headers = { 'if-match': await etag(id) }
+      for (let times = 0; times < 3; times += 1)
+        expect((await rename(id, headers)).status).toBe(204)
+      expect((await store().find(id))?.name).toBe('Grace')
+    })
+
+    test('is 204 also when it is sent again before the first one is done', async () => {
+      const { id } = await create()
+      const headers = { 'if-match': await etag(id) }
+      const responses = await Promise.all(Array.from({ length: 8 }, () => rename(id, headers)))
+      expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([204]))
+    })
+
+    test('is 412 when the user was changed again since, when If-Match is malformed, or If-None-Match names the user', async () => {
+      const { id } = await create()
+      const old = await etag(id)
+      const refused = async (headers: object) => (await rename(id, headers)).status
+      await store().rename(id, 'Augusta')
+      expect(await refused({ 'if-match': old })).toBe(412)
+      await store().rename(id, 'Grace')
+      expect(await refused({ 'if-match': 'x' })).toBe(412)
+      expect(await refused({ 'if-match': old, 'if-none-match': '*' })).toBe(412)
     })
   })
 })
