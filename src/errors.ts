@@ -30,13 +30,12 @@ export function toFailure(error: unknown): Failure {
 export function respondToErrors(app: Koa): void {
   app.context.onerror = function (this: Koa.Context, error: NodeJS.ErrnoException | null) {
     if (!error) return
-    const { log } = this.req as Request
     const isTooLate = this.headerSent || !this.writable
     if (isTooLate && CLIENT_GONE.has(error.code ?? '')) return
     const isKnown = this.state['error'] === error // a stream and its response both report it
     this.state['error'] = error
     const failure = toFailure(error)
-    log['code'] = failure.code
+    Object.assign((this.req as Request).log, { code: failure.code })
     if (failure.status >= 500 && !isKnown) app.emit('error', failure, this)
     // The client must not take a part of a response for the whole.
     if (isTooLate) return void (this.res.writableEnded || this.req.socket.resetAndDestroy())

@@ -9,7 +9,8 @@ import type { User, UserStore } from './store/user-store.ts'
 
 type UserHandlers = Omit<Handlers, 'login'>
 
-export function users(store: UserStore): UserHandlers {
+/** @param basePath what the links begin with */
+export function users(store: UserStore, basePath: string): UserHandlers {
   /**
    * Changes a user if the conditions of the request hold.
    *
@@ -52,13 +53,13 @@ export function users(store: UserStore): UserHandlers {
       const body = pagesOf(store, { ids: page, hasClientLeft })
       if (ids.length <= limit) return { status: 200, body }
       const query = new URLSearchParams({ limit: `${limit}`, after: page.at(-1)! })
-      const Link = `<${pathOf('listUsers')}?${query.toString()}>; rel="next"`
+      const Link = `<${basePath}${pathOf('listUsers')}?${query.toString()}>; rel="next"`
       return { status: 200, headers: { Link }, body }
     },
 
     async createUser({ body }) {
       const user = await store.create(newUser(body))
-      const Location = pathOf('readUser', { id: user.id })
+      const Location = basePath + pathOf('readUser', { id: user.id })
       return { status: 201, headers: { Location, ETag: etagOf(user) }, body: user }
     },
 

@@ -161,8 +161,9 @@ export interface components {
              *       missing or refused.
              *     - `user_not_found`: a 404 because no user has this id; otherwise the path is not one of the service.
              *     - `precondition_malformed`: a 412 because `If-Match` is neither `*` nor a list of ETags.
-             *     - `etag_weak`: a 412 because `If-Match` has a weak ETag, which never matches. Without one of these
-             *       two codes, the user has changed.
+             *     - `etag_weak`: a 412 because `If-Match` has a weak ETag, which never matches. To get a strong one through
+             *       a proxy that compresses, read the user with `Accept-Encoding: identity`. Without one of these two codes,
+             *       the user has changed.
              *
              *     More codes may be added. There is none if the status says all, and none in the responses of proxies.
              */
@@ -347,7 +348,8 @@ export interface operations {
                     "Cache-Control": components["headers"]["Cache-Control"];
                     /**
                      * @description The next page, when there are more users, such as
-                     *     `</users?limit=2&after=665f1c2f91d04a0012d4c002>; rel="next"` (RFC 8288).
+                     *     `</users?limit=2&after=665f1c2f91d04a0012d4c002>; rel="next"` (RFC 8288). It begins with the path of the
+                     *     server, if that has one.
                      */
                     Link?: string;
                     Vary: components["headers"]["Vary"];
@@ -393,7 +395,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     /**
-                     * @description The path of the new user.
+                     * @description The path of the new user. It begins with the path of the server, if that has one.
                      * @example /users/665f1c2e8b3f4a0012d4c001
                      */
                     Location: string;

@@ -149,13 +149,15 @@ describe('with an email', () => {
       const server = http.createServer(({ url }, response) => {
         if (url === '/login') return void response.end('{"token":"x"}')
         attempts += 1
-        if (attempts === 1) response.writeHead(401).end()
-        else if (body) response.write(body)
+        if (attempts === 1) return void response.writeHead(401).end()
+        if (body) response.write(body)
+        server.emit('second attempt')
       })
+      const secondAttempt = once(server, 'second attempt')
       const call = new AbortController()
       const users = client({ baseUrl: await urlOf(server), email, token: 'old', fetch })
-      const ended = expect(users.GET('/users', { signal: call.signal })).rejects.toThrow('aborted')
-      while (attempts < 2) await setImmediate()
+      const ended = users.GET('/users', { signal: call.signal }).catch(String)
+      await secondAttempt
       setFlagsFromString('--expose-gc')
       const collect = runInNewContext('gc') as () => void
       for (let times = 0; times < 5; times += 1) {
@@ -163,7 +165,7 @@ describe('with an email', () => {
         collect()
       }
       call.abort()
-      await ended
+      expect(await ended).toMatch('aborted')
       server.closeAllConnections()
       await once(server.close(), 'close')
     },
@@ -182,9 +184,6 @@ describe('with an email', () => {
     const { error } = await users.GET('/users')
     expect(error).toEqual({ message: 'the response does not come from the Users Service' })
     expect(await list(users)).toBe(200)
-    const create = () => client({ token: 'secret\n\u2028' })
-    const message = 'the option `token` has characters that cannot be sent in a header'
-    expect(create).toThrow(new TypeError(message))
   })
 
   test('other options are passed to openapi-fetch and fetch', async () => {
