@@ -364,6 +364,17 @@ describeBrowser('the page', () => {
       }
     })
 
+    test('shows the code of an error, in the examples and in a response', async () => {
+      await logIn()
+      await open('createUser')
+      await button('400').click()
+      const examples = page.locator('api-response')
+      await examples.filter({ hasText: 'email_taken' }).waitFor()
+      await body().fill(JSON.stringify(newUser({ email: ADA })))
+      const { status, shown } = await execute()
+      expect([status, JSON.parse(shown).code]).toEqual([400, 'email_taken'])
+    })
+
     describeNginx.each(Object.entries(LOCATIONS))('behind nginx that %s', (_, location) => {
       const url = useNginx(location, () => withBasePath().port)
 
