@@ -167,8 +167,11 @@ const basePath = text(
   (path) => BASE_PATH.test(path) && !OWN_PATH.test(path),
 )
 
-const MONGODB_URI = /^mongodb(\+srv)?:\/\/./
-const mongodbUri = text('start with mongodb:// or mongodb+srv://', (uri) => MONGODB_URI.test(uri))
+/** Credentials, hosts, a database and options. A `@` or `/` in a password would make a part of the password a host. */
+const MONGODB_URI = /^mongodb(\+srv)?:\/\/([^@/?#]*@)?[^@/?#]+(\/[^@/?#]*)?(\?[^@#]*)?$/
+const MONGODB_URI_RULE =
+  'start with mongodb:// or mongodb+srv://; percent-encode @ (%40), / (%2F), ? (%3F) and # (%23) in a password'
+const mongodbUri = text(MONGODB_URI_RULE, (uri) => MONGODB_URI.test(uri))
 
 const isHttpUrl = (url: string) => /^https?:/.test(url) && URL.canParse(url)
 const httpUrl = text('be an http:// or https:// URL', isHttpUrl)

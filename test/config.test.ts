@@ -81,6 +81,9 @@ test('a name that is probably misspelled is named; the variables of other progra
   expect(warnings.map((warning) => warning.split(' ')[0])).toEqual(misspelled)
 })
 
+const URI_RULE =
+  'must start with mongodb:// or mongodb+srv://; percent-encode @ (%40), / (%2F), ? (%3F) and # (%23) in a password'
+
 test.each([
   ['PORT', '65536', 'must be between 0 and 65535'],
   ['TOKEN_TTL', '0', 'must be a duration between 1s and 10y'],
@@ -95,7 +98,16 @@ test.each([
   ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'localhost:4318', 'must be an http:// or https:// URL'],
   ['DOCS', 'maybe', 'must be true or false'],
-  ['MONGODB_URI', 'localhost', 'must start with mongodb:// or mongodb+srv://'],
+  ['MONGODB_URI', 'localhost', URI_RULE],
+  ...[
+    'u:pa@ss@h',
+    'u:pa/ss@h',
+    'u:pa#ss@h',
+    'u:p?ss@h/db',
+    'u:pa@ss/w#rd@h/db',
+    'u@x:p@h',
+    'h/a#b',
+  ].map((rest) => ['MONGODB_URI', `mongodb://${rest}`, URI_RULE] as const),
   ['SIGNING_SECRET', 'x'.repeat(31), 'must have at least 32 bytes (RFC 7518 §3.2)'],
   ['SIGNING_SECRETS', `${SECRET},short`, LIST],
   ['SIGNING_SECRETS', `${SECRET},`, LIST],
@@ -114,6 +126,15 @@ test.each([...OWN, ...MALFORMED_PATHS.split(' '), '/api '])('BASE_PATH=%s is ref
     `BASE_PATH must be a path such as /api, of letters, digits and -._~, with no slash at its end, and not one of ` +
       `the service, not "${path}"`,
   ])
+})
+
+test.each([
+  'ada:p%40ss%2Fw%23rd@host/db',
+  'a,b:27018,[::1]:27019/?replicaSet=rs0',
+  'host?tlsCAFile=/etc/ca.pem&appName=a%40b',
+  '%2Ftmp%2Fmongodb.sock/db',
+])('MONGODB_URI=mongodb://%s is accepted', (rest) => {
+  expect(problems({ MONGODB_URI: `mongodb://${rest}`, SIGNING_SECRET: SECRET })).toEqual([])
 })
 
 test('both variables for the secret, and MongoDB without a secret, are refused', () => {

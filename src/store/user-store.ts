@@ -75,6 +75,8 @@ export interface StoreOptions {
   onBatch?: (operation: string, size: number) => void
   /** Whether MongoDB may be unreachable for now; then every call fails until it can be reached. */
   allowUnreachable?: boolean
+  /** Whether the store is only read. Then MongoDB needs no index on email, and no right but to find. */
+  readOnly?: boolean
 }
 
 /** A user to store, with the id that it had elsewhere, if any. */

@@ -17,6 +17,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { register } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Request } from '../http/request.ts'
+import { impersonalPath } from './request-log.ts'
 
 const STOP_TIMEOUT_MS = 2_000
 
@@ -43,9 +44,11 @@ export function startTracing(): () => Promise<void> {
   return () => Promise.race([provider.shutdown(), sleep(STOP_TIMEOUT_MS)])
 }
 
-/** Removes what can name an email: the query and all errors. The log has the errors, with the id of the trace. */
+/** Removes what can name an email: from the path, the query and all errors. The log has the errors, with the id of the trace. */
 class RedactingSpanProcessor extends BatchSpanProcessor {
   override onEnd(span: ReadableSpan): void {
+    const path = span.attributes['url.path']
+    if (typeof path === 'string') span.attributes['url.path'] = impersonalPath(path)
     delete span.attributes['url.query']
     delete span.status.message
     span.events.length = 0

@@ -13,7 +13,7 @@ import {
   type User,
   type UserStore,
 } from '../user-store.ts'
-import { openDatabase, retryWhileBusy } from './database.ts'
+import { closeDatabase, openDatabase, retryWhileBusy } from './database.ts'
 import { COLUMNS, transaction } from './schema.ts'
 
 /** The most users in a page of a list. */
@@ -68,12 +68,7 @@ export async function openSqliteStore(
     rename: (id, name, ifName) => write(() => rename(name, id, ifName)),
     remove: (id, ifName) => write(() => remove(id, ifName)),
     isEmpty: () => retryWhileBusy(() => firstIds.get('', 1) === undefined),
-    async close() {
-      // The library's close() leaves the data in the write-ahead log, which is also durable. If the checkpoint
-      // fails, the next process that opens the database reads the log.
-      await retryWhileBusy(() => db.exec('PRAGMA wal_checkpoint(TRUNCATE)')).catch(() => {})
-      await retryWhileBusy(() => db.close())
-    },
+    close: () => closeDatabase(db),
   }
 }
 
