@@ -158,6 +158,15 @@ const secrets = list(`secrets of ${LONG_ENOUGH}`, isLongEnough)
 const HOST = /^([\w.-]+|\[[\da-f:.]+\])$/i
 const hosts = list('host names without ports', (name) => HOST.test(name))
 
+/** Segments of characters that are not encoded, and no `.` or `..`: proxies change these. */
+const BASE_PATH = /^(\/(?!\.{1,2}(\/|$))[\w.~-]+)+$/
+/** Below its own paths, the service would not know whether a proxy has removed the base path. */
+const OWN_PATH = /^\/(users|login|docs|openapi\.\w+)(\/|$)/
+const basePath = text(
+  'be a path such as /api, of letters, digits and -._~, with no slash at its end, and not one of the service',
+  (path) => BASE_PATH.test(path) && !OWN_PATH.test(path),
+)
+
 /** Credentials, hosts, a database and options. A `@` or `/` in a password would make a part of the password a host. */
 const MONGODB_URI = /^mongodb(\+srv)?:\/\/([^@/?#]*@)?[^@/?#]+(\/[^@/?#]*)?(\?[^@#]*)?$/
 const MONGODB_URI_RULE =
@@ -188,6 +197,7 @@ export const VARIABLES = {
   OPS_HOST: str({ default: undefined }), // HOST by default
   OPS_PORT: port({ default: 9090 }),
   ALLOWED_HOSTS: hosts({ default: [] }),
+  BASE_PATH: basePath({ default: '' }),
   MONGODB_URI: mongodbUri({ default: undefined }),
   DATA_DIR: str({ default: './data' }),
   SIGNING_SECRET: secret({ default: undefined }),

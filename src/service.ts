@@ -88,13 +88,14 @@ type Observers = Parameters<typeof createRequestLog>[0] & { readiness: Readiness
 function createPublicServer(config: Config, store: UserStore, observers: Observers) {
   const { metrics, readiness } = observers
   const tokens = createTokens(openSecrets(config), config.TOKEN_TTL)
-  const app = createApp(measured(store, metrics), tokens, config.DOCS)
+  const app = createApp(measured(store, metrics), tokens, config.DOCS, config.BASE_PATH)
   const requestLog = createRequestLog(observers)
   app.on('error', requestLog.onFailure)
   app.on('error', ({ cause }) => cause instanceof StoreFailure && readiness.onRequestFailed(store))
   const handle = app.callback()
   return createServer((request, response) => void handle(request, response), {
     observer: requestLog,
+    basePath: config.BASE_PATH,
     isAllowedHost: hostCheck(config.ALLOWED_HOSTS),
     bodyLimit: config.BODY_LIMIT,
     limits: { maxConnections: config.MAX_CONNECTIONS },

@@ -3,6 +3,7 @@ import { afterAll, expect, test } from '@jest/globals'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { InvalidConfig, loadConfig, readConfig, VARIABLES } from '../src/config.ts'
+import { contract } from '../src/contract/document.ts'
 import { newFolder } from './support/readme.ts'
 import { SECRET } from './support/stores.ts'
 
@@ -22,6 +23,7 @@ test('every variable has a default', () => {
     OPS_HOST: '127.0.0.1',
     OPS_PORT: 9090,
     ALLOWED_HOSTS: [],
+    BASE_PATH: '',
     MONGODB_URI: undefined,
     DATA_DIR: './data',
     SIGNING_SECRET: undefined,
@@ -52,6 +54,8 @@ test.each([
   ['OPS_HOST', '::', '::'],
   ['OPS_PORT', '8081', 8_081],
   ['ALLOWED_HOSTS', 'a.example, b', ['a.example', 'b']],
+  ['BASE_PATH', '/api', '/api'],
+  ['BASE_PATH', '/users-api/v1.0/~x', '/users-api/v1.0/~x'],
   ['STOP_DELAY', '5s', 5_000],
   ['TOKEN_TTL', '90', 90],
   ['TOKEN_TTL', '1500ms', 1],
@@ -113,6 +117,16 @@ test.each([
   const lines = problems({ ...(!name.startsWith('SIGNING') && secret), [name]: text })
   const isSecret = /^(SIGNING|MONGODB)|@/.test(name + text)
   expect(lines).toEqual([`${name} ${reason}${isSecret ? '' : `, not "${text}"`}`])
+})
+
+const OWN = [...Object.keys(contract.paths), '/docs', '/openapi.json', '/openapi.yaml', '/users/x']
+const MALFORMED_PATHS =
+  '/ api api/ /api/ //api /api//x /a?b /a#b /a%20b /a;b /. /.. /api/../x /api/. /{id} https://x/api /é'
+test.each([...OWN, ...MALFORMED_PATHS.split(' '), '/api '])('BASE_PATH=%s is refused', (path) => {
+  expect(problems({ BASE_PATH: path })).toEqual([
+    `BASE_PATH must be a path such as /api, of letters, digits and -._~, with no slash at its end, and not one of ` +
+      `the service, not "${path}"`,
+  ])
 })
 
 test.each([

@@ -26,6 +26,8 @@ export function bodyReader(
   async function receive(ctx: Koa.Context): Promise<boolean> {
     const request = ctx.req as Request
     const { 'content-length': length, 'content-encoding': coding = 'identity' } = request.headers
+    const { 'content-type': mediaType = '' } = request.headers
+    request.headers['content-type'] = mediaType.replaceAll(EMPTY_PARAMETERS, '') // `type-is` refuses them
     const type = Number(length) === 0 ? null : ctx.is(mediaTypes)
     if (type === null) return false
     if (type === false) throw new Failure(415, `the body must be ${mediaTypes.join(' or ')}`)
@@ -55,6 +57,9 @@ export function bodyReader(
     return isLarge ? limitLarge(parseAndServe) : parseAndServe()
   }
 }
+
+/** Empty parameters of a media type (RFC 9110 §5.6.6). */
+const EMPTY_PARAMETERS = /(?:;[ \t]*)+(?=;|$)/g
 
 const COMPRESSED = 'the body must not be compressed'
 

@@ -10,6 +10,7 @@ import type { HostCheck } from './hosts.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { refusalOf } from './refusal.ts'
 import { Request } from './request.ts'
+import { withoutBasePath } from './target.ts'
 
 /** Called for the log and the metrics. */
 export interface Observer {
@@ -21,6 +22,8 @@ export interface Observer {
 
 interface Options {
   observer?: Observer
+  /** The path at which clients find the service, such as `/api`: it is removed from the start of each path. */
+  basePath?: string | undefined
   /** Which hosts a request may name. */
   isAllowedHost?: HostCheck
   /** The largest request body, in bytes. */
@@ -31,13 +34,14 @@ interface Options {
 
 export function createServer(
   handle: (request: Request, response: ServerResponse) => void,
-  { observer, isAllowedHost = () => true, bodyLimit = 0, limits: changes }: Options = {},
+  { observer, basePath, isAllowedHost = () => true, bodyLimit = 0, limits: changes }: Options = {},
 ) {
   const limits = { ...LIMITS, ...changes }
   let bound = ''
 
   function receive(request: Request, response: ServerResponse): void {
     request.bodyLimit = bodyLimit
+    if (basePath) request.url = withoutBasePath(request.url ?? '', basePath)
     const connection = connections.find(request.socket)
     const refusal = refusalOf(request, (host) => isAllowedHost(host, bound))
     const serve = () => {
