@@ -33,8 +33,7 @@ export function fieldsFrom(read: Read): ReadUsers {
       const known = headers.get(key)
       if (known) return known
       const header = headerOf(titles, chosen)
-      const problem = header.absent ?? (key === titles ? header.unrecognized : undefined)
-      if (headers.size === 0 && problem) throw new Error(problem)
+      if (key === titles && header.problem) throw new Error(header.problem) // of a CSV file
       if (headers.size === 0) onColumns(summaryOf([header]))
       if (headers.size < MAX_HEADERS) headers.set(key, header)
       return header
@@ -102,10 +101,10 @@ export const isOwnId = (id: unknown): boolean => typeof id === 'string' && isUse
 
 /** Why a record may mean something else than its fields say. */
 function doubt(fields: Record<string, unknown>, values: unknown[], header: Header) {
-  const { titles, chosen, indexes, unrecognized } = header
+  const { titles, chosen, indexes, problem } = header
   const isText = (index: number) =>
     typeof values[index] !== 'boolean' && /\p{L}/u.test(textOf(values[index]))
-  if (unrecognized && indexes.get('not used')!.flat().some(isText)) return unrecognized
+  if (problem && indexes.get('not used')!.flat().some(isText)) return problem
   if (isOwnId(fields['id'])) return undefined
   const [name, email] = [textOf(fields['name']), textOf(fields['email'])]
   if (email.includes('@')) return MARKUP.test(email) ? HAS_MARKUP : undefined

@@ -31,10 +31,7 @@ export function formatOf(file: string, given?: string): Format {
   const name = given ?? (extension === 'jsonl' ? 'ndjson' : extension)
   if (name && Object.hasOwn(FORMATS, name)) return FORMATS[name as keyof typeof FORMATS]
   if (name && SPREADSHEETS.includes(name)) throw new UsageError(NO_SPREADSHEET)
-  const formats = Object.keys(FORMATS).join(', ')
-  throw new UsageError(
-    `--format is needed for ${file}: ${formats}. No other file is read or written`,
-  )
+  throw new UsageError(`--format is needed for ${file}: ${Object.keys(FORMATS).join(', ')}`)
 }
 
 /** The text of a file of users. */

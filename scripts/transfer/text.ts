@@ -83,5 +83,4 @@ async function* decode(bytes: AsyncIterable<Buffer>, encoding: string): AsyncGen
 const lineEndsIn = (text: string): number => text.split(/\r\n|\n|\r/).length - 1
 
 const FIND_OUT =
-  'ask which program wrote the file, and in which encoding; give that with --encoding, and check the first user that ' +
-  'is printed. Bytes do not show the encoding'
+  'ask which program wrote the file, and give its encoding with --encoding; bytes do not show it'

@@ -50,10 +50,8 @@ export interface Header {
   indexes: Map<Field | 'not used', number[][]>
   /** How many values a record must have. */
   minWidth: number
-  /** What is wrong if a chosen title is not there. */
-  absent: string | undefined
-  /** What is wrong if no title is known for the name or the email. */
-  unrecognized: string | undefined
+  /** What is wrong if a chosen title is not there, or none is known for the name or the email. */
+  problem: string | undefined
 }
 
 /** @param row the titles; the second `Email` gets the title `Email (2)` */
@@ -77,21 +75,16 @@ export function headerOf(row: string[], chosen: Columns): Header {
   const indexes: Header['indexes'] = new Map(FIELDS.map((field) => [field, indexesOf(field)]))
   const used = new Set([...indexes.values()].flat(2))
   indexes.set('not used', [[...titles.keys()].filter((index) => !used.has(index))])
-  const fail = (advice: string) => `no column is ${advice}; the titles are: ${listed(titles)}`
   const absent = Object.values(chosen)
     .flatMap(titlesIn)
     .find((title) => indexOf(title) < 0)
   const missing = REQUIRED.find(
     (field) => chosen[field] === undefined && indexes.get(field)!.flat().length === 0,
   )
-  return {
-    titles,
-    chosen,
-    indexes,
-    minWidth: Math.max(-1, ...used) + 1,
-    absent: absent && fail(`titled \`${absent}\``),
-    unrecognized: missing && fail(used.size === 0 ? NO_TITLES : missingTitle(missing)),
-  }
+  const advice = missing && (used.size === 0 ? NO_TITLES : missingTitle(missing))
+  const wrong = absent === undefined ? advice : `titled \`${absent}\``
+  const problem = wrong && `no column is ${wrong}; the titles are: ${listed(titles)}`
+  return { titles, chosen, indexes, minWidth: Math.max(-1, ...used) + 1, problem }
 }
 
 const NO_TITLES =
