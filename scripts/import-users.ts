@@ -17,35 +17,33 @@ import { KNOWN_TITLES } from './transfer/titles.ts'
 const USAGE = `usage: import-users [options] FILE
 
 Stores the users of FILE: .csv (.tsv, .txt), .ndjson or .json, also with .gz. Use '-' for standard input.
-A user has a name, an email and, in a file from export-users, an id. An import that was stopped can be run
-again: users who are stored already, with the same name and email, are counted as unchanged. A duplicate is
-a user whose email or id somebody else has; it is not stored. Only users without an email and without an id
-are created a second time.
+A user has a name, an email and, in a file from export-users, an id. Users who are stored with the same
+name and email are counted as unchanged, so an import that was stopped can be run again. Only users without
+an email and without an id are then created a second time. A duplicate, whose email or id another user has,
+is not stored.
 
-  --update              give a user whose email is in the store the name in the file, unless that is empty
+  --update              give a user whose email is in the store the name in the file, unless it is empty
   --dry-run             store nothing; print what an import would do
   --new-ids             ignore the ids in the file
   --report FILE         where to list each line that was refused, is a duplicate or renamed a user; '-' is
                         standard error. By default FILE.report.txt, and '-' for standard input
   --force               overwrite the file in --report, even if it is not an earlier report
   --format FORMAT       csv, ndjson or json; by default what the file name says
-  --encoding NAME       such as windows-1252 or shift_jis; by default UTF-8, or UTF-16. The program that wrote
-                        the file knows its encoding. For others than in https://encoding.spec.whatwg.org,
-                        convert the file, for example with iconv
+  --encoding NAME       such as windows-1252 or shift_jis; by default UTF-8 or UTF-16
   --name-column TITLE   the title of the column of names, or the key in JSON; '' if there is none. Give it
                         again for each part of a name: --name-column Voornaam --name-column Achternaam
-  --email-column TITLE  the title of the column of emails; '' if there is none. Of two columns with the same
-                        title, the second is 'Email (2)'
+  --email-column TITLE  the title of the column of emails; '' if there is none. 'Email (2)' is the second
+                        column with the title Email
   --help
 
 The first line of a CSV file has the titles of its columns, in any order. import-users prints which columns
-or keys it uses, and which it does not, to standard error. Parts of a name are joined; they are also used
-in a line where the full name is empty. These titles are known; letter case, accents, spaces, punctuation,
-plurals, numbers and words in brackets make no difference:
+or keys it uses, and which it does not, to standard error. Parts of a name are joined, where no full name
+is. These titles are known; letter case, accents, spaces, punctuation, plurals, numbers and words in
+brackets make no difference:
 ${KNOWN_TITLES}
 
-A line that seems to mean something else than its columns say is refused: a footer, repeated titles, an email
-in another column. NULL, \\N, #N/A and the like are no email. A line with an id of the service is taken as it is.
+A line without an id of the service is refused if it seems to be no user: a footer, titles, an email in
+another column. NULL, \\N, #N/A and the like are no email.
 
 ${STORE}
 Exit codes: 0 all users are stored; 1 lines were refused, duplicates differ or the import failed; 2 wrong

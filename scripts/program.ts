@@ -49,11 +49,9 @@ const WRONG_ARGUMENTS = /^ERR_(PARSE_ARGS_|ENCODING_NOT_SUPPORTED)/
 export function describeError(error: unknown): string {
   const { code = '', path, message } = error as NodeJS.ErrnoException
   if (code === 'EPIPE') return 'the reader of standard output closed it'
-  if (code === 'ERR_ENCODING_NOT_SUPPORTED') return `${message}: ${CONVERT}`
+  if (code === 'ERR_ENCODING_NOT_SUPPORTED') return `${message}: convert the file with iconv`
   return path && code in FILE_ERRORS ? `${path} ${FILE_ERRORS[code]}` : message
 }
-
-const CONVERT = 'convert the file, for example with iconv -f ENCODING -t UTF-8 FILE > NEW_FILE'
 
 const FILE_ERRORS: Record<string, string> = {
   EACCES: 'cannot be opened: permission denied',

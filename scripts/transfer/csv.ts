@@ -1,15 +1,11 @@
 // Users as comma-separated values (RFC 4180), as spreadsheets write them: any separator, any order of
 // columns, line breaks within quotes. Spaces around a field that is not in quotes are dropped.
 import type { User } from '../../src/store/user-store.ts'
-import { fieldsFrom, type Row } from './fields.ts'
-import { linesOf, MAX_LENGTH, TOO_LONG, type Line } from './lines.ts'
-import { FIELDS, MAX_COLUMNS, separatorOf, TOO_WIDE, type Columns } from './titles.ts'
+import { fieldsFrom, type Read, type Row } from './fields.ts'
+import { linesOf, MAX_FIELDS, MAX_LENGTH, TOO_LONG, TOO_WIDE, type Line } from './lines.ts'
+import { FIELDS, separatorOf } from './titles.ts'
 
-/** @throws Error there are no titles, or there are too many columns */
-async function* readRows(
-  text: AsyncIterable<string>,
-  chosen: Columns,
-): AsyncGenerator<Iterable<Row | Line>> {
+const readRows: Read = async function* (text, chosen) {
   let separator = ''
   let titles: string[] | undefined
   let open: OpenRow | undefined
@@ -43,13 +39,11 @@ async function* readRows(
    * quote was open, and the row broke later. If a quote is open there again, the row breaks at the same place.
    * So each of these lines must now close its quotes, and no line is read more than twice.
    */
-  function* refuse(
-    { line, lines, length, fields }: OpenRow,
-    lastMayContinue: boolean,
-  ): Generator<Row | Line> {
+  function* refuse(row: OpenRow, lastMayContinue: boolean): Generator<Row | Line> {
+    const { line, lines } = row
     open = undefined
-    const broken = fields.length === MAX_COLUMNS ? TOO_WIDE : BROKEN
-    const content = length > MAX_LENGTH ? TOO_LONG : broken
+    const isWide = row.fields.length === MAX_FIELDS
+    const content = row.length > MAX_LENGTH ? TOO_LONG : isWide ? TOO_WIDE : BROKEN
     if (!titles) throw new Error(`the titles cannot be read: ${content.reason}`)
     yield { line, ...content }
     for (const [i, text] of lines.entries()) {
@@ -88,7 +82,7 @@ function readFields(row: OpenRow, text: string, separator: string): 'complete' |
   row.length += text.length
   if (row.length > MAX_LENGTH) return 'broken'
   for (let at = 0; ; at += 1) {
-    if (row.fields.length === MAX_COLUMNS) return 'broken'
+    if (row.fields.length === MAX_FIELDS) return 'broken'
     if (row.quoted === undefined) {
       QUOTE.lastIndex = at
       if (!QUOTE.test(text)) {

@@ -1,40 +1,39 @@
 // The fields of a user from the columns of a line of CSV, or from the keys of an object in JSON, which may differ from
 // object to object. What seems to say something else than would be stored is refused.
 import { isUserId } from '../../src/store/user-id.ts'
-import type { Content, Line } from './lines.ts'
-import {
-  FIELDS,
-  headerOf,
-  isKnownTitle,
-  MAX_COLUMNS,
-  summaryOf,
-  TOO_WIDE,
-  type Columns,
-  type Header,
-} from './titles.ts'
+import { MAX_FIELDS, TOO_WIDE, type Content, type Line } from './lines.ts'
+import { FIELDS, headerOf, isKnownTitle, summaryOf, type Columns, type Header } from './titles.ts'
 
 /** A line of CSV; that of the titles has no values. */
 export type Row = { line: number; element?: number; titles: string[]; values?: string[] }
-type Read = (text: AsyncIterable<string>, chosen: Columns) => AsyncGenerator<Iterable<Row | Line>>
+
+export type Read = (
+  text: AsyncIterable<string>,
+  chosen: Columns,
+) => AsyncGenerator<Iterable<Row | Line>>
+
+/**
+ * Reads the users in a file.
+ *
+ * @param onColumns called with the titles that are used and those that are not; again at the end, if keys differ
+ * @throws Error a column is missing
+ */
+type ReadUsers = (
+  text: AsyncIterable<string>,
+  chosen?: Columns,
+  onColumns?: (summary: string) => void,
+) => AsyncGenerator<Iterable<Line>>
 
 /** Makes a reader of users from a reader of lines or objects. */
-export function fieldsFrom(read: Read) {
-  /**
-   * @param onColumns called with the titles that are used and those that are not; again at the end, if keys differ
-   * @throws Error a column is missing
-   */
-  return async function* (
-    text: AsyncIterable<string>,
-    chosen: Columns = {},
-    onColumns: (summary: string) => void = () => {},
-  ): AsyncGenerator<Iterable<Line>> {
+export function fieldsFrom(read: Read): ReadUsers {
+  return async function* (text, chosen = {}, onColumns = () => {}) {
     const headers = new Map<unknown, Header>()
 
-    function headerWith(titles: string[], key: unknown = titles): Header {
+    function headerWith(titles: string[], key: unknown): Header {
       const known = headers.get(key)
       if (known) return known
       const header = headerOf(titles, chosen)
-      if (headers.size === 0 && header.absent) throw new Error(header.absent)
+      if (key === titles && header.problem) throw new Error(header.problem) // of a CSV file
       if (headers.size === 0) onColumns(summaryOf([header]))
       if (headers.size < MAX_HEADERS) headers.set(key, header)
       return header
@@ -44,15 +43,14 @@ export function fieldsFrom(read: Read) {
       for (const row of rows) {
         const { line, element } = row
         if ('reason' in row) yield row
-        else if ('fields' in row) {
+        else if ('titles' in row) {
+          const header = headerWith(row.titles, row.titles)
+          if (row.values) yield { line, ...contentOf(row.values, header) }
+        } else {
           const titles = Object.keys(row.fields)
           const values = Object.values(row.fields).map(plain)
-          const content = () => contentOf(values, headerWith(titles, titles.join('\n')), chosen)
-          yield { line, element, ...(titles.length > MAX_COLUMNS ? TOO_WIDE : content()) }
-        } else {
-          const header = headerWith(row.titles)
-          if (row.values) yield { line, ...contentOf(row.values, header, chosen) }
-          else if (header.unrecognized) throw new Error(header.unrecognized)
+          const content = () => contentOf(values, headerWith(titles, titles.join('\n')))
+          yield { line, element, ...(titles.length > MAX_FIELDS ? TOO_WIDE : content()) }
         }
       }
     }
@@ -75,7 +73,7 @@ function plain(value: unknown): unknown {
 }
 
 /** A spreadsheet may leave out empty fields at the end of a record, or add some. */
-function contentOf(values: unknown[], header: Header, chosen: Columns): Content {
+function contentOf(values: unknown[], header: Header): Content {
   const { titles, indexes, minWidth } = header
   if (values.length < minWidth || values.slice(titles.length).some((value) => value !== '')) {
     const [count, width] = [plural(values.length, 'field'), plural(titles.length, 'title')]
@@ -84,7 +82,7 @@ function contentOf(values: unknown[], header: Header, chosen: Columns): Content 
   const fields = Object.fromEntries(
     FIELDS.map((field) => [field, valueOf(values, indexes.get(field)!)]),
   )
-  const reason = doubt(fields, values, header, chosen)
+  const reason = doubt(fields, values, header)
   return reason === undefined ? { fields } : { reason }
 }
 
@@ -102,15 +100,11 @@ function valueOf(values: unknown[], ways: number[][]): unknown {
 export const isOwnId = (id: unknown): boolean => typeof id === 'string' && isUserId(id)
 
 /** Why a record may mean something else than its fields say. */
-function doubt(
-  fields: Record<string, unknown>,
-  values: unknown[],
-  { titles, indexes, unrecognized }: Header,
-  chosen: Columns,
-): string | undefined {
+function doubt(fields: Record<string, unknown>, values: unknown[], header: Header) {
+  const { titles, chosen, indexes, problem } = header
   const isText = (index: number) =>
     typeof values[index] !== 'boolean' && /\p{L}/u.test(textOf(values[index]))
-  if (unrecognized && indexes.get('not used')!.flat().some(isText)) return unrecognized
+  if (problem && indexes.get('not used')!.flat().some(isText)) return problem
   if (isOwnId(fields['id'])) return undefined
   const [name, email] = [textOf(fields['name']), textOf(fields['email'])]
   if (email.includes('@')) return MARKUP.test(email) ? HAS_MARKUP : undefined

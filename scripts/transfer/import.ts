@@ -45,9 +45,10 @@ export type Tally = ReturnType<typeof newTally>
 /** Stores the users of `lines`, and counts them in `tally`. If `lines` fails, the users before that are stored. */
 export async function importUsers(
   lines: AsyncIterable<Iterable<Line>>,
-  { store, update, newIds, report, signal }: Import,
+  to: Import,
   tally: Tally,
 ): Promise<void> {
+  const { store, update, newIds, report, signal } = to
   let batch: { position: string; user: UserToImport }[] = []
   let length = 0
   let size = MIN_BATCH_SIZE
@@ -70,7 +71,7 @@ export async function importUsers(
 
   async function count(stored: typeof batch, results: ImportResult[], from: number) {
     const some = stored.slice(from, from + LOOKUPS)
-    const outcomes = some.map(({ user }, i) => outcomeOf(user, results[from + i]!, store, update))
+    const outcomes = some.map(({ user }, i) => outcomeOf(user, results[from + i]!, to))
     for (const [i, [outcome, what]] of (await Promise.all(outcomes)).entries()) {
       const { position, user } = some[i]!
       tally.counts[outcome] += 1
@@ -108,21 +109,18 @@ export async function importUsers(
 }
 
 /** What became of a user, and what the report says of it, if anything. */
-async function outcomeOf(
-  user: UserToImport,
-  result: ImportResult,
-  store: Import['store'],
-  update: boolean,
-): Promise<[keyof Tally['counts'], string?]> {
+type Outcome = [keyof Tally['counts'], string?]
+
+async function outcomeOf(user: UserToImport, result: ImportResult, to: Import): Promise<Outcome> {
   if (result === 'created') return ['created']
   const isIdTaken = result === 'id taken'
-  const owner = isIdTaken ? await store.find(user.id!) : await store.findByEmail(user.email)
+  const owner = isIdTaken ? await to.store.find(user.id!) : await to.store.findByEmail(user.email)
   const name = `the user ${owner?.id ?? '(deleted meanwhile)'}`
   if (result === 'updated') return ['updated', `${name} has got this name`]
   const fields = Object.entries(user) as [keyof User, string][]
   if (fields.every(([field, text]) => owner?.[field] === text)) return ['unchanged']
   if (isIdTaken) return ['duplicate', `duplicate: ${name} has its id`]
-  if (update && user.name === '')
+  if (to.update && user.name === '')
     return ['refused', `its name is empty: ${name} keeps the old name`]
   return ['duplicate', `duplicate: ${name} has its email`]
 }

@@ -5,18 +5,13 @@ import { describeError, escapeControls, warn } from '../program.ts'
 
 /**
  * @param given the file in `--report`, if any; it is kept even if it is empty
- * @param fallback the file without `--report`; if it cannot be written, standard error. `-` means standard error
+ * @param usual the file without `--report`; if it cannot be written, standard error. `-` means standard error
  * @param input the file that is imported
  * @param force whether `given` may be a file that is no report
  * @throws Error the report cannot be written to `given`
  */
-export function openReport(
-  given: string | undefined,
-  fallback: string,
-  input: Stats,
-  force = false,
-) {
-  const file = given ?? fallback
+export function openReport(given: string | undefined, usual: string, input: Stats, force = false) {
+  const file = given ?? usual
   const partial = `${file}.${randomUUID()}.part`
   let isEmpty = true
   let fd: number | undefined

@@ -32,8 +32,8 @@ export async function* readText(
  * The marks in https://encoding.spec.whatwg.org/#bom-sniff, and two characters of ASCII without a mark, as in
  * https://www.rfc-editor.org/rfc/rfc4627#section-3.
  */
-const UTF_16LE = /^(fffe|[2-7].00[2-7].00)/
-const UTF_16BE = /^(feff|00[2-7].00[2-7].)/
+const UTF_16LE = /^(fffe|[2-7].00[0-7].00)/
+const UTF_16BE = /^(feff|00[2-7].00[0-7].)/
 
 /** The first bytes of a zip file, as .xlsx is, and of .xls. */
 const SPREADSHEET_HEADS = ['504b0304', 'd0cf11e0']
@@ -83,5 +83,4 @@ async function* decode(bytes: AsyncIterable<Buffer>, encoding: string): AsyncGen
 const lineEndsIn = (text: string): number => text.split(/\r\n|\n|\r/).length - 1
 
 const FIND_OUT =
-  'ask which program wrote the file, and in which encoding; give that with --encoding, and check the first user that ' +
-  'is printed. Bytes do not show the encoding'
+  'ask which program wrote the file, and give its encoding with --encoding; bytes do not show it'

@@ -1,5 +1,6 @@
 // The titles in a file, of the columns of CSV or the keys of JSON: which of them has which field of a user.
 import type { User } from '../../src/store/user-store.ts'
+import { MAX_FIELDS } from './lines.ts'
 
 /** The titles that a field may have, best first. See `normalize` and `stem` for what makes no difference. */
 const TITLES = {
@@ -44,14 +45,13 @@ export type Columns = { [F in Field]?: string | string[] | undefined }
 /** What the titles of a record are for. */
 export interface Header {
   titles: string[]
+  chosen: Columns
   /** The indexes of each field: those that together are it, then those that are it where the former are empty. */
   indexes: Map<Field | 'not used', number[][]>
   /** How many values a record must have. */
   minWidth: number
-  /** What is wrong if a chosen title is not there. */
-  absent: string | undefined
-  /** What is wrong if no title is known for the name or the email. */
-  unrecognized: string | undefined
+  /** What is wrong if a chosen title is not there, or none is known for the name or the email. */
+  problem: string | undefined
 }
 
 /** @param row the titles; the second `Email` gets the title `Email (2)` */
@@ -75,20 +75,16 @@ export function headerOf(row: string[], chosen: Columns): Header {
   const indexes: Header['indexes'] = new Map(FIELDS.map((field) => [field, indexesOf(field)]))
   const used = new Set([...indexes.values()].flat(2))
   indexes.set('not used', [[...titles.keys()].filter((index) => !used.has(index))])
-  const fail = (advice: string) => `no column is ${advice}; the titles are: ${listed(titles)}`
   const absent = Object.values(chosen)
     .flatMap(titlesIn)
     .find((title) => indexOf(title) < 0)
   const missing = REQUIRED.find(
     (field) => chosen[field] === undefined && indexes.get(field)!.flat().length === 0,
   )
-  return {
-    titles,
-    indexes,
-    minWidth: Math.max(-1, ...used) + 1,
-    absent: absent && fail(`titled \`${absent}\``),
-    unrecognized: missing && fail(used.size === 0 ? NO_TITLES : missingTitle(missing)),
-  }
+  const advice = missing && (used.size === 0 ? NO_TITLES : missingTitle(missing))
+  const wrong = absent === undefined ? advice : `titled \`${absent}\``
+  const problem = wrong && `no column is ${wrong}; the titles are: ${listed(titles)}`
+  return { titles, chosen, indexes, minWidth: Math.max(-1, ...used) + 1, problem }
 }
 
 const NO_TITLES =
@@ -144,16 +140,12 @@ const displayed = (title: string, index: number): string =>
 export function separatorOf(line: string, chosen: Columns): string {
   const given = new Set(Object.values(chosen).flatMap(titlesIn).map(normalize))
   const score = (separator: string): number => {
-    const titles = line.split(separator, MAX_COLUMNS)
+    const titles = line.split(separator, MAX_FIELDS)
     const isGiven = (title: string) => isKnownTitle(title) || given.has(normalize(title))
     return titles.filter(isGiven).length * 100_000 + titles.length
   }
   return [',', ';', '\t', '|'].toSorted((a, b) => score(b) - score(a))[0]!
 }
-
-/** As many as a spreadsheet can have. */
-export const MAX_COLUMNS = 16_384
-export const TOO_WIDE = { reason: `it has more than ${MAX_COLUMNS.toLocaleString('en')} fields` }
 
 export const isKnownTitle = (title: string): boolean =>
   KNOWN.has(normalize(title)) || KNOWN.has(stem(title))

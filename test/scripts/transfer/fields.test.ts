@@ -69,7 +69,8 @@ test.each<[Columns, object, string]>([
   expect(users).toEqual([user, ' <>'])
 })
 
-test('a chosen key that the first object does not have ends the import', async () => {
-  const reading = readObjects('json', [{ name: 'Ada' }], { name: 'nmae' })
-  await expect(reading).rejects.toThrow('no column is titled `nmae`; the titles are: name')
+test('an object without a chosen key is refused if it has another text', async () => {
+  const objects = [{ name: 'Ada', age: 1 }, { age: 2 }]
+  const { users } = await readObjects('json', objects, { name: 'nmae', email: '' })
+  expect(users).toEqual(['no column is titled `nmae`; the titles are: name, age', ' <>'])
 })
