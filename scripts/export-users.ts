@@ -31,6 +31,7 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   const store = await openExisting(config)
   if (!store) throw new Error('there are no users: check MONGODB_URI or DATA_DIR')
   const output = openOutput(file, options.force ?? false)
+  warn(`users are kept in ${store.description}`)
   let users = 0
   const progress = startProgress(() => ({ users }))
 

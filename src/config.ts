@@ -64,8 +64,8 @@ export function readConfig(environment: NodeJS.ProcessEnv, needsSecret = true) {
   const env = cleanEnv(vars, VARIABLES, {
     reporter({ errors }) {
       const problems = Object.entries(errors).map(([name, error]) => {
-        const value = FILE_VARIABLES.includes(name) ? '' : `, not "${vars[name]}"` // never shows a secret
-        return `${name} ${error.message}${value}`
+        const isSecret = FILE_VARIABLES.includes(name) || vars[name]?.includes('@') // user:password@host
+        return `${name} ${error.message}${isSecret ? '' : `, not "${vars[name]}"`}`
       })
       const secrets = ['SIGNING_SECRET', 'SIGNING_SECRETS'].filter((name) => vars[name])
       if (needsSecret && vars['MONGODB_URI'] && secrets.length === 0) problems.push(SECRET_MISSING)

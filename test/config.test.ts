@@ -97,6 +97,7 @@ test.each([
   ['ALLOWED_HOSTS', 'a:80', 'must be host names without ports, separated by commas'],
   ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'localhost:4318', 'must be an http:// or https:// URL'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'me:pw@localhost', 'must be an http:// or https:// URL'],
   ['DOCS', 'maybe', 'must be true or false'],
   ['MONGODB_URI', 'localhost', URI_RULE],
   ...[
@@ -114,7 +115,7 @@ test.each([
 ])('%s=%s is refused', (name, text, reason) => {
   const secret: Record<string, string> = { SIGNING_SECRET: SECRET }
   const lines = problems({ ...(!name.startsWith('SIGNING') && secret), [name]: text })
-  const isSecret = /^(SIGNING|MONGODB)/.test(name)
+  const isSecret = /^(SIGNING|MONGODB)|@/.test(name + text)
   expect(lines).toEqual([`${name} ${reason}${isSecret ? '' : `, not "${text}"`}`])
 })
 

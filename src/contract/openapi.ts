@@ -19,7 +19,8 @@ export interface paths {
          *
          *     With `limit` the list comes in pages: follow the `Link` of each page to the next one. Users
          *     may be created and deleted while a client reads the pages. A user who exists from the first
-         *     page to the last is on exactly one of them.
+         *     page to the last is on exactly one of them. `after` is no feed of new users: instances have
+         *     several clocks, so a new user can come before the last one that a client has seen.
          *
          *     An unknown, repeated or malformed parameter gets 400. Parameters are encoded as in HTML
          *     forms: `+` is a space, `%2B` is a plus. A `+` beside an `@` that is not encoded gets 400.

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import http, { type ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { createConnections } from './connections.ts'
 import { MALFORMED, PARSER_FAILURES, refuse, type Failure } from './failure.ts'
 import type { HostCheck } from './hosts.ts'
@@ -37,12 +37,13 @@ export function createServer(
   { observer, basePath, isAllowedHost = () => true, bodyLimit = 0, limits: changes }: Options = {},
 ) {
   const limits = { ...LIMITS, ...changes }
+  let bound = ''
 
   function receive(request: Request, response: ServerResponse): void {
     request.bodyLimit = bodyLimit
     if (basePath) request.url = withoutBasePath(request.url ?? '', basePath)
     const connection = connections.find(request.socket)
-    const refusal = refusalOf(request, isAllowedHost)
+    const refusal = refusalOf(request, (host) => isAllowedHost(host, bound))
     const serve = () => {
       observer?.onRequest(request, response)
       if (!request.complete) response.prependListener('finish', () => void request.dropRest(true))
@@ -71,6 +72,9 @@ export function createServer(
 
   server
     .removeAllListeners('connection')
+    .on('listening', () => {
+      bound = (server.address() as AddressInfo).address
+    })
     .on('connection', (socket) => connections.add(socket))
     .on('timeout', (socket) => connections.find(socket)?.evict())
     .on('request', receive)

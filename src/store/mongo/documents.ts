@@ -75,7 +75,7 @@ export async function createMany(users: Users, toImport: UserToImport[], update:
     if (!refusal) return 'created'
     if (refusal instanceof Error) throw refusal
     const { result, owner } = refusal
-    if (!update || !owner || owner.name === name) return result
+    if (!update || !owner || name === '' || owner.name === name) return result
     owner.name = name
     return 'updated'
   })
