@@ -143,10 +143,11 @@ async function explain(users: Users, newUsers: User[], refused: [number, MongoSe
     if (owner) return { result: 'email taken', owner }
     if (sameIds.has(id)) return { result: 'id taken' }
     const index = INDEX.exec(error.message)?.[1]
-    const possible = indexes.filter(({ name }) => index === undefined || name === index)
-    const isEmail = email !== '' && possible.length > 0 && possible.every(isOnEmail)
+    const named = indexes.filter(({ name }) => index === undefined || name === index)
+    const suspects = named.filter((one) => email === '' || !isOnEmail(one))
+    const isEmail = named.length > 0 && suspects.length === 0
     if (isEmail) return { result: 'email taken' } // the owner has just been deleted
-    const names = index ?? possible.map(({ name }) => name).join(' or ')
+    const names = index ?? suspects.map(({ name }) => name).join(' or ')
     return new Error(`the unique index ${names} ${REFUSES}`, { cause: error })
   }
   return new Map(refused.map(([i, error]) => [i, reasonOf(newUsers[i]!, error)]))
