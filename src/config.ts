@@ -1,11 +1,12 @@
 // Reads the configuration from environment variables and `.env`. All wrong values are reported together, except a
 // wrong `_FILE` variable or a wrong `.env`, which is reported alone.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import bytes from 'bytes'
 import { parse } from 'dotenv'
 import { cleanEnv, makeValidator, str } from 'envalid'
 import { closestMatch } from 'leven'
 import ms, { type StringValue } from 'ms'
+import { readText } from './files.ts'
 import { LIMITS } from './http/limits.ts'
 import { isLongEnough, MIN_SECRET_BYTES } from './auth/tokens.ts'
 
@@ -31,25 +32,34 @@ export function loadConfig(needsSecret?: boolean, warn?: (text: string) => void)
 /** Unlike `dotenv.config`, refuses a file that cannot be read, and lines that it would ignore or cut. */
 function readEnvFile(): NodeJS.Dict<string> {
   if (!existsSync('.env')) return {}
-  const text = readText('.env', '.env').replaceAll(/\r\n?/g, '\n')
-  const valid = ENV_LINES.exec(text)![0]
-  if (valid.length === text.length) return parse(text)
-  throw new InvalidConfig(`${RULE}: see line ${valid.split('\n').length}`)
+  const text = readFile('.env', '.env').replaceAll(/\r\n?/g, '\n')
+  const lines = text.split('\n').map((line) => line.trim())
+  // Values in quotes may have several lines: then every line stands for itself.
+  const plain = lines.join('\n').replaceAll(IN_QUOTES, (all, start: string) => {
+    return `${all.replaceAll(/[^\n]+/g, '')}${start}""`
+  })
+  const invalid = plain.split('\n').findIndex((line) => !isEnvLine(line))
+  if (invalid < 0) return parse(text)
+  throw new InvalidConfig(`${RULE}: see line ${invalid + 1}`)
 }
 
 const RULE = '.env must have lines like NAME=value, in UTF-8; if it has #, put the value in quotes'
 
-/**
- * As many lines as are empty, comments or variables; a value in quotes may have several lines. Before a `#`, there must
- * be a space: dotenv reads `a#b` as `a`.
- */
-const ENV_LINES =
-  /^(?:\s*(?:(?:export\s+)?[\w.-]+\s*=[^\S\n]*(?:(["'`])(?:\\\1|(?!\1)[^])*\1|[^\s"'`#][^\n#]*)?)?[^\S\n]*(?:(?<!\S)#.*)?(?:\n|$))*/
+const IN_QUOTES = /^((?:export\s+)?[\w.-]+[^\S\n]*=)[^\S\n]*(["'`])(?:\\\2|(?!\2)[^])*\2/gm
+const ASSIGNMENT = /^(?:export\s+)?[\w.-]+\s*=\s*(?:""|[^\s"'`].*)?$/
+
+/** Whether a line is empty, a comment or a variable. Before a `#`, there must be a space: dotenv reads `a#b` as `a`. */
+function isEnvLine(line: string): boolean {
+  const comment = line.indexOf('#')
+  if (comment > 0 && /\S/.test(line[comment - 1]!)) return false
+  const content = comment < 0 ? line : line.slice(0, comment).trimEnd()
+  return content === '' || ASSIGNMENT.test(content)
+}
 
 /** @param name what names it in the error */
-function readText(file: string, name: string): string {
+function readFile(file: string, name: string): string {
   try {
-    return readFileSync(file, 'utf8')
+    return readText(file)
   } catch (error) {
     throw new InvalidConfig(`${name} cannot be read: ${(error as Error).message}`)
   }
@@ -73,6 +83,7 @@ export function readConfig(environment: NodeJS.ProcessEnv, needsSecret = true) {
       if (problems.length > 0) throw new InvalidConfig(problems.join('\n'))
     },
   })
+  const secrets = env.SIGNING_SECRETS ?? (env.SIGNING_SECRET ? [env.SIGNING_SECRET] : [])
   return {
     ...env,
     DOCS: env.DOCS === 'true',
@@ -80,7 +91,7 @@ export function readConfig(environment: NodeJS.ProcessEnv, needsSecret = true) {
     TOKEN_TTL: Math.floor(env.TOKEN_TTL / 1000),
     OPS_HOST: env.OPS_HOST ?? env.HOST,
     /** Also has SIGNING_SECRET. The first one signs, all verify; if there are none, a file in DATA_DIR has them. */
-    SIGNING_SECRETS: env.SIGNING_SECRETS ?? (env.SIGNING_SECRET ? [env.SIGNING_SECRET] : []),
+    SIGNING_SECRETS: [...new Set([...secrets, ...untrimmedSecrets(environment)])],
     /** A sentence for each variable in the environment that looks misspelled. */
     warnings: Object.keys(environment).flatMap(misspellingIn),
   }
@@ -100,16 +111,21 @@ function misspellingIn(name: string): string | [] {
 /** Variables that may also be given as a file, for secrets that are mounted: `SIGNING_SECRET_FILE`. */
 const FILE_VARIABLES = ['SIGNING_SECRET', 'SIGNING_SECRETS', 'MONGODB_URI']
 
-/** The variables that are set; an empty one counts as not set. Adds the text of the files in `_FILE` variables. */
+/** The variables that are set, without blanks at their ends. Adds the text of the files in `_FILE` variables. */
 function readFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const vars = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const trimmed = Object.entries(environment).map(([name, value]) => [name, value?.trim()] as const)
+  const vars = Object.fromEntries(trimmed.filter(([, value]) => value !== ''))
   for (const name of FILE_VARIABLES) {
     const file = vars[`${name}_FILE`]
     if (file && vars[name]) throw new InvalidConfig(`${name}_FILE must not be set with ${name}`)
-    if (file) vars[name] = readText(file, `${name}_FILE`).trim()
+    if (file) vars[name] = readFile(file, `${name}_FILE`).trim()
   }
   return vars
 }
+
+/** Secrets with their blanks: version 2.0.0 signed tokens with a SIGNING_SECRET that ended with a line break. */
+const untrimmedSecrets = ({ SIGNING_SECRET = '', SIGNING_SECRETS = '' }: NodeJS.ProcessEnv) =>
+  [SIGNING_SECRET, ...SIGNING_SECRETS.split(/,\s*/)].filter(isLongEnough)
 
 /** A number that `parse` reads; NaN is out of range. @param range names `min` and `max`, as the end of a sentence */
 const number = (range: string, min: number, max: number, parse: (text: string) => number) =>

@@ -1,6 +1,7 @@
 // The environment as configuration.
 import { afterAll, expect, test } from '@jest/globals'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { InvalidConfig, loadConfig, readConfig, VARIABLES } from '../src/config.ts'
 import { contract } from '../src/contract/document.ts'
@@ -122,7 +123,7 @@ test.each([
 const OWN = [...Object.keys(contract.paths), '/docs', '/openapi.json', '/openapi.yaml', '/users/x']
 const MALFORMED_PATHS =
   '/ api api/ /api/ //api /api//x /a?b /a#b /a%20b /a;b /. /.. /api/../x /api/. /{id} https://x/api /é'
-test.each([...OWN, ...MALFORMED_PATHS.split(' '), '/api '])('BASE_PATH=%s is refused', (path) => {
+test.each([...OWN, ...MALFORMED_PATHS.split(' ')])('BASE_PATH=%s is refused', (path) => {
   expect(problems({ BASE_PATH: path })).toEqual([
     `BASE_PATH must be a path such as /api, of letters, digits and -._~, with no slash at its end, and not one of ` +
       `the service, not "${path}"`,
@@ -185,6 +186,11 @@ test.each([
   ['a # in a value without quotes', `HOST=x\r\nSIGNING_SECRET=${SECRET}#1`, 2],
   ['a quote without its end', 'PORT=1\nKEY= "a\nHOST=x', 2],
   ['UTF-16', Buffer.from('PORT=1\n', 'utf16le'), 1],
+  ['text after a quote', 'PORT=1\nKEY="a" b', 2],
+  ['a # after a quote', 'KEY="a\nb"#c', 2],
+  ['a quote in a comment, and then no =', "# it's\nPORT=1\nx", 3],
+  ['200,000 blanks', `KEY=${' '.repeat(200_000)}a#b`, 1],
+  ['200,000 blanks and no value', `KEY${' '.repeat(200_000)}`, 1],
 ])('a .env with %s is refused, with the number of the line', (_, content, line) => {
   writeFileSync('.env', content)
   expect(() => loadConfig()).toThrow(new InvalidConfig(`${RULE}: see line ${line}`))
@@ -194,7 +200,36 @@ test('a .env that cannot be read is refused; one that is missing is not', () => 
   rmSync('.env')
   expect(loadConfig(false)).toEqual(readConfig(process.env, false))
   mkdirSync('.env')
-  expect(() => loadConfig()).toThrow(/^\.env cannot be read: EISDIR/)
+  expect(() => loadConfig()).toThrow(/^\.env cannot be read: it is not a regular file/)
+})
+
+test('.env, a secret and a URI are refused at once when they are not files with UTF-8', () => {
+  rmSync('.env', { recursive: true, force: true })
+  execFileSync('mkfifo', ['fifo'])
+  writeFileSync('random', Buffer.from('ff'.repeat(40), 'hex'))
+  writeFileSync('long', 'x'.repeat(2_000_000))
+  const reasons = {
+    fifo: 'it is not a regular file',
+    '/dev/zero': 'it is not a regular file',
+    random: 'it is not UTF-8',
+    long: 'it is larger than 1 MB',
+  }
+  for (const [file, reason] of Object.entries(reasons)) {
+    for (const name of ['SIGNING_SECRET_FILE', 'SIGNING_SECRETS_FILE', 'MONGODB_URI_FILE'])
+      expect(problems({ [name]: file })).toEqual([`${name} cannot be read: ${reason}`])
+    symlinkSync(file, '.env')
+    expect(() => loadConfig()).toThrow(`.env cannot be read: ${reason}`)
+    rmSync('.env')
+  }
+})
+
+test('blanks at the ends of a variable do not count, as in a file with CRLF; tokens of 2.0.0 stay valid', () => {
+  const { PORT, SIGNING_SECRETS } = readConfig({ PORT: '80\r', SIGNING_SECRET: `${SECRET}\r` })
+  expect([PORT, SIGNING_SECRETS]).toEqual([80, [SECRET, `${SECRET}\r`]])
+  const list = readConfig({ SIGNING_SECRETS: `${OTHER}, ${SECRET}\r` }).SIGNING_SECRETS
+  expect(list.slice(0, 2)).toEqual([OTHER, SECRET])
+  expect(list).toContain(`${SECRET}\r`)
+  expect(readConfig({ SIGNING_SECRET: SECRET }).SIGNING_SECRETS).toEqual([SECRET])
 })
 
 function problems(environment: Record<string, string>): string[] {

@@ -161,7 +161,8 @@ export interface components {
              *     - `email_not_found`: a 401 because no user has the email of the log-in; otherwise the token is
              *       missing or refused.
              *     - `user_not_found`: a 404 because no user has this id; otherwise the path is not one of the service.
-             *     - `precondition_malformed`: a 412 because `If-Match` is neither `*` nor a list of ETags.
+             *     - `precondition_malformed`: a 412 because `If-Match` or `If-None-Match` is neither `*` nor a list
+             *       of ETags.
              *     - `etag_weak`: a 412 because `If-Match` has a weak ETag, which never matches. To get a strong one through
              *       a proxy that compresses, read the user with `Accept-Encoding: identity`. Without one of these two codes,
              *       the user has changed.
