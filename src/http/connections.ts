@@ -144,7 +144,7 @@ export function createConnections(
       held.delete(socket)
       const connection = createConnection(socket, maxWaitingRequests, start)
       open.set(socket, connection)
-      socket.once('end', connection.onEnd) // before Node's own listener
+      socket.once('end', () => connection.onEnd()) // before Node's own listener
       socket.once('close', () => {
         open.delete(socket)
         admit()
