@@ -21,6 +21,7 @@ Exit codes: 0 the database was copied; 1 it was not; 2 wrong options.`
 
 const TOO_SLOW =
   'too slow: nothing was read for a minute, or the log of new writes became too large'
+const READ_ONLY = 'copy users.db and users.db-wal together, as k8s/runbook.md says'
 /** In bytes. The larger the log of SQLite, the more time each write of the service takes meanwhile. */
 const MAX_LOG_SIZE = 200e6
 const inMb = (bytes: number) => `${Math.ceil(bytes / 1e6).toLocaleString('en')} MB`
@@ -34,7 +35,7 @@ await program(USAGE, {}, async (_, [path, ...more]) => {
   if (!existsSync(database)) throw new Error(`there are no users in ${DATA_DIR}: check DATA_DIR`)
   if (target !== '-' && lstatSync(target, { throwIfNoEntry: false }))
     throw new Error(`${target} exists: give another file`)
-  const { logSize, release } = await freezeSqlite(database)
+  const { users, logSize, release } = await freezeSqlite(database).catch(explainReadOnly)
   const slow = new AbortController()
   try {
     const { size } = statSync(database)
@@ -51,7 +52,8 @@ await program(USAGE, {}, async (_, [path, ...more]) => {
     const mayGrowTo = () => Math.min(freeSpace(DATA_DIR), MAX_LOG_SIZE)
     setInterval(() => logSize() > mayGrowTo() && slow.abort(), 1000)
     await openOutput(target, false)(source, AbortSignal.any([stopSignal(), slow.signal]))
-    warn(`copied ${inMb(size)} from ${database}`)
+    const amount = `${inMb(size)} with ${users.toLocaleString('en')} users`
+    warn(`copied ${amount}; users are kept in SQLite in ${database}`)
     return 0
   } catch (error) {
     throw slow.signal.aborted ? new Error(TOO_SLOW) : error
@@ -59,6 +61,13 @@ await program(USAGE, {}, async (_, [path, ...more]) => {
     await release()
   }
 })
+
+/** To keep the database as it is, SQLite must write. */
+function explainReadOnly(error: Error): never {
+  throw error.message.includes('readonly database')
+    ? new Error(`${error.message}: ${READ_ONLY}`)
+    : error
+}
 
 function freeSpace(folder: string): number {
   const { bavail, bsize } = statfsSync(folder)

@@ -34,6 +34,7 @@ function isHarmless(at: string, key: string, was: Any, is: Any): boolean {
   if (at === 'components schemas') return is !== undefined
   if (HAS_NAMES.test(at) || is?.operationId)
     return was === undefined && !(isRequest && is.required === true)
+  if (key === 'x-extensible-enum') return includesAll(is, was) // programs decide by its values
   if (DOCUMENTATION.test(key)) return true
   if (key === 'security') return is?.length === 0
   if (at.includes(' x-also-accepts')) return false

@@ -27,9 +27,11 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   if (path === undefined || more.length > 0) throw new UsageError('give one FILE')
   const file = fileAt(path)
   const format = formatOf(file, options.format ?? (file === '-' ? 'ndjson' : undefined))
-  const store = await openExisting(loadConfig(false, warn))
+  const config = loadConfig(false, warn)
+  const store = await openExisting(config)
   if (!store) throw new Error('there are no users: check MONGODB_URI or DATA_DIR')
   const output = openOutput(file, options.force ?? false)
+  warn(`users are kept in ${store.description}`)
   let users = 0
   const progress = startProgress(() => ({ users }))
 
@@ -38,6 +40,8 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
       yield page
       users += page.length
     }
+    // Opened again, the store is checked again: a user may have come whose id no page can have.
+    await (await openExisting(config))?.close()
   }
 
   const signal = stopSignal()

@@ -49,6 +49,7 @@ const WRONG_ARGUMENTS = /^ERR_(PARSE_ARGS_|ENCODING_NOT_SUPPORTED)/
 export function describeError(error: unknown): string {
   const { code = '', path, message } = error as NodeJS.ErrnoException
   if (code === 'EPIPE') return 'the reader of standard output closed it'
+  if (code === 'ERR_ENCODING_NOT_SUPPORTED') return `${message}: convert the file with iconv`
   return path && code in FILE_ERRORS ? `${path} ${FILE_ERRORS[code]}` : message
 }
 

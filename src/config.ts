@@ -64,8 +64,8 @@ export function readConfig(environment: NodeJS.ProcessEnv, needsSecret = true) {
   const env = cleanEnv(vars, VARIABLES, {
     reporter({ errors }) {
       const problems = Object.entries(errors).map(([name, error]) => {
-        const value = FILE_VARIABLES.includes(name) ? '' : `, not "${vars[name]}"` // never shows a secret
-        return `${name} ${error.message}${value}`
+        const isSecret = FILE_VARIABLES.includes(name) || vars[name]?.includes('@') // user:password@host
+        return `${name} ${error.message}${isSecret ? '' : `, not "${vars[name]}"`}`
       })
       const secrets = ['SIGNING_SECRET', 'SIGNING_SECRETS'].filter((name) => vars[name])
       if (needsSecret && vars['MONGODB_URI'] && secrets.length === 0) problems.push(SECRET_MISSING)
@@ -158,8 +158,20 @@ const secrets = list(`secrets of ${LONG_ENOUGH}`, isLongEnough)
 const HOST = /^([\w.-]+|\[[\da-f:.]+\])$/i
 const hosts = list('host names without ports', (name) => HOST.test(name))
 
-const MONGODB_URI = /^mongodb(\+srv)?:\/\/./
-const mongodbUri = text('start with mongodb:// or mongodb+srv://', (uri) => MONGODB_URI.test(uri))
+/** Segments of characters that are not encoded, and no `.` or `..`: proxies change these. */
+const BASE_PATH = /^(\/(?!\.{1,2}(\/|$))[\w.~-]+)+$/
+/** Below its own paths, the service would not know whether a proxy has removed the base path. */
+const OWN_PATH = /^\/(users|login|docs|openapi\.\w+)(\/|$)/
+const basePath = text(
+  'be a path such as /api, of letters, digits and -._~, with no slash at its end, and not one of the service',
+  (path) => BASE_PATH.test(path) && !OWN_PATH.test(path),
+)
+
+/** Credentials, hosts, a database and options. A `@` or `/` in a password would make a part of the password a host. */
+const MONGODB_URI = /^mongodb(\+srv)?:\/\/([^@/?#]*@)?[^@/?#]+(\/[^@/?#]*)?(\?[^@#]*)?$/
+const MONGODB_URI_RULE =
+  'start with mongodb:// or mongodb+srv://; percent-encode @ (%40), / (%2F), ? (%3F) and # (%23) in a password'
+const mongodbUri = text(MONGODB_URI_RULE, (uri) => MONGODB_URI.test(uri))
 
 const isHttpUrl = (url: string) => /^https?:/.test(url) && URL.canParse(url)
 const httpUrl = text('be an http:// or https:// URL', isHttpUrl)
@@ -185,6 +197,7 @@ export const VARIABLES = {
   OPS_HOST: str({ default: undefined }), // HOST by default
   OPS_PORT: port({ default: 9090 }),
   ALLOWED_HOSTS: hosts({ default: [] }),
+  BASE_PATH: basePath({ default: '' }),
   MONGODB_URI: mongodbUri({ default: undefined }),
   DATA_DIR: str({ default: './data' }),
   SIGNING_SECRET: secret({ default: undefined }),

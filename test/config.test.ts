@@ -3,6 +3,7 @@ import { afterAll, expect, test } from '@jest/globals'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { InvalidConfig, loadConfig, readConfig, VARIABLES } from '../src/config.ts'
+import { contract } from '../src/contract/document.ts'
 import { newFolder } from './support/readme.ts'
 import { SECRET } from './support/stores.ts'
 
@@ -22,6 +23,7 @@ test('every variable has a default', () => {
     OPS_HOST: '127.0.0.1',
     OPS_PORT: 9090,
     ALLOWED_HOSTS: [],
+    BASE_PATH: '',
     MONGODB_URI: undefined,
     DATA_DIR: './data',
     SIGNING_SECRET: undefined,
@@ -52,6 +54,8 @@ test.each([
   ['OPS_HOST', '::', '::'],
   ['OPS_PORT', '8081', 8_081],
   ['ALLOWED_HOSTS', 'a.example, b', ['a.example', 'b']],
+  ['BASE_PATH', '/api', '/api'],
+  ['BASE_PATH', '/users-api/v1.0/~x', '/users-api/v1.0/~x'],
   ['STOP_DELAY', '5s', 5_000],
   ['TOKEN_TTL', '90', 90],
   ['TOKEN_TTL', '1500ms', 1],
@@ -77,6 +81,9 @@ test('a name that is probably misspelled is named; the variables of other progra
   expect(warnings.map((warning) => warning.split(' ')[0])).toEqual(misspelled)
 })
 
+const URI_RULE =
+  'must start with mongodb:// or mongodb+srv://; percent-encode @ (%40), / (%2F), ? (%3F) and # (%23) in a password'
+
 test.each([
   ['PORT', '65536', 'must be between 0 and 65535'],
   ['TOKEN_TTL', '0', 'must be a duration between 1s and 10y'],
@@ -90,16 +97,45 @@ test.each([
   ['ALLOWED_HOSTS', 'a:80', 'must be host names without ports, separated by commas'],
   ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'localhost:4318', 'must be an http:// or https:// URL'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'me:pw@localhost', 'must be an http:// or https:// URL'],
   ['DOCS', 'maybe', 'must be true or false'],
-  ['MONGODB_URI', 'localhost', 'must start with mongodb:// or mongodb+srv://'],
+  ['MONGODB_URI', 'localhost', URI_RULE],
+  ...[
+    'u:pa@ss@h',
+    'u:pa/ss@h',
+    'u:pa#ss@h',
+    'u:p?ss@h/db',
+    'u:pa@ss/w#rd@h/db',
+    'u@x:p@h',
+    'h/a#b',
+  ].map((rest) => ['MONGODB_URI', `mongodb://${rest}`, URI_RULE] as const),
   ['SIGNING_SECRET', 'x'.repeat(31), 'must have at least 32 bytes (RFC 7518 §3.2)'],
   ['SIGNING_SECRETS', `${SECRET},short`, LIST],
   ['SIGNING_SECRETS', `${SECRET},`, LIST],
 ])('%s=%s is refused', (name, text, reason) => {
   const secret: Record<string, string> = { SIGNING_SECRET: SECRET }
   const lines = problems({ ...(!name.startsWith('SIGNING') && secret), [name]: text })
-  const isSecret = /^(SIGNING|MONGODB)/.test(name)
+  const isSecret = /^(SIGNING|MONGODB)|@/.test(name + text)
   expect(lines).toEqual([`${name} ${reason}${isSecret ? '' : `, not "${text}"`}`])
+})
+
+const OWN = [...Object.keys(contract.paths), '/docs', '/openapi.json', '/openapi.yaml', '/users/x']
+const MALFORMED_PATHS =
+  '/ api api/ /api/ //api /api//x /a?b /a#b /a%20b /a;b /. /.. /api/../x /api/. /{id} https://x/api /é'
+test.each([...OWN, ...MALFORMED_PATHS.split(' '), '/api '])('BASE_PATH=%s is refused', (path) => {
+  expect(problems({ BASE_PATH: path })).toEqual([
+    `BASE_PATH must be a path such as /api, of letters, digits and -._~, with no slash at its end, and not one of ` +
+      `the service, not "${path}"`,
+  ])
+})
+
+test.each([
+  'ada:p%40ss%2Fw%23rd@host/db',
+  'a,b:27018,[::1]:27019/?replicaSet=rs0',
+  'host?tlsCAFile=/etc/ca.pem&appName=a%40b',
+  '%2Ftmp%2Fmongodb.sock/db',
+])('MONGODB_URI=mongodb://%s is accepted', (rest) => {
+  expect(problems({ MONGODB_URI: `mongodb://${rest}`, SIGNING_SECRET: SECRET })).toEqual([])
 })
 
 test('both variables for the secret, and MongoDB without a secret, are refused', () => {

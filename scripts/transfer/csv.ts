@@ -1,24 +1,17 @@
 // Users as comma-separated values (RFC 4180), as spreadsheets write them: any separator, any order of
 // columns, line breaks within quotes. Spaces around a field that is not in quotes are dropped.
 import type { User } from '../../src/store/user-store.ts'
-import { FIELDS, headerOf, separatorOf, type Columns, type Header } from './csv-titles.ts'
-import { linesOf, MAX_LENGTH, TOO_LONG, type Content, type Line } from './lines.ts'
+import { fieldsFrom, type Read, type Row } from './fields.ts'
+import { linesOf, MAX_FIELDS, MAX_LENGTH, TOO_LONG, TOO_WIDE, type Line } from './lines.ts'
+import { FIELDS, separatorOf } from './titles.ts'
 
-/**
- * @param onColumns called with the columns that are used and those that are not
- * @throws Error there are no titles, or no column of names or emails
- */
-export async function* readCsv(
-  text: AsyncIterable<string>,
-  columns: Columns = {},
-  onColumns: (summary: string) => void = () => {},
-): AsyncGenerator<Iterable<Line>> {
+const readRows: Read = async function* (text, chosen) {
   let separator = ''
-  let header: Header | undefined
-  let open: Row | undefined
+  let titles: string[] | undefined
+  let open: OpenRow | undefined
 
   /** @param mayContinue whether a quote that is open at the end of the line may be closed in a later one */
-  function* readLine(text: string, line: number, mayContinue = true): Generator<Line> {
+  function* readLine(text: string, line: number, mayContinue = true): Generator<Row | Line> {
     if (!separator && !findSeparator(text)) return
     const row = open ?? { line, lines: [], length: 0, fields: [], quoted: undefined }
     const end = readFields(row, text, separator)
@@ -28,16 +21,17 @@ export async function* readCsv(
   }
 
   function findSeparator(text: string): boolean {
-    const declared = /^sep=(.)[\r\n]*$/i.exec(text) // as Excel writes it
-    if (declared || text.trim() !== '') separator = declared?.[1] ?? separatorOf(text, columns)
+    const declared = /^"?sep=(.)"?\1*[\r\n]*$/i.exec(text) // as Excel writes it
+    if (declared || text.trim() !== '') separator = declared?.[1] ?? separatorOf(text, chosen)
     return !declared && separator !== ''
   }
 
-  function* addRow({ line, fields }: Row): Generator<Line> {
+  function* addRow({ line, fields }: OpenRow): Generator<Row | Line> {
     if (fields.every((field) => field === '')) return
-    if (header) return yield { line, ...pick(fields, header) }
-    header = headerOf(fields, columns)
-    onColumns(header.summary)
+    if (titles) return yield { line, titles, values: fields }
+    if (fields.every((field) => /^('.*'|)$/.test(field))) throw new Error(APOSTROPHES)
+    titles = fields
+    yield { line, titles }
   }
 
   /**
@@ -45,28 +39,34 @@ export async function* readCsv(
    * quote was open, and the row broke later. If a quote is open there again, the row breaks at the same place.
    * So each of these lines must now close its quotes, and no line is read more than twice.
    */
-  function* refuse({ line, lines, length }: Row, lastMayContinue: boolean): Generator<Line> {
-    if (!header) throw new Error('the quotes of the titles are broken')
+  function* refuse(row: OpenRow, lastMayContinue: boolean): Generator<Row | Line> {
+    const { line, lines } = row
     open = undefined
-    yield { line, ...(length > MAX_LENGTH ? TOO_LONG : BROKEN) }
+    const isWide = row.fields.length === MAX_FIELDS
+    const content = row.length > MAX_LENGTH ? TOO_LONG : isWide ? TOO_WIDE : BROKEN
+    if (!titles) throw new Error(`the titles cannot be read: ${content.reason}`)
+    yield { line, ...content }
     for (const [i, text] of lines.entries()) {
       if (i > 0) yield* readLine(text, line + i, lastMayContinue && i === lines.length - 1)
     }
   }
 
-  function* readAll(lines: string[], first: number): Generator<Line> {
+  function* readAll(lines: string[], first: number): Generator<Row | Line> {
     for (const [i, text] of lines.entries()) yield* readLine(text, first + i)
   }
 
   for await (const { first, lines } of linesOf(text)) yield readAll(lines, first)
   if (open) yield refuse(open, false)
-  if (!header) throw new Error('the file is empty')
+  if (!titles) throw new Error('the file is empty')
 }
 
+export const readCsv = fieldsFrom(readRows)
+
+const APOSTROPHES = 'the titles are in apostrophes: write double quotes (") instead, in all lines'
 const BROKEN = { reason: 'its quotes are broken' }
 
 /** A record, as far as it was read. */
-interface Row {
+interface OpenRow {
   line: number
   lines: string[]
   /** The length of its lines together. */
@@ -77,11 +77,12 @@ interface Row {
 }
 
 /** Reads the next line of `row`. */
-function readFields(row: Row, text: string, separator: string): 'complete' | 'open' | 'broken' {
+function readFields(row: OpenRow, text: string, separator: string): 'complete' | 'open' | 'broken' {
   row.lines.push(text)
   row.length += text.length
   if (row.length > MAX_LENGTH) return 'broken'
   for (let at = 0; ; at += 1) {
+    if (row.fields.length === MAX_FIELDS) return 'broken'
     if (row.quoted === undefined) {
       QUOTE.lastIndex = at
       if (!QUOTE.test(text)) {
@@ -114,22 +115,6 @@ function endOfQuotes(text: string, at: number): number {
     at = quote + 2
   }
 }
-
-/** A spreadsheet may leave out empty fields at the end of a record, or add some. */
-function pick(record: string[], { width, minWidth, indexes }: Header): Content {
-  if (record.length < minWidth || record.slice(width).some((field) => field !== '')) {
-    return {
-      reason: `it has ${plural(record.length, 'field')}, but the first line has ${plural(width, 'title')}`,
-    }
-  }
-  const fields: Record<string, string> = {}
-  for (const [field, columns] of indexes) {
-    fields[field] = columns.flatMap((index) => record[index] || []).join(' ')
-  }
-  return { fields }
-}
-
-const plural = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
 
 export const CSV_TITLES = `${FIELDS.join(',')}\r\n`
 

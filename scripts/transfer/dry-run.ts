@@ -6,9 +6,7 @@ import { openExisting, openStore } from '../../src/store/open.ts'
 import type { UserToImport, UserStore } from '../../src/store/user-store.ts'
 
 /** @throws StoreFailure */
-export async function openDryRun(
-  config: Parameters<typeof openStore>[0],
-): Promise<Pick<UserStore, 'createMany' | 'maxBatchSize' | 'close'>> {
+export async function openDryRun(config: Parameters<typeof openStore>[0]): Promise<UserStore> {
   const real = await openExisting(config)
   const folder = existsSync(config.DATA_DIR) ? config.DATA_DIR : tmpdir()
   const DATA_DIR = mkdtempSync(join(folder, 'dry-run-'))
@@ -19,6 +17,7 @@ export async function openDryRun(
 
   return {
     ...copy,
+    description: real?.description ?? 'a new store (check MONGODB_URI or DATA_DIR)',
     async createMany(users, update) {
       const conflicts = (await Promise.all(users.map(findConflict))).flatMap((user) => user ?? [])
       await copy.createMany(conflicts, false)

@@ -2,6 +2,7 @@
 import type { User } from '../../src/store/user-store.ts'
 import { UsageError } from '../program.ts'
 import { CSV_TITLES, csvLine, readCsv } from './csv.ts'
+import { fieldsFrom } from './fields.ts'
 import { readJson } from './json.ts'
 import { readNdjson } from './ndjson.ts'
 import { NO_SPREADSHEET } from './text.ts'
@@ -12,8 +13,8 @@ const jsonLine = (user: User) => `${JSON.stringify(user)}\n`
 /** How a file is read, and what is written: at its start, for each user, between users, at its end. */
 const FORMATS = {
   csv: { read: readCsv, start: CSV_TITLES, user: csvLine, between: '', end: '' },
-  ndjson: { read: readNdjson, start: '', user: jsonLine, between: '', end: '' },
-  json: { read: readJson, start: '[\n', user: json, between: ',\n', end: '\n]\n' },
+  ndjson: { read: fieldsFrom(readNdjson), start: '', user: jsonLine, between: '', end: '' },
+  json: { read: fieldsFrom(readJson), start: '[\n', user: json, between: ',\n', end: '\n]\n' },
 }
 export type Format = (typeof FORMATS)[keyof typeof FORMATS]
 

@@ -63,4 +63,5 @@ export async function* readJson(text: AsyncIterable<string>): AsyncGenerator<Ite
 }
 
 const NOT_AN_ARRAY =
-  'the file is not a JSON array: put its users in `[…]`, or give --format ndjson if each line is a user'
+  'the file is not a JSON array: put its users in `[…]`, or give --format ndjson if each line is a user; ' +
+  'an array in an object can be taken out, for example with jq .users FILE'

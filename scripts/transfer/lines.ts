@@ -15,6 +15,10 @@ export const MAX_LENGTH = 8_500_000
 const max = MAX_LENGTH.toLocaleString('en')
 export const TOO_LONG = { reason: `it is longer than ${max} characters` }
 
+/** The most fields of a line or object: as many as a line of a spreadsheet can have. */
+export const MAX_FIELDS = 16_384
+export const TOO_WIDE = { reason: `it has more than ${MAX_FIELDS.toLocaleString('en')} fields` }
+
 /**
  * Lines with their ends (`\n`, `\r\n` or `\r`), and the number of the first. A line that is too long is cut
  * after `MAX_LENGTH + 1` characters.

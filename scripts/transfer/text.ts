@@ -6,7 +6,7 @@ import { createGunzip } from 'node:zlib'
  * The text of `bytes`: unzipped if they are gzip, and without a byte order mark. It ends with a line feed,
  * and no chunk ends between `\r` and `\n`.
  *
- * @param encoding a label of the WHATWG Encoding Standard; if not given, UTF-8, or UTF-16 by its mark
+ * @param encoding a label of the WHATWG Encoding Standard; if not given, UTF-8, or UTF-16 by its first bytes
  * @throws Error the bytes are a spreadsheet, or not valid in the encoding; the lines before the error come first
  */
 export async function* readText(
@@ -17,7 +17,8 @@ export async function* readText(
   const isGzip = head.startsWith('1f8b') // RFC 1952 §2.3.1
   if (isGzip) ({ head, all } = await peek(pipeline(all, createGunzip(), () => {}))) // the reader gets its errors
   if (SPREADSHEET_HEADS.includes(head)) throw new Error(NO_SPREADSHEET)
-  const charset = encoding ?? BYTE_ORDER_MARKS[head.slice(0, 4)] ?? 'utf-8'
+  const utf16 = UTF_16LE.test(head) ? 'utf-16le' : UTF_16BE.test(head) && 'utf-16be'
+  const charset = encoding ?? (utf16 || 'utf-8')
   let pending = ''
   for await (const chunk of decode(all, charset)) {
     const text = pending + chunk
@@ -27,8 +28,12 @@ export async function* readText(
   yield `${pending}\n`
 }
 
-/** https://encoding.spec.whatwg.org/#bom-sniff */
-const BYTE_ORDER_MARKS: Record<string, string> = { fffe: 'utf-16le', feff: 'utf-16be' }
+/**
+ * The marks in https://encoding.spec.whatwg.org/#bom-sniff, and two characters of ASCII without a mark, as in
+ * https://www.rfc-editor.org/rfc/rfc4627#section-3.
+ */
+const UTF_16LE = /^(fffe|[2-7].00[0-7].00)/
+const UTF_16BE = /^(feff|00[2-7].00[0-7].)/
 
 /** The first bytes of a zip file, as .xlsx is, and of .xls. */
 const SPREADSHEET_HEADS = ['504b0304', 'd0cf11e0']
@@ -55,23 +60,27 @@ async function* decode(bytes: AsyncIterable<Buffer>, encoding: string): AsyncGen
   const strict = new TextDecoder(encoding, { fatal: true })
   const lenient = new TextDecoder(encoding)
   let text = ''
-  let chunk: Buffer = Buffer.alloc(0)
+  let line = 1
   try {
-    for await (chunk of bytes) {
+    for await (const chunk of bytes) {
       text = lenient.decode(chunk, { stream: true })
       strict.decode(chunk, { stream: true })
+      line += lineEndsIn(text)
       yield text
     }
     text = ''
     strict.decode()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error
-    yield /^(?:[^\uFFFD]*[\r\n])?/.exec(text)![0] // the lines before the one that is not valid
-    const isOther = encoding !== 'utf-8' || NOT_WINDOWS_1252.test(chunk.toString('latin1'))
-    const advice = isOther ? 'see --encoding' : 'perhaps --encoding windows-1252'
-    throw new Error(`this is not valid ${encoding} text: ${advice}`, { cause: error })
+    const [before] = /^(?:[^\uFFFD]*[\r\n])?/.exec(text)! // the lines before the one that is not valid
+    yield before
+    const advice = encoding === 'utf-8' ? FIND_OUT : 'see --encoding'
+    const place = `line ${line + lineEndsIn(before)}`
+    throw new Error(`${place} is not valid ${encoding} text: ${advice}`, { cause: error })
   }
 }
 
-/** Bytes without a character in windows-1252, or with one that no name has, such as † or ‰. Shift_JIS uses them often. */
-const NOT_WINDOWS_1252 = /[\x81\x83\x86-\x89\x8b\x8d\x8f\x90\x95\x98\x99\x9b\x9d]/
+const lineEndsIn = (text: string): number => text.split(/\r\n|\n|\r/).length - 1
+
+const FIND_OUT =
+  'ask which program wrote the file, and give its encoding with --encoding; bytes do not show it'

@@ -5,14 +5,18 @@ import type { Logger } from '../telemetry/log.ts'
 
 export type Readiness = ReturnType<typeof createReadiness>
 
-type Store = Pick<UserStore, 'isEmpty'>
+type Store = Pick<UserStore, 'isEmpty' | 'isGone'>
+
+const GONE =
+  'the database was deleted or replaced: save the users with GET /users, then restart the service'
 
 /** How long to wait between two checks of a store that fails. */
 const PAUSE_MS = 500
 
 /** Tells `log` when the store fails, and when it responds again. */
 export function createReadiness(log: Logger) {
-  let state: 'starting' | 'ready' | 'stopping' = 'starting'
+  let state: 'starting' | 'ready' | 'stopping' | typeof GONE = 'starting'
+  let checked: Store | undefined
   let since: Date | undefined
   let kind: string | undefined
   let failed = 0
@@ -23,6 +27,7 @@ export function createReadiness(log: Logger) {
    * @returns whether the store is empty; undefined if it did not respond to the first check
    */
   async function check(store: Store): Promise<boolean | undefined> {
+    checked = store
     since ??= new Date()
     try {
       const isEmpty = await store.isEmpty()
@@ -50,10 +55,14 @@ export function createReadiness(log: Logger) {
     },
 
     /** What /readyz says. */
-    status: () => ({
-      isReady: state === 'ready',
-      state: kind ? `${state}, but the store cannot be used: ${kind}` : state,
-    }),
+    status() {
+      if (state === 'ready' && checked?.isGone()) {
+        state = GONE
+        log.error(GONE)
+      }
+      const problem = kind ? `, but the store cannot be used: ${kind}` : ''
+      return { isReady: state === 'ready', state: state + problem }
+    },
 
     /** From now on the service is not ready. */
     stopping: () => void (state = 'stopping'),

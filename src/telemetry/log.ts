@@ -87,6 +87,6 @@ function serializeError(error: unknown): object {
   return cause === undefined ? fields : { ...fields, cause: serializeError(cause) }
 }
 
-/** The message of an error, without the email that MongoDB adds for a duplicate key. */
+/** The message of an error, without what MongoDB quotes of keys and commands: it has emails and names. */
 export const messageOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).replace(/ dup key: .*/s, '')
+  (error instanceof Error ? error.message : String(error)).replace(/( dup key:)? *\{.*/s, '')

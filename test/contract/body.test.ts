@@ -29,6 +29,12 @@ const broken = useService(failing)
 
 test.each<[string, Request]>([
   ['a media type with parameters', json('{}', typed('application/json; Charset="utf-8"'))],
+  ['a media type with empty parameters', json('{}', typed('application/json;'))],
+  [
+    'a media type with empty parameters before others',
+    json('{}', typed('application/json ; ;;charset=utf-8; ')),
+  ],
+  ['a media type with a semicolon in quotes', json('{}', typed('application/json; x=";;";'))],
   ['no content coding, by its name', json('{}', coded('identity'))],
   ['no content coding, in another letter case', json('{}', coded('IDENTITY'))],
   ['a byte order mark', json('\uFEFF{}')],
@@ -68,6 +74,18 @@ describe.each<[string, [string, Request, number, string][]]>([
       ['text after the JSON', json('{}{}'), 400, NOT_JSON],
       ['invalid UTF-8', json(Buffer.from('{"name":"\xff"}', 'latin1')), 400, NOT_UTF8],
       ['another JSON', { body: '{}', headers: typed('application/vnd.x+json') }, 415, MUST_BE_JSON],
+      [
+        'a malformed parameter',
+        { body: '{}', headers: typed('application/json; x') },
+        415,
+        MUST_BE_JSON,
+      ],
+      [
+        'no type but parameters',
+        { body: '{}', headers: typed(';charset=utf-8') },
+        415,
+        MUST_BE_JSON,
+      ],
       ['no media type', { body: '{}' }, 415, MUST_BE_JSON],
       ['two media types', { body: '{}', headers: TWO_TYPES }, 415, MUST_BE_JSON],
       ['gzip', json(gzipSync('{}'), coded('gzip')), 415, NOT_COMPRESSED],

@@ -7,6 +7,7 @@ import { createLogger } from '../../src/telemetry/log.ts'
 
 /** A store whose calls fail for these kinds of reasons, and then succeed. */
 const storeAfter = (...kinds: string[]) => ({
+  isGone: () => false,
   async isEmpty() {
     const kind = kinds.shift()
     if (kind) throw new StoreFailure(new Error('x'), 'use it', kind)
@@ -61,4 +62,16 @@ test('a service that stops is not ready, whatever the store does', async () => {
   for (const store of [storeAfter('x'), storeAfter()]) await readiness.check(store)
   expect(readiness.status()).toEqual({ isReady: false, state: 'stopping' })
   expect(lines).toEqual([])
+})
+
+test('the service is not ready any more when its database was deleted or replaced, and the log says so once', async () => {
+  const { lines, readiness } = create()
+  let isGone = false
+  await readiness.check({ ...storeAfter(), isGone: () => isGone })
+  expect(readiness.status().isReady).toBe(true)
+  isGone = true
+  const state = expect.stringMatching(/^the database was deleted or replaced: /)
+  expect(readiness.status()).toEqual({ isReady: false, state })
+  expect(readiness.status()).toEqual({ isReady: false, state })
+  expect(lines).toMatchObject([{ level: 50, msg: state }])
 })

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { login } from '../support/requests.ts'
 import { freePort, serve, usePlace, type Program } from '../support/program.ts'
 import { dial, listen, send } from '../support/service.ts'
-import { SECRET } from '../support/stores.ts'
+import { databaseOf, SECRET } from '../support/stores.ts'
 import { newUser } from '../support/users.ts'
 
 const place = usePlace()
@@ -101,6 +101,14 @@ describe('/metrics', () => {
       'tokens_refused_total{reason="missing"} 1',
       'tokens_refused_total{reason="invalid"} 2',
     ])
+  })
+
+  test('says whether the store has users, also when other programs change it', async () => {
+    const another = serve(place, { SIGNING_SECRET: SECRET })
+    await another.listening()
+    expect((await another.probe('/metrics')).text).toMatch(/^store_has_users 1$/m)
+    databaseOf(place).exec('DELETE FROM users')
+    while (!(await lines('store_has_users'))[0]!.endsWith(' 0')) await sleep(100)
   })
 
   test('has the operations of the store', async () => {

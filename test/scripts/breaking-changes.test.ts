@@ -54,6 +54,7 @@ const BREAKING = `
   a field of a response may be absent | schemas User required = [id, name] | responses 200 content application/json schema required 2: is gone
   a field of a response may be null | schemas User properties name nullable = true | name nullable: is new
   a response has another media type | paths /users/{id} get responses 200 content application/json -> text/xml | content application/json: is gone
+  programs can no longer decide by a code | schemas ErrorMessage properties code x-extensible-enum 0 = x | properties code x-extensible-enum 0: was "email_taken" and is "x"
   a header goes | paths /users post responses 201 headers - | responses 201 headers Location: is gone
   a header may be absent | paths /users post responses 201 headers Location required = false | Location required: was true and is false
   a field of a body goes | schemas UserFields properties email - | requestBody content application/json schema properties email: is gone
@@ -79,6 +80,7 @@ const HARMLESS = `
   a parameter is new and optional | paths /users post parameters = [{ name: q, in: query, schema: { type: string } }]
   an error is new | paths /users/{id} get responses 429 = { description: x }
   a header is new | paths /login post responses 200 headers X = { required: true, schema: { type: string } }
+  a code is new | schemas ErrorMessage properties code x-extensible-enum += x
   a field of a response is new and always there | schemas User properties age = { type: integer }; schemas User required += age
   a field of a body is new | schemas UserFields properties age = { type: integer }
   a body allows more | paths /users get parameters 0 schema maximum = 5000; schemas Login properties email minLength = 0; schemas UserFields properties name x-well-formed-unicode -

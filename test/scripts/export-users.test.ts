@@ -23,7 +23,9 @@ const csv = () => CSV_TITLES + csvLine(ada)
 test('users are written to standard output as NDJSON', async () => {
   const { code, stdout, stderr } = await exportUsers(place, '-')
   expect([code, stdout]).toEqual([0, `${JSON.stringify(ada)}\n`])
-  expect(stderr).toMatch(/^exported 1; [\d.]+ s, [\d,]+ users\/s\n$/)
+  expect(stderr).toMatch(
+    /^users are kept in SQLite in .*\nexported 1; [\d.]+ s, [\d,]+ users\/s\n$/,
+  )
 })
 
 test('an export is compressed if the name of the file says so, and only its owner may read it', async () => {

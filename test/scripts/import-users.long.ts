@@ -57,16 +57,16 @@ describeStores((kind) => {
     }
     expect(stored).toBeLessThan(count)
     const { code, stdout } = await importUsers(place, people(count))
-    const [created, duplicate] = [count - stored, stored].map((n) => n.toLocaleString('en'))
-    const summary = `created ${created}, updated 0, duplicate ${duplicate}, refused 0;`
+    const [created, unchanged] = [count - stored, stored].map((n) => n.toLocaleString('en'))
+    const summary = `created ${created}, updated 0, unchanged ${unchanged}, duplicate 0, refused 0;`
     expect([code, stdout]).toEqual([0, expect.stringContaining(summary)])
     expect(await usersAt(place)).toHaveLength(count)
   })
 })
 
 test('the report of an earlier run stays when an import cannot begin', async () => {
-  const report = file('people.csv.report.txt', 'of before')
+  const report = file('people.csv.report.txt', 'line 1: of before')
   const place = { ...at(sqlitePlace), environment: { TOKEN_TTL: 'x' } }
   expect((await importUsers(place, people(1))).code).toBe(1)
-  expect(readFileSync(report, 'utf8')).toBe('of before')
+  expect(readFileSync(report, 'utf8')).toBe('line 1: of before')
 })

@@ -24,15 +24,16 @@ export interface Documented {
 }
 
 /**
- * The contract, with schemas that can be compiled alone. They refuse other fields: a later version of the service may add
- * some to a response, but this one must not.
+ * The contract, with schemas that can be compiled alone. They refuse other fields and other codes: a later version of the
+ * service may add some to a response, but this one must not.
  */
 const document: {
   paths: Record<string, PathItem>
   'x-responses-outside-operations': Responses
-} = JSON.parse(JSON.stringify(contract).replaceAll('"#/', '"openapi.yaml#/'), (_, part) =>
-  part?.properties ? { ...part, additionalProperties: false } : part,
-)
+} = JSON.parse(JSON.stringify(contract).replaceAll('"#/', '"openapi.yaml#/'), (_, part) => {
+  if (part?.['x-extensible-enum']) return { ...part, enum: part['x-extensible-enum'] }
+  return part?.properties ? { ...part, additionalProperties: false } : part
+})
 
 const { 405: methodNotAllowed, ...others } = document['x-responses-outside-operations']
 

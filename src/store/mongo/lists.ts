@@ -4,7 +4,8 @@ import { batched } from '../batch.ts'
 import { PAGE_BYTES } from '../pages.ts'
 import type { ListQuery, Page, UserStore } from '../user-store.ts'
 import type { Execute } from './connection.ts'
-import { toObjectId, toUser, type UserDocument, type Users } from './documents.ts'
+import { toId, type UserDocument, type Users } from './collection.ts'
+import { toObjectId, toUser } from './documents.ts'
 
 /** The most users in a page of a list. */
 const MAX_PAGE_SIZE = 1_000
@@ -46,7 +47,7 @@ function findPage(users: Users, { after, ids }: ListQuery, limit: number): Promi
 export async function findIds(users: Users, after: string | undefined, limit: number) {
   const page = { sort: { _id: 1 }, limit, batchSize: limit + 1 } as const
   const found = await users.find(idAfter(after), { projection: { _id: 1 }, ...page }).toArray()
-  return found.map(({ _id }) => _id.toHexString())
+  return found.map(({ _id }) => toId(_id))
 }
 
 const idAfter = (id?: string): Filter<UserDocument> => (id ? { _id: { $gt: toObjectId(id) } } : {})

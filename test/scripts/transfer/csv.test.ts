@@ -1,11 +1,13 @@
 // CSV files, as spreadsheets and other programs write them.
 import { expect, test } from '@jest/globals'
-import type { Columns } from '../../../scripts/transfer/csv-titles.ts'
+import type { Columns } from '../../../scripts/transfer/titles.ts'
 import { readCsv } from '../../../scripts/transfer/csv.ts'
 import type { Line } from '../../../scripts/transfer/lines.ts'
 import { read, readAnyhow } from '../../support/transfers.ts'
 
 const BROKEN = 'its quotes are broken'
+const NO_USER = 'it looks like a footer or a line of a table: delete it, or give the user an email'
+const MORE = 'its email has more than an address, perhaps invisibly: leave only the address'
 const LONG = 'it is longer than 8,500,000 characters'
 
 /** Lines as text, such as `2 Ada <a@x>`. */
@@ -24,6 +26,8 @@ test.each([
   ['names in parts', 'E_mail,Last-Name,FIRST NAME\na,L,Ada\nb,,B\n', '2 Ada L <a>', '3 B <b>'],
   ['middle names', 'Given Name,Middle Name,Last Name,E-mail 1 - Value\nA,B,C,d\n', '2 A B C <d>'],
   ['semicolons', '\r\n \nname;email\nAda, Lady;a@x\n', '4 Ada, Lady <a@x>'],
+  ['the first line of Excel in quotes', '"sep=;"\nname;email\nAda;a@x\n', '3 Ada <a@x>'],
+  ['the first line of Excel, filled up', 'sep=;;;\nname;email;;\nAda;a@x;;\n', '3 Ada <a@x>'],
   ['bars', 'name|email\nAda|a@x\n', '2 Ada <a@x>'],
   ['the first line of Excel', 'sep=;\r\nname;email\r\nAda;a@x\r\n', '3 Ada <a@x>'],
   ['quotes', '"name","email"\n"Ada ""the"" L","a,b@x"\n', '2 Ada "the" L <a,b@x>'],
@@ -43,6 +47,21 @@ test.each([
 test.each([
   ['too few fields', 'Bob', 'it has 1 field, but the first line has 2 titles'],
   ['too many fields', 'Bob,b@x,1', 'it has 3 fields, but the first line has 2 titles'],
+  ['the titles', 'Name,Email', 'it repeats the titles'],
+  ['other titles', 'First Name,E-mail address', 'it repeats the titles'],
+  ['a rule of a table', '---,---', NO_USER],
+  ['a total', 'Grand Totals (2 records),', NO_USER],
+  ['a note', '"Confidential Information, do not distribute",', NO_USER],
+  [
+    'swapped fields',
+    'b@x,Bob',
+    'its email has no @, but `name` has: choose with --email-column, or correct it',
+  ],
+  ['a name in its email', 'Bob,Bob <b@x>', MORE],
+  ['an email that links', 'Bob,mailto:b@x', MORE],
+  ['an email that is a formula', '="Bob",="b@x"', MORE],
+  ['an email in apostrophes', "'Bob','b@x'", MORE],
+  ['an invisible character in its email', 'Bob,\u200Bb@x', MORE],
   ['text after a quote', '"Bob" B,b@x', BROKEN],
   ['text after a quote that follows a space', ' "Bob" B,b@x', BROKEN],
   ['a quote that is not closed', '"Bob,b@x', BROKEN],
@@ -103,6 +122,16 @@ test.each([
   '名,姓,メールアドレス\nLovelace,Ada,a@x\n',
   '苗字,名前,メール\nAda,Lovelace,a@x\n',
   '名前,メール\nAda Lovelace,a@x\n',
+  'Name;First name;E-mail\nLovelace;Ada;a@x\n',
+  'givenName,sn,mail\nAda,Lovelace,a@x\n',
+  'First Name [Required],Last Name [Required],Email Address [Required]\nAda,Lovelace,a@x\n',
+  '[Name],"E-Mail"\nAda Lovelace,a@x\n',
+  '\u200BName\u00A0,\u2068EMAIL\u2069\nAda Lovelace,a@x\n',
+  'display_name,user_email\nAda Lovelace,a@x\n',
+  '姓名,邮箱\nAda Lovelace,a@x\n',
+  'name,given_name,family_name,email\n,Ada,Lovelace,a@x\n',
+  'full_name,first_name,last_name,email\n" ",Ada,Lovelace,a@x\n',
+  'displayName,firstName,lastName,email\nAda Lovelace,A,L,a@x\n',
   'フリガナ\tお名前\tﾒｰﾙｱﾄﾞﾚｽ\nx\tAda Lovelace\ta@x\n',
 ])('titles are known: %j', async (file) => {
   expect(shown(await readAnyhow(readCsv, file))).toEqual(['2 Ada Lovelace <a@x>'])
@@ -129,23 +158,48 @@ test.each<[string, Columns, string, string]>([
   ['called anything', { name: 'Naam', email: 'Postbus' }, 'Postbus;Naam\na@x;Ada\n', 'Ada <a@x>'],
   ['a part of a name', { name: 'FIRST-name' }, 'Last name,first name,email\nL,Ada,x\n', 'Ada <x>'],
   ['absent', { name: '' }, ',email\nAda,a@x\n', ' <a@x>'],
+  ['one of two with the same title', { email: 'email (2)' }, 'name,email,email\nA,,x\n', 'A <x>'],
   ['one of two', { name: 'Name (b)' }, 'Name (a),Name (b),Email\nA,B,x\n', 'B <x>'],
 ])('a column may be %s if an option says so', async (_, columns, file, user) => {
   const lines = await read((text) => readCsv(text, columns), file)
   expect(shown(lines)).toEqual([`2 ${user}`])
 })
 
+test('the first of two columns with the same title is read; a line without it is refused', async () => {
+  const lines = await read(readCsv, 'Name,Email,Email\nAda,a@x,b@x\nBob,,b@x\n')
+  const reason =
+    'its email has no @, but `Email (2)` has: choose with --email-column, or correct it'
+  expect(shown(lines)).toEqual(['2 Ada <a@x>', `3: ${reason}`])
+})
+
+test('a line has at most 16,384 fields', async () => {
+  const file = `name,email\n${'x,'.repeat(4_000_000)}\nAda,a@x\n`
+  expect(shown(await read(readCsv, file))).toEqual([
+    '2: it has more than 16,384 fields',
+    '3 Ada <a@x>',
+  ])
+  const titles = `name,email${',x'.repeat(4_000_000)}\nAda,a@x\n`
+  await expect(read(readCsv, titles)).rejects.toThrow(
+    'the titles cannot be read: it has more than 16,384 fields',
+  )
+})
+
 const OR_NONE = "give its title with --name-column, or '' if there is none; the titles are: "
 
 test.each<[string, string, Columns?]>([
   ['', 'the file is empty'],
-  ['"name,email\nAda,1\n', 'the quotes of the titles are broken'],
+  ['"name,email\nAda,1\n', 'the titles cannot be read: its quotes are broken'],
+  [
+    "'name','email'\n'Ada','a@x'\n",
+    'the titles are in apostrophes: write double quotes (") instead',
+  ],
+  ['#TYPE x\nname,email\n', 'delete the lines above the titles'],
   ['Naam,Email\n', `no column is recognized as the name: ${OR_NONE}Naam, Email`],
   ['name,phone\n', 'no column is recognized as the email: give its title with --email-column'],
   ['Naam,Email\n', 'no column is titled `X`; the titles are: Naam, Email', { name: ['Naam', 'X'] }],
   [
     'Ada,a@x\nBob,b@x\n',
-    'no column is recognized: give the titles with --name-column and --email-column, or, if the file has none, add a line such as `name,email` above it; the titles are: Ada, a@x',
+    'no column is recognized: delete the lines above the titles, if there are any; if the file has no titles, add a line such as `name,email`; or give the titles with --name-column and --email-column; the titles are: Ada, a@x',
   ],
 ])('the import of %j fails: %s', async (file, message, ...[columns]) => {
   await expect(read((text) => readCsv(text, columns), file)).rejects.toThrow(message)

@@ -2,7 +2,7 @@
 import { afterEach, expect, jest, test } from '@jest/globals'
 import { readdirSync } from 'node:fs'
 import { formatOf, serialize } from '../../../scripts/transfer/formats.ts'
-import { importUsers, type Tally } from '../../../scripts/transfer/import.ts'
+import { importUsers, newTally } from '../../../scripts/transfer/import.ts'
 import type { Line } from '../../../scripts/transfer/lines.ts'
 import { readText } from '../../../scripts/transfer/text.ts'
 import { openDryRun } from '../../../scripts/transfer/dry-run.ts'
@@ -22,54 +22,77 @@ type Options = { update?: boolean; newIds?: boolean; isDryRun?: boolean }
 async function importText(place: Place, format: string, text: string, options: Options = {}) {
   const store = await (options.isDryRun ? openDryRun : openStore)(place)
   const lines = formatOf('-', format).read(readText(inChunks(Buffer.from(text), 65_536)))
-  const refused: string[] = []
-  const refuse = (position: string, reason: string) => refused.push(`${position}: ${reason}`)
-  const { tally } = await importLines(lines, store, options, refuse)
+  const reported: string[] = []
+  const report = (position: string, what: string) => reported.push(`${position}: ${what}`)
+  const { tally } = await importLines(lines, store, options, report)
   await store.close()
-  const { created, updated, duplicate } = tally
-  return { counts: [created, updated, duplicate, tally.refused], refused }
+  const { created, updated, unchanged, duplicate, refused } = tally.counts
+  return { counts: [created, updated, unchanged, duplicate, refused], reported, tally }
 }
 
 async function importLines(
   lines: AsyncIterable<Iterable<Line>>,
-  store: Pick<UserStore, 'createMany' | 'maxBatchSize'>,
+  store: UserStore,
   { update = false, newIds = false } = {},
-  refuse: (place: string, reason: string) => void = () => {},
+  report: (place: string, what: string) => void = () => {},
 ) {
-  const tally: Tally = { created: 0, updated: 0, duplicate: 0, refused: 0, lastLine: '' }
+  const tally = newTally()
   const { signal } = new AbortController()
-  const importing = importUsers(lines, { store, update, newIds, refuse, signal }, tally)
+  const importing = importUsers(lines, { store, update, newIds, report, signal }, tally)
   const failure: unknown = await importing.catch((error) => error)
   return { tally, failure }
 }
 
 const ID = 'a'.repeat(24)
+const OTHER_ID = 'b'.repeat(24)
 
 describeStores((kind) => {
-  test('importing a file again changes nothing, and counts its users as duplicates', async () => {
+  test('importing a file again changes nothing, and lists the duplicates that differ', async () => {
     const place = at(kind)
     const file = `id,name,email\n,Ada,ada@x\n,Bob\n${ID},Nobody,\n,Ada again,ada@x\n"broken,x@x\n`
-    const broken = 'line 6: its quotes are broken'
-    const refused = ['line 3: it has 2 fields, but the first line has 3 titles', broken]
-    expect(await importText(place, 'csv', file)).toEqual({ counts: [2, 0, 1, 2], refused })
+    const few = 'line 3: it has 2 fields, but the first line has 3 titles'
+    const refused = [few, 'line 6: its quotes are broken']
+    const first = await importText(place, 'csv', file)
     const users = await usersAt(place)
     expect(users.map(({ name }) => name).toSorted()).toEqual(['Ada', 'Nobody'])
-    expect(await importText(place, 'csv', file)).toEqual({ counts: [0, 0, 3, 2], refused })
+    const { id } = users.find(({ name }) => name === 'Ada')!
+    const listed = [...refused, `line 5: duplicate: the user ${id} has its email`]
+    expect([first.counts, first.reported]).toEqual([[2, 0, 0, 1, 2], listed])
+    const again = await importText(place, 'csv', file)
+    expect([again.counts, again.reported]).toEqual([[0, 0, 2, 1, 2], listed])
     expect(await usersAt(place)).toEqual(users)
+  })
+
+  test('a user is unchanged only if the id is the same, too', async () => {
+    const place = at(kind)
+    await importText(place, 'csv', `id,name,email\n${ID},Ada,a@x\n`)
+    const others = `id,name,email\n${OTHER_ID},Ada,a@x\n${ID},Bob,b@x\n${ID},Ada,a@x\n`
+    const { counts, reported } = await importText(place, 'csv', others)
+    expect(counts).toEqual([0, 0, 1, 2, 0])
+    expect(reported).toEqual([
+      `line 2: duplicate: the user ${ID} has its email`,
+      `line 3: duplicate: the user ${ID} has its id`,
+    ])
   })
 
   test('--update changes the names of users by their emails; a dry run counts what an import would do', async () => {
     const place = at(kind)
     const file = `id,name,email\n${ID},Ada,a@x\n`
-    expect((await importText(place, 'csv', file, { isDryRun: true })).counts).toEqual([1, 0, 0, 0])
+    const first = await importText(place, 'csv', file, { isDryRun: true })
+    expect(first.counts).toEqual([1, 0, 0, 0, 0])
     expect(await openExisting(place)).toBeUndefined()
     if (!place.MONGODB_URI) expect(readdirSync(place.DATA_DIR)).toEqual([])
     await importText(place, 'csv', file)
     const users = await usersAt(place)
-    const more = `id,name,email\n,Eve,a@x\n,Bob,b@x\n,Bob,b@x\n${ID},Cy,c@x\n,Bob\n`
+    const more = `id,name,email\n,Eve,a@x\n,Bob,b@x\n,Bob,b@x\n${ID},Cy,c@x\n,Bob\n,,a@x\n`
     for (const isDryRun of [true, false]) {
-      const { counts } = await importText(place, 'csv', more, { isDryRun, update: true })
-      expect(counts).toEqual([1, 1, 2, 1])
+      const { counts, reported } = await importText(place, 'csv', more, { isDryRun, update: true })
+      expect(counts).toEqual([1, 1, 1, 1, 2])
+      expect(reported.slice(1)).toEqual([
+        `line 2: the user ${ID} has got this name`,
+        `line 5: duplicate: the user ${ID} has its id`,
+        `line 7: its name is empty: the user ${ID} keeps the old name`,
+      ])
       if (isDryRun) expect(await usersAt(place)).toEqual(users)
     }
     const changed = await usersAt(place)
@@ -89,7 +112,7 @@ describeStores((kind) => {
       let file = ''
       for await (const part of serialize(formatOf('-', format), pagesOf(store))) file += part
       await store.close()
-      expect((await importText(place, format, file)).counts).toEqual([18, 0, 0, 0])
+      expect((await importText(place, format, file)).counts).toEqual([18, 0, 0, 0, 0])
       store = await openStore(place)
       expect(await usersIn(store)).toEqual(users)
     }
@@ -106,7 +129,7 @@ test('an import takes what POST takes, and refuses what POST refuses', async () 
   ]
   const others = [{ name: {}, email: 'd@x' }, { name: 'x', email: '\uD800' }, {}]
   const file = [...taken, ...others].map((line) => JSON.stringify(line)).join('\n')
-  expect((await importText(place, 'ndjson', file)).refused).toEqual([
+  expect((await importText(place, 'ndjson', file)).reported).toEqual([
     'line 4: field `name` must be a string',
     'line 5: field `email` must not contain a lone surrogate',
     'line 6: it has neither a name nor an email',
@@ -118,18 +141,85 @@ test('an import takes what POST takes, and refuses what POST refuses', async () 
 test('an import refuses an id of another form, unless ids are ignored', async () => {
   const place = at(sqlitePlace)
   const file = 'id,name,email\n1,Ada,a@x\n'
-  const { refused } = await importText(place, 'csv', file)
-  expect(refused.join()).toMatch(/^line 2: field `id` must be 24 lower-case .*--new-ids ignores/)
-  expect((await importText(place, 'csv', file, { newIds: true })).counts).toEqual([1, 0, 0, 0])
+  const { reported } = await importText(place, 'csv', file)
+  expect(reported.join()).toMatch(/^line 2: field `id` must be 24 lower-case .*--new-ids ignores/)
+  expect((await importText(place, 'csv', file, { newIds: true })).counts).toEqual([1, 0, 0, 0, 0])
 })
 
 test('an import refuses a user of more than 1 MB', async () => {
   const place = at(sqlitePlace)
   const names = ['€'.repeat(350_000), '€'.repeat(345_000), 'Cy']
   const file = `name,email\n${names.map((name, i) => `${name},${i}@x\n`).join('')}`
-  const { counts, refused } = await importText(place, 'csv', file)
-  expect(counts).toEqual([2, 0, 0, 1])
-  expect(refused).toEqual(['line 2: it is longer than 1,048,576 bytes'])
+  const { counts, reported } = await importText(place, 'csv', file)
+  expect(counts).toEqual([2, 0, 0, 0, 1])
+  expect(reported).toEqual(['line 2: it is longer than 1,048,576 bytes'])
+})
+
+const EXTENDED = `{"_id":{"$oid":"${ID}"},"name":"Ada","email":"a@x"}`
+
+test.each([
+  ['ndjson', EXTENDED],
+  ['csv', `_id,name,email\nObjectId(${ID}),Ada,a@x\n`],
+])('the id of a document of MongoDB is kept: %s', async (format, file) => {
+  const place = at(sqlitePlace)
+  await importText(place, format, file)
+  expect(await usersAt(place)).toEqual([{ id: ID, name: 'Ada', email: 'a@x' }])
+})
+
+const NULLS = [
+  'NULL',
+  '\\N',
+  '#N/A',
+  'null',
+  '(null)',
+  '[NULL]',
+  '<null>',
+  'n/a',
+  'NaN',
+  'None',
+  '-',
+]
+
+test.each(NULLS)('%s in place of an email is no email, but it may be a name', async (text) => {
+  const place = at(sqlitePlace)
+  const names = text === '-' ? ['Ada', 'Bob'] : [text, text]
+  const file = `name,email\n${names.map((name) => `${name},${text}\n`).join('')}`
+  const { counts, tally } = await importText(place, 'csv', file)
+  expect(counts).toEqual([2, 0, 0, 0, 0])
+  expect(tally.notes.get('emails left out, because they are NULL or the like')).toBe(2)
+  const users = (await usersAt(place)).map(({ name, email }) => [name, email])
+  expect(users).toEqual(names.map((name) => [name, '']))
+})
+
+test('what is exported is exact, even if it looks like no user', async () => {
+  const [first, second] = [at(sqlitePlace), at(sqlitePlace)]
+  const texts = ['NULL', '\\N', 'Email', 'Ada <a@x>', '="x"', 'Grand Total', '---', ' \u200Ba@x']
+  let store = await openStore(first)
+  for (const text of texts) await store.create({ name: text, email: text })
+  const users = await usersIn(store)
+  for (const format of ['csv', 'ndjson', 'json']) {
+    let file = ''
+    for await (const part of serialize(formatOf('-', format), pagesOf(store))) file += part
+    await store.close()
+    await second.remove()
+    expect((await importText(second, format, file)).counts).toEqual([8, 0, 0, 0, 0])
+    store = await openStore(second)
+    expect(await usersIn(store)).toEqual(users)
+  }
+  await store.close()
+})
+
+test('an import counts what is unusual, and shows the first user that is stored', async () => {
+  const place = at(sqlitePlace)
+  const lines = ['broken', 'Ada,ada', ',b@x', 'Cy,c@x ::: c@y', 'Dan,', ',e@x']
+  const { tally } = await importText(place, 'csv', `name,email\n${lines.join('\n')}\n`)
+  expect(tally.first).toEqual({ name: 'Ada', email: 'ada' })
+  expect(Object.fromEntries(tally.notes)).toEqual({
+    'emails without an @': 1,
+    'empty names': 2,
+    'emails that are not one plain address': 1,
+    'users without an email and an id: another run stores them again': 1,
+  })
 })
 
 afterEach(() => void jest.restoreAllMocks())
@@ -157,7 +247,7 @@ test('batches grow to what the store takes at once', async () => {
   const { sizes, tally } = await sizesOf(10_000, [0])
   expect(sizes.slice(0, 6)).toEqual([100, 200, 400, 800, 1_000, 1_000])
   expect(Math.max(...sizes)).toBe(1_000)
-  expect([tally.created, tally.lastLine]).toEqual([10_000, 'line 10000'])
+  expect([tally.counts.created, tally.lastLine]).toEqual([10_000, 'line 10000'])
 })
 
 test('batches stay small when the store is slow', async () => {
@@ -174,5 +264,5 @@ test('when the store fails, what was stored before is counted, and nothing more 
   expect(failure).toBeInstanceOf(StoreFailure)
   expect(calls).toBe(3)
   expect(sizes).toEqual([100, 200])
-  expect([tally.created, tally.lastLine]).toEqual([300, 'line 300'])
+  expect([tally.counts.created, tally.lastLine]).toEqual([300, 'line 300'])
 })

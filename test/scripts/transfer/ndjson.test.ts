@@ -31,6 +31,16 @@ test('a line that is too long is refused, and the next is read', async () => {
   }
 })
 
+test.each(['[]', '"x":1', '{}'])(
+  'an object with too many values, as %s, is refused',
+  async (value) => {
+    const values = `${value},`.repeat(1_200_000 / value.length)
+    const object = value.startsWith('"') ? `{${values}"y":1}` : `{"x":[${values}1]}`
+    const lines = await read(readNdjson, `${object}\n{"name":"a"}\n`)
+    expect(lines).toEqual([{ line: 1, reason: 'it has more than 16,384 fields' }, user(2, 'a')])
+  },
+)
+
 test.each(['[{"name":"a"}]', '\n [\n{"name":"a"}\n]\n'])('%j is not lines', async (file) => {
   const message = 'the file begins as a JSON array: give --format json'
   for (const size of [1, Infinity]) {

@@ -12,6 +12,8 @@ test.each([
   ['UTF-8', Buffer.from(TEXT)],
   ['UTF-8 with a mark', Buffer.from(`\uFEFF${TEXT}`)],
   ['UTF-16', Buffer.from(`\uFEFF${TEXT}`, 'utf16le')],
+  ['UTF-16 without a mark', Buffer.from(TEXT, 'utf16le')],
+  ['big-endian UTF-16 without a mark', Buffer.from(TEXT, 'utf16le').swap16()],
   ['big-endian UTF-16', Buffer.from(`\uFEFF${TEXT}`, 'utf16le').swap16()],
   ['gzip', gzipSync(TEXT)],
   ['UTF-16 in gzip', gzipSync(Buffer.from(`\uFEFF${TEXT}`, 'utf16le'))],
@@ -38,14 +40,24 @@ test.each<[string, Buffer, string | undefined]>([
   ['utf-16le', utf16('name,email\nZoë,a\nB,b').subarray(0, -1), undefined],
   ['shift_jis', Buffer.from('name,email\nZoe,a\nB\x81\xff,b\nC,c\n', 'latin1'), 'shift_jis'],
 ])('what is not valid %s ends the file after the line before', async (name, file, encoding) => {
-  const mayBeWindows = name === 'utf-8' && ![0x81, 0x89].some((byte) => file.includes(byte))
-  const advice = mayBeWindows ? 'perhaps --encoding windows-1252' : 'see --encoding'
+  const advice = name === 'utf-8' ? 'ask which program wrote the file' : 'see --encoding'
   for (const size of [5, 1_000]) {
     const found: Line[] = []
     const reading = read(readCsv, file, size, encoding, found)
-    await expect(reading).rejects.toThrow(`this is not valid ${name} text: ${advice}`)
+    await expect(reading).rejects.toThrow(`line 3 is not valid ${name} text: ${advice}`)
     expect(found.map(({ line }) => line)).toEqual([2])
   }
+})
+
+test.each([
+  ['windows-1250', 'Zo\xeb\n\xa3ukasz'],
+  ['windows-1254', 'Ay\xfee'],
+  ['one line of Latin-1', 'Zo\xc3\xab\nZo\xeb'],
+])('no encoding is advised, because bytes do not show it: %s', async (_, names) => {
+  const file = Buffer.from(`name,email\n${names.replace('\n', ',a\n')},b\n`, 'latin1')
+  const message = await read(readCsv, file).catch((error: Error) => error.message)
+  expect(message).toMatch(/^line [23] is not valid utf-8 text: /)
+  expect(message).not.toMatch(/windows|iso|latin/i)
 })
 
 test.each([

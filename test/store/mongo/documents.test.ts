@@ -1,14 +1,16 @@
 // What insertEach makes of errors that no server here gives. (The rest: ../user-store.test.ts.)
 import { expect, test } from '@jest/globals'
 import * as mongodb from 'mongodb'
-import { insertEach, type UserDocument } from '../../../src/store/mongo/documents.ts'
+import type { Users } from '../../../src/store/mongo/collection.ts'
+import { insertEach } from '../../../src/store/mongo/documents.ts'
 import { EmailTaken, StoreFailure } from '../../../src/store/user-store.ts'
 import { user } from '../../support/users.ts'
 
 /** The results of inserts for an error of the driver; by default of three, of which the last has no email. */
 async function results(cause: Error, emails = ['a@x', 'b@x', '']): Promise<unknown[]> {
   const fail = () => Promise.reject(cause)
-  const users = { insertMany: fail, insertOne: fail } as unknown as mongodb.Collection<UserDocument>
+  const nothing = { find: () => ({ toArray: async () => [] }), indexes: async () => [] }
+  const users = { insertMany: fail, insertOne: fail, ...nothing } as unknown as Users
   const newUsers = emails.map((email) => user({ email }))
   return (await insertEach(users, newUsers)).map((one) => one?.constructor)
 }
