@@ -1,6 +1,6 @@
 // Reads the configuration from environment variables and `.env`. All wrong values are reported together, except a
 // wrong `_FILE` variable or a wrong `.env`, which is reported alone.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import bytes from 'bytes'
 import { parse } from 'dotenv'
 import { cleanEnv, makeValidator, str } from 'envalid'
@@ -8,6 +8,7 @@ import { closestMatch } from 'leven'
 import ms, { type StringValue } from 'ms'
 import { LIMITS } from './http/limits.ts'
 import { isLongEnough, MIN_SECRET_BYTES } from './auth/tokens.ts'
+import { readTextFile } from './text-file.ts'
 
 /** The configuration, by the names of the variables. README.md has a table of it. */
 export type Config = ReturnType<typeof readConfig>
@@ -33,7 +34,7 @@ function readEnvFile(): NodeJS.Dict<string> {
   if (!existsSync('.env')) return {}
   const text = readText('.env', '.env').replaceAll(/\r\n?/g, '\n')
   const valid = ENV_LINES.exec(text)![0]
-  if (valid.length === text.length) return parse(text)
+  if (valid.length === text.length) return parse(text, { fast: true }) // else empty lines take quadratic time
   throw new InvalidConfig(`${RULE}: see line ${valid.split('\n').length}`)
 }
 
@@ -41,15 +42,16 @@ const RULE = '.env must have lines like NAME=value, in UTF-8; if it has #, put t
 
 /**
  * As many lines as are empty, comments or variables; a value in quotes may have several lines. Before a `#`, there must
- * be a space: dotenv reads `a#b` as `a`.
+ * be a space: dotenv reads `a#b` as `a`. No two repetitions that follow each other match the same blank, or time would be
+ * quadratic.
  */
 const ENV_LINES =
-  /^(?:\s*(?:(?:export\s+)?[\w.-]+\s*=[^\S\n]*(?:(["'`])(?:\\\1|(?!\1)[^])*\1|[^\s"'`#][^\n#]*)?)?[^\S\n]*(?:(?<!\S)#.*)?(?:\n|$))*/
+  /^(?:\s*(?:(?:export\s+)?[\w.-]+\s*=[^\S\n]*(?:(["'`])(?:\\\1|(?!\1)[^])*\1[^\S\n]*|[^\s"'`#][^\n#]*)?)?(?:(?<!\S)#.*)?(?:\n|$))*/
 
 /** @param name what names it in the error */
 function readText(file: string, name: string): string {
   try {
-    return readFileSync(file, 'utf8')
+    return readTextFile(file)
   } catch (error) {
     throw new InvalidConfig(`${name} cannot be read: ${(error as Error).message}`)
   }
@@ -73,16 +75,23 @@ export function readConfig(environment: NodeJS.ProcessEnv, needsSecret = true) {
       if (problems.length > 0) throw new InvalidConfig(problems.join('\n'))
     },
   })
+  const secrets = env.SIGNING_SECRETS ?? (env.SIGNING_SECRET ? [env.SIGNING_SECRET] : [])
+  const trimmed = secrets.map((secret) => secret.trim())
+  const warnings = Object.keys(environment).flatMap(misspellingIn)
+  if (env.SIGNING_SECRET?.trim() !== env.SIGNING_SECRET) warnings.push(BLANKS)
   return {
     ...env,
     DOCS: env.DOCS === 'true',
     /** In seconds. */
     TOKEN_TTL: Math.floor(env.TOKEN_TTL / 1000),
     OPS_HOST: env.OPS_HOST ?? env.HOST,
-    /** Also has SIGNING_SECRET. The first one signs, all verify; if there are none, a file in DATA_DIR has them. */
-    SIGNING_SECRETS: env.SIGNING_SECRETS ?? (env.SIGNING_SECRET ? [env.SIGNING_SECRET] : []),
-    /** A sentence for each variable in the environment that looks misspelled. */
-    warnings: Object.keys(environment).flatMap(misspellingIn),
+    /**
+     * Also has SIGNING_SECRET. The first one signs, all verify; if there are none, a file in DATA_DIR has them. Those
+     * with blanks at their ends come last: version 2.0.0 signed with the blanks in SIGNING_SECRET.
+     */
+    SIGNING_SECRETS: [...new Set([...trimmed, ...secrets])],
+    /** A sentence for each variable that looks misspelled, or has blanks that do not count. */
+    warnings,
   }
 }
 
@@ -144,16 +153,18 @@ const text = (rule: string, isValid: (text: string) => boolean) =>
   })
 
 /** A list of texts of a certain form. @param rule what they must be */
-const list = (rule: string, isValid: (text: string) => boolean) =>
+const list = (rule: string, isValid: (text: string) => boolean, split = splitAndTrim) =>
   makeValidator((value) => {
-    const items = value.split(',').map((item) => item.trim())
+    const items = split(value)
     if (items.every(isValid)) return items
     throw new Error(`must be ${rule}, separated by commas`)
   })
 
+const splitAndTrim = (value: string) => value.split(',').map((item) => item.trim())
+
 const LONG_ENOUGH = `at least ${MIN_SECRET_BYTES} bytes`
 const secret = text(`have ${LONG_ENOUGH} (RFC 7518 §3.2)`, isLongEnough)
-const secrets = list(`secrets of ${LONG_ENOUGH}`, isLongEnough)
+const secrets = list(`secrets of ${LONG_ENOUGH}`, isLongEnough, (value) => value.split(/, */))
 
 const HOST = /^([\w.-]+|\[[\da-f:.]+\])$/i
 const hosts = list('host names without ports', (name) => HOST.test(name))
@@ -183,6 +194,9 @@ const flag = text('be true or false', (value) => value === 'true' || value === '
 
 const SECRET_MISSING =
   'SIGNING_SECRET must be set with MONGODB_URI; make one with: openssl rand -hex 32'
+
+const BLANKS =
+  'SIGNING_SECRET has a space or a line break at an end: remove it when TOKEN_TTL has passed; old tokens may need it'
 
 const SECRET_TWICE =
   'SIGNING_SECRETS must not be set with SIGNING_SECRET; put this secret first in the list'
