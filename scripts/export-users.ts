@@ -27,8 +27,7 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   if (path === undefined || more.length > 0) throw new UsageError('give one FILE')
   const file = fileAt(path)
   const format = formatOf(file, options.format ?? (file === '-' ? 'ndjson' : undefined))
-  const config = loadConfig(false, warn)
-  const store = await openExisting(config)
+  const store = await openExisting(loadConfig(false, warn))
   if (!store) throw new Error('there are no users: check MONGODB_URI or DATA_DIR')
   const output = openOutput(file, options.force ?? false)
   warn(`users are kept in ${store.description}`)
@@ -40,8 +39,6 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
       yield page
       users += page.length
     }
-    // Opened again, the store is checked again: a user may have come whose id no page can have.
-    await (await openExisting(config))?.close()
   }
 
   const signal = stopSignal()

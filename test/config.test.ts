@@ -136,6 +136,7 @@ test.each([
   'a,b:27018,[::1]:27019/?replicaSet=rs0',
   'host?tlsCAFile=/etc/ca.pem&appName=a%40b',
   '%2Ftmp%2Fmongodb.sock/db',
+  'host/db?appName=@account@&tlsCertificateKeyFilePassword=p@ss',
 ])('MONGODB_URI=mongodb://%s is accepted', (rest) => {
   expect(problems({ MONGODB_URI: `mongodb://${rest}`, SIGNING_SECRET: SECRET })).toEqual([])
 })

@@ -126,5 +126,7 @@ const NO_USER =
 const IS_NO_USER =
   'it looks like a footer or a line of a table: delete it, or give the user an email'
 
-const textOf = (value: unknown): string =>
-  typeof value === 'object' && value ? JSON.stringify(value) : String(value ?? '')
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

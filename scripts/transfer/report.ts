@@ -22,7 +22,7 @@ export function openReport(given: string | undefined, usual: string, input: Stat
     warn(`${describeError(error)}; what it would list is printed here`)
   }
   return {
-    add(position: string, what: string): void {
+    add: (position: string, what: string): void => {
       isEmpty = false
       if (fd === undefined) warn(`${position}: ${what}`)
       else fs.writeSync(fd, escapeControls(`${position}: ${what}\n`))

@@ -64,12 +64,8 @@ export function headerOf(row: string[], chosen: Columns): Header {
   const indexOf = (title: string) =>
     titles.includes(title) ? titles.indexOf(title) : words.indexOf(normalize(title))
   const indexesOf = (field: Field): number[][] => {
-    if (chosen[field] !== undefined)
-      return [
-        titlesIn(chosen[field])
-          .map(indexOf)
-          .filter((index) => index >= 0),
-      ]
+    const given = titlesIn(chosen[field]).map(indexOf)
+    if (chosen[field] !== undefined) return [given.filter((index) => index >= 0)]
     return knownIndexes([words, titles.map(stem)], field)
   }
   const indexes: Header['indexes'] = new Map(FIELDS.map((field) => [field, indexesOf(field)]))

@@ -100,8 +100,11 @@ export class StoreFailure extends Error {
   readonly kind: string
 
   constructor(cause: unknown, task = 'use the data store', kind?: string) {
-    const { message } = cause as Error
+    const message = withoutValues((cause as Error).message)
     super(`cannot ${task}: ${kind ? `${kind}: ` : ''}${message}`, { cause })
     this.kind = kind ?? 'error'
   }
 }
+
+/** A message of a driver without what MongoDB quotes of keys and commands: it has emails and names. */
+export const withoutValues = (message: string): string => message.replace(/( dup key:)? *\{.*/s, '')

@@ -54,7 +54,7 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
 /** The path of a URL, without what may be an email or a name: after `/users/`, only an id is shown. */
 export const impersonalPath = (url: string): string => rawPath(url).replace(PERSONAL, '…')
 
-const PERSONAL = /(?<=\/[Uu][Ss][Ee][Rr][Ss]\/)(?![\da-f]{24}$).+|[^/]*(?:@|%40)[^/]*/gs
+const PERSONAL = /(?<=\/[Uu][Ss][Ee][Rr][Ss]\/)(?![\da-f]{24}$).+|(?<![^/])[^/]*(?:@|%40)[^/]*/gs
 
 const SAFE_ID = /^[\w.:/+=@-]{1,128}$/ // no character that needs escaping anywhere
 

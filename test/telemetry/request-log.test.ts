@@ -21,3 +21,8 @@ test.each([
 ])('%s is shown as %s: of users, only ids', (url, path) => {
   expect(impersonalPath(url)).toBe(path)
 })
+
+test('a path of any length is shown at once', () => {
+  const path = `/${'a'.repeat(1_000_000)}`
+  expect(impersonalPath(path)).toBe(path)
+})

@@ -1,6 +1,6 @@
 // The collection of users, which other programs may have made and may go on to change: what the service needs of it.
 import { ObjectId, type Collection, type IndexDescriptionInfo } from 'mongodb'
-import type { User } from '../user-store.ts'
+import { StoreFailure, type User } from '../user-store.ts'
 
 /** The name of the collection. */
 export const USERS = 'users'
@@ -13,28 +13,20 @@ export type UserDocument = { [field in Exclude<keyof User, 'id'>]?: unknown } & 
 
 export type Users = Collection<UserDocument>
 
-/** @throws UnsupportedId, or the driver's error */
+/** @throws StoreFailure an `_id` is not an ObjectId; or the driver's error */
 export async function checkIds(users: Users): Promise<void> {
   // Reads the index of `_id` on both sides of all ObjectIds; `$not: { $type }` would read the whole collection.
   const isOther = { $not: { $gte: new ObjectId('0'.repeat(24)) } }
   const found = await users.findOne({ _id: isOther }, { projection: { _id: 1 } })
-  if (found) toId(found._id)
+  if (found) toId(found._id) // throws
 }
 
-/** The id of a user, from an `_id`. @throws UnsupportedId */
+/** The id of a user, from an `_id`. @throws StoreFailure it is not an ObjectId: the service could not list it in order */
 export function toId(_id: unknown): string {
   if (_id instanceof ObjectId) return _id.toHexString()
-  throw new UnsupportedId(_id)
-}
-
-/** A document has an `_id` that is not an ObjectId, so that the service can neither name it nor list it in order. */
-class UnsupportedId extends Error {
-  override name = 'UnsupportedId'
-
-  constructor(_id: unknown) {
-    const type = _id?.constructor.name ?? 'null'
-    super(`a document in the collection ${USERS} has an _id of type ${type}. ${ONLY_OBJECT_IDS}`)
-  }
+  const type = _id?.constructor.name ?? 'null'
+  const cause = new Error(`a document has one of type ${type}. ${ONLY_OBJECT_IDS}`)
+  throw new StoreFailure(cause, `use the collection ${USERS}`, 'an _id is not an ObjectId')
 }
 
 const ONLY_OBJECT_IDS =

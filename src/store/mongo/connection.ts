@@ -41,6 +41,7 @@ export function openConnection(uri: string, readOnly: boolean) {
         current = connect(uri)
         discard(connection, error).catch(() => {}) // without waiting, because the server may be unreachable
       }
+      if (error instanceof StoreFailure) throw error
       const cause = connection.closeReason ?? error // if another call closed it, `error` only says so
       throw new StoreFailure(cause, `use ${description}`, kindOf(cause))
     }

@@ -16,19 +16,16 @@ const toDocument = ({ id, email, ...fields }: User) => {
  * @throws UnsupportedId
  */
 export function toUser(document: Buffer): User {
-  const { _id, name, email } = BSON.deserialize(document, READ_OPTIONS)
+  const { _id, name, email } = BSON.deserialize(document, { validation: { utf8: false } })
   return { id: toId(_id), name: toText(name), email: toText(email) }
 }
-
-/** Without `promoteLongs: false`, a large integer would be read as another one. */
-const READ_OPTIONS = { promoteLongs: false, validation: { utf8: false as const } }
 
 /** A value that another program has stored, as POST would store it; an object or an array becomes JSON. */
 function toText(value: unknown): string {
   if (value === undefined || value === null) return ''
   if (value instanceof Date) return JSON.stringify(value).replaceAll('"', '')
-  const isPlain = Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype
-  return isPlain ? BSON.EJSON.stringify(value) : (value as Long).toString()
+  const hasText = Object.getPrototypeOf(value).toString !== Object.prototype.toString
+  return Array.isArray(value) || !hasText ? BSON.EJSON.stringify(value) : (value as Long).toString()
 }
 
 export const toObjectId = (id: string): ObjectId => ObjectId.createFromHexString(id)
@@ -37,17 +34,18 @@ export const toObjectId = (id: string): ObjectId => ObjectId.createFromHexString
 export async function match(users: Users, id: string, ifName?: string) {
   const _id = toObjectId(id)
   if (ifName === undefined) return { _id }
-  const found = await users.findOne({ _id }, { projection: { name: 1 }, promoteLongs: false })
+  const found = await users.findOne({ _id }, { projection: { name: 1 } })
   const names = [found?.name ?? null].filter((name) => toText(name) === ifName)
   return { _id, name: { $in: names } } // as it is stored, perhaps not as text
 }
 
 /** The users whose `field` is one of `values`, by its value. @throws the driver's error */
 export async function findUsers(users: Users, field: 'id' | 'email', values: string[]) {
-  if (values.length === 0) return new Map<string, User>()
+  const present = values.filter((value) => value !== '') // an empty email is none
+  if (present.length === 0) return new Map<string, User>()
   const filter =
-    field === 'id' ? { _id: { $in: values.map(toObjectId) } } : { email: { $in: values } }
-  const options = { raw: true, batchSize: values.length + 1 }
+    field === 'id' ? { _id: { $in: present.map(toObjectId) } } : { email: { $in: present } }
+  const options = { raw: true, batchSize: present.length + 1 }
   const documents = await users.find<Buffer>(filter, options).toArray()
   return new Map(documents.map(toUser).map((user) => [user[field], user]))
 }
@@ -104,7 +102,9 @@ async function insert(users: Users, newUsers: User[]): Promise<Map<number, Refus
     return new Map()
   } catch (error) {
     const refused = refusedBy(error, documents.length)
-    if (refused) return explain(users, newUsers, refused)
+    // If they cannot be explained, the inserted ones are inserted all the same.
+    const unexplained = (cause: Error) => new Map(refused!.map(([i]) => [i, cause]))
+    if (refused) return explain(users, newUsers, refused).catch(unexplained)
     const { errorResponse } = error as MongoBulkWriteError // the driver may have wrapped an error of the connection
     throw errorResponse instanceof Error ? errorResponse : error
   }
@@ -130,28 +130,25 @@ const DUPLICATE_KEY = 11000 // https://www.mongodb.com/docs/manual/reference/err
  */
 async function explain(users: Users, newUsers: User[], refused: [number, MongoServerError][]) {
   const candidates = refused.map(([i]) => newUsers[i]!)
-  const emails = candidates.flatMap(({ email }) => email || [])
+  const emails = candidates.map(({ email }) => email)
   const owners = await findUsers(users, 'email', emails)
-  const sameIds = await findUsers(
-    users,
-    'id',
-    candidates.map(({ id }) => id),
-  )
-  const indexes = await uniqueIndexes(users)
+  const others = candidates.filter(({ email }) => !owners.has(email)).map(({ id }) => id)
+  const [sameIds, indexes] = await Promise.all([
+    findUsers(users, 'id', others),
+    others.length > 0 ? uniqueIndexes(users) : [],
+  ])
   const reasonOf = ({ id, email }: User, error: MongoServerError): Refusal => {
     if (error.code !== DUPLICATE_KEY) return error
     const owner = owners.get(email)
     if (owner) return { result: 'email taken', owner }
     if (sameIds.has(id)) return { result: 'id taken' }
-    const others = indexes
-      .filter((index) => email === '' || !isOnEmail(index))
-      .map(({ name }) => name)
     const index = INDEX.exec(error.message)?.[1]
-    const isOther = index === undefined ? others.length > 0 : others.includes(index)
-    if (email !== '' && !isOther) return { result: 'email taken' } // the owner has just been deleted
-    return new Error(`the unique index ${index ?? others.join(' or ')} ${REFUSES}`, {
-      cause: error,
-    })
+    const named = indexes.filter(({ name }) => index === undefined || name === index)
+    const suspects = named.filter((one) => email === '' || !isOnEmail(one))
+    const isEmail = named.length > 0 && suspects.length === 0
+    if (isEmail) return { result: 'email taken' } // the owner has just been deleted
+    const names = index ?? suspects.map(({ name }) => name).join(' or ')
+    return new Error(`the unique index ${names} ${REFUSES}`, { cause: error })
   }
   return new Map(refused.map(([i, error]) => [i, reasonOf(newUsers[i]!, error)]))
 }

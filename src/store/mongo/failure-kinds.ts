@@ -10,10 +10,9 @@ export function kindOf(error: unknown): string {
   }
   let root = error as Error & { code?: string | number; codeName?: string; syscall?: string }
   while (root.cause instanceof Error) root = root.cause
-  const { name, code = name, codeName = String(code), syscall = '', message } = root
+  const { name, code = name, codeName = String(code), syscall = '' } = root
   if (/^(getaddrinfo|query)/.test(syscall)) return 'unknown host'
-  if (/CERT|^ERR_(SSL|TLS)|^EPROTO$/.test(codeName)) return 'TLS refused'
-  if (code === ATLAS_ERROR) return message
+  if (TLS.test(codeName)) return 'TLS refused'
   return KINDS[code] ?? codeName
 }
 
@@ -26,17 +25,17 @@ const KINDS: Record<string, string> = {
   MongoNetworkTimeoutError: 'no response',
   MongoServerSelectionError: 'no response',
   TimeoutError: 'no response',
-  UnsupportedId: 'an _id is not an ObjectId',
   // Not every server sends the name of a code.
   13: 'Unauthorized',
   18: 'authentication failed',
+  8000: 'refused by Atlas', // a wrong password, a full quota: its message says which
   301: 'retryable writes are not supported', // Amazon DocumentDB
   11000: 'DuplicateKey',
   16500: 'TooManyRequests', // Azure Cosmos DB
 }
 
-/** Atlas has this code for everything that it refuses: a wrong password, a full quota. Its message says which. */
-const ATLAS_ERROR = 8000
+/** https://nodejs.org/api/tls.html#x509-certificate-error-codes */
+const TLS = /CERT|^ERR_(SSL|TLS)|^EPROTO$|^UNABLE_TO_VERIFY|^INVALID_CA$|^HOSTNAME_MISMATCH$/
 
 /** The server did not respond in time. */
 export class TimeoutError extends Error {

@@ -35,7 +35,6 @@ export async function openMongoStore(
     throw error
   }
   const findById = finder(execute, 'id', (size) => onBatch('find', size))
-  const findByEmail = finder(execute, 'email', (size) => onBatch('findByEmail', size))
   const insert = batched((newUsers: User[]) => execute((users) => insertEach(users, newUsers)), {
     maxBatchSize: MAX_BATCH_SIZE,
     onBatch: (size) => onBatch('create', size),
@@ -51,7 +50,7 @@ export async function openMongoStore(
     createMany: (newUsers, update) =>
       execute((users) => createMany(users, newUsers, update), LONG_TIMEOUT_MS),
     find: async (id) => (isUserId(id) ? findById(id) : undefined),
-    findByEmail: async (email) => (email ? findByEmail(email) : undefined),
+    findByEmail: finder(execute, 'email', (size) => onBatch('findByEmail', size)),
     list: lister(execute),
     ids: (after, limit) => execute((users) => findIds(users, after, limit)),
     async rename(id, name, ifName) {

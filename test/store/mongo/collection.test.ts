@@ -144,18 +144,27 @@ describeMongodb('a collection of other programs', () => {
     }
     while ((await probe()) === '503 starting') await sleep(20)
     expect(await probe()).toBe(state)
-    expect(service.output.stdout).toMatch(/the collection users has an _id of type String/)
+    expect(service.output.stdout).toMatch(
+      /cannot use the collection users: an _id is not an ObjectId: a document has one of type String/,
+    )
     await collection.deleteMany({})
     while ((await probe()) !== '200 ready') await sleep(20)
   })
 
-  test('never ends a list without a user whose _id is not an ObjectId', async () => {
-    const { place, collection } = await newCollection()
-    const store = await open(place)
-    await collection.insertMany([{ email: 'a@x' }, { _id: 'ada' as never, email: 'b@x' }])
-    await expect(usersIn(store)).rejects.toThrow(/has an _id of type String/)
-    await expect(store.ids(undefined, 10)).rejects.toThrow(/has an _id of type String/)
-  })
+  test.each(['ada', 7, new UUID(), true, new Date()])(
+    'never ends a list without a user whose _id is not an ObjectId: %p',
+    async (_id) => {
+      const { place, collection } = await newCollection()
+      const store = await open(place)
+      const { insertedId } = await collection.insertOne({ email: 'a@x' })
+      await collection.insertMany([{ email: 'b@x' }, { _id: _id as never, email: 'c@x' }])
+      await expect(usersIn(store)).rejects.toThrow(StoreFailure)
+      await expect(store.ids(undefined, 10)).rejects.toThrow(/has one of type/)
+      const after = insertedId.toHexString()
+      await expect(usersIn(store, { after })).rejects.toThrow(StoreFailure)
+      await expect(store.ids(after, 10)).rejects.toThrow(/has one of type/)
+    },
+  )
 
   test.each<[unknown, string]>([
     [null, ''],

@@ -108,7 +108,8 @@ describeMongodb('MongoDB', () => {
       await store.createMany(users, false)
       expect(await pageLengths(store)).toEqual(pages)
     })
-    expect(commands.flatMap(({ limit }) => limit ?? [])).toEqual(limits)
+    const pageQueries = commands.filter(({ projection }) => !projection) // the last one looks for other ids
+    expect(pageQueries.flatMap(({ limit }) => limit ?? [])).toEqual(limits)
   })
 
   test('a list ends without another query after the last of the given ids, or a page that is not full', async () => {
