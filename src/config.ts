@@ -6,7 +6,7 @@ import { parse } from 'dotenv'
 import { cleanEnv, makeValidator, str } from 'envalid'
 import { closestMatch } from 'leven'
 import ms, { type StringValue } from 'ms'
-import { readText } from './files.ts'
+import { readTextFile } from './files.ts'
 import { LIMITS } from './http/limits.ts'
 import { isLongEnough, MIN_SECRET_BYTES } from './auth/tokens.ts'
 
@@ -33,33 +33,25 @@ export function loadConfig(needsSecret?: boolean, warn?: (text: string) => void)
 function readEnvFile(): NodeJS.Dict<string> {
   if (!existsSync('.env')) return {}
   const text = readFile('.env', '.env').replaceAll(/\r\n?/g, '\n')
-  const lines = text.split('\n').map((line) => line.trim())
-  // Values in quotes may have several lines: then every line stands for itself.
-  const plain = lines.join('\n').replaceAll(IN_QUOTES, (all, start: string) => {
-    return `${all.replaceAll(/[^\n]+/g, '')}${start}""`
-  })
-  const invalid = plain.split('\n').findIndex((line) => !isEnvLine(line))
-  if (invalid < 0) return parse(text)
-  throw new InvalidConfig(`${RULE}: see line ${invalid + 1}`)
+  const valid = ENV_LINES.exec(text)![0]
+  if (valid.length === text.length) return parse(text, { fast: true }) // else empty lines take quadratic time
+  throw new InvalidConfig(`${RULE}: see line ${valid.split('\n').length}`)
 }
 
 const RULE = '.env must have lines like NAME=value, in UTF-8; if it has #, put the value in quotes'
 
-const IN_QUOTES = /^((?:export\s+)?[\w.-]+[^\S\n]*=)[^\S\n]*(["'`])(?:\\\2|(?!\2)[^])*\2/gm
-const ASSIGNMENT = /^(?:export\s+)?[\w.-]+\s*=\s*(?:""|[^\s"'`].*)?$/
-
-/** Whether a line is empty, a comment or a variable. Before a `#`, there must be a space: dotenv reads `a#b` as `a`. */
-function isEnvLine(line: string): boolean {
-  const comment = line.indexOf('#')
-  if (comment > 0 && /\S/.test(line[comment - 1]!)) return false
-  const content = comment < 0 ? line : line.slice(0, comment).trimEnd()
-  return content === '' || ASSIGNMENT.test(content)
-}
+/**
+ * As many lines as are empty, comments or variables; a value in quotes may have several lines. Before a `#`, there must
+ * be a space: dotenv reads `a#b` as `a`. No two repetitions that follow each other match the same blank, or time would be
+ * quadratic.
+ */
+const ENV_LINES =
+  /^(?:\s*(?:(?:export\s+)?[\w.-]+\s*=[^\S\n]*(?:(["'`])(?:\\\1|(?!\1)[^])*\1[^\S\n]*|[^\s"'`#][^\n#]*)?)?(?:(?<!\S)#.*)?(?:\n|$))*/
 
 /** @param name what names it in the error */
 function readFile(file: string, name: string): string {
   try {
-    return readText(file)
+    return readTextFile(file)
   } catch (error) {
     throw new InvalidConfig(`${name} cannot be read: ${(error as Error).message}`)
   }
@@ -92,8 +84,8 @@ export function readConfig(environment: NodeJS.ProcessEnv, needsSecret = true) {
     OPS_HOST: env.OPS_HOST ?? env.HOST,
     /** Also has SIGNING_SECRET. The first one signs, all verify; if there are none, a file in DATA_DIR has them. */
     SIGNING_SECRETS: [...new Set([...secrets, ...untrimmedSecrets(environment)])],
-    /** A sentence for each variable in the environment that looks misspelled. */
-    warnings: Object.keys(environment).flatMap(misspellingIn),
+    /** A sentence for each variable that looks misspelled, or has blanks that do not count. */
+    warnings: [...Object.keys(environment).flatMap(misspellingIn), ...blanksIn(environment)],
   }
 }
 
@@ -122,6 +114,9 @@ function readFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   }
   return vars
 }
+
+const blanksIn = ({ SIGNING_SECRET = '' }: NodeJS.ProcessEnv): string[] =>
+  SIGNING_SECRET === SIGNING_SECRET.trim() ? [] : [BLANKS]
 
 /** Secrets with their blanks: version 2.0.0 signed tokens with a SIGNING_SECRET that ended with a line break. */
 const untrimmedSecrets = ({ SIGNING_SECRET = '', SIGNING_SECRETS = '' }: NodeJS.ProcessEnv) =>
@@ -199,6 +194,9 @@ const flag = text('be true or false', (value) => value === 'true' || value === '
 
 const SECRET_MISSING =
   'SIGNING_SECRET must be set with MONGODB_URI; make one with: openssl rand -hex 32'
+
+const BLANKS =
+  'SIGNING_SECRET has a space or a line break at an end: remove it when TOKEN_TTL has passed; old tokens may need it'
 
 const SECRET_TWICE =
   'SIGNING_SECRETS must not be set with SIGNING_SECRET; put this secret first in the list'

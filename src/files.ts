@@ -1,29 +1,26 @@
-// Files that people name, or that only the user of the service may change: reads their text, and checks who owns them.
+// The small files that people name, such as `.env` and secrets, and files that must be private. Never waits for a FIFO,
+// and reads no device.
+import { isUtf8 } from 'node:buffer'
 import fs, { type Stats } from 'node:fs'
 
-/** In bytes: far more than a `.env`, a URI or a list of secrets has. */
+/** In bytes. */
 const MAX_SIZE = 1024 * 1024
 
 /**
- * The text of a regular file in UTF-8, without a byte order mark.
- *
- * @param flags further flags to open it with, such as O_NOFOLLOW
- * @param check looks at the file before it is read
- * @throws Error it cannot be read, or is another kind of file
+ * @param isPrivate whether only the user of this process may be able to read and write it; then it must not be a link
+ * @throws Error it is not a regular file, is too large, is not UTF-8, or not as `isPrivate` says
  */
-export function readText(file: string, flags = 0, check: (stats: Stats) => void = () => {}) {
-  // Without O_NONBLOCK, a FIFO would wait for its writer.
-  const fd = fs.openSync(file, fs.constants.O_NONBLOCK | flags)
+export function readTextFile(file: string, isPrivate = false): string {
+  const { O_NOFOLLOW, O_NONBLOCK } = fs.constants
+  const fd = fs.openSync(file, O_NONBLOCK | (isPrivate ? O_NOFOLLOW : 0)) // a FIFO would wait for its writer
   try {
     const stats = fs.fstatSync(fd)
     if (!stats.isFile()) throw new Error('it is not a regular file')
-    if (stats.size > MAX_SIZE) throw new Error('it is larger than 1 MB')
-    check(stats)
-    const text = new TextDecoder('utf-8', { fatal: true })
-    return text.decode(fs.readFileSync(fd))
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? new Error('it is not UTF-8') : error
+    if (isPrivate) checkOwner(stats, 0o077)
+    const bytes = readStart(fd)
+    if (bytes.length > MAX_SIZE) throw new Error(`it has more than ${MAX_SIZE} bytes`)
+    if (!isUtf8(bytes)) throw new Error('it is not UTF-8')
+    return bytes.toString()
   } finally {
     fs.closeSync(fd)
   }
@@ -36,3 +33,11 @@ export function checkOwner({ uid, mode }: Stats, forbidden: number): void {
 }
 
 const VERBS: Record<number, string> = { 0o077: 'read or write', 0o002: 'write' }
+
+/** Reads one byte more than a file may have. The size that the system says is 0 for files of /proc, which can be endless. */
+function readStart(fd: number): Buffer {
+  const buffer = Buffer.alloc(MAX_SIZE + 1)
+  let length = 0
+  for (let read = -1; read !== 0; length += read) read = fs.readSync(fd, buffer, { offset: length })
+  return buffer.subarray(0, length)
+}

@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import { join } from 'node:path'
-import { checkOwner, readText } from '../files.ts'
+import { readTextFile } from '../files.ts'
 import { isLongEnough, MIN_SECRET_BYTES } from './tokens.ts'
 
 /**
@@ -16,7 +16,7 @@ export function openSecrets(config: { SIGNING_SECRETS: string[]; DATA_DIR: strin
   const file = join(config.DATA_DIR, 'signing-secret')
   try {
     if (!fs.existsSync(file)) createFile(file)
-    const text = readText(file, fs.constants.O_NOFOLLOW, (stats) => checkOwner(stats, 0o077)).trim()
+    const text = readTextFile(file, true).trim()
     const secrets = text.split(/\s*\n\s*/)
     if (secrets.every(isLongEnough)) return secrets
     throw new Error(`each line must have at least ${MIN_SECRET_BYTES} bytes (RFC 7518 §3.2)`)

@@ -54,6 +54,7 @@ export class Request extends IncomingMessage {
   /** Drops the body of a client that has left: its handler may still wait for the store. */
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#pieces = []
+    while (this.read() !== null); // Node 26 does not drop it when it resumes a stream that is destroyed
     this.resume()
     super._destroy(error, done)
   }
