@@ -10,9 +10,9 @@ export const unknownEmail = () =>
   new Failure(401, 'no user has this email', { ...CHALLENGE, code: 'email_not_found' })
 export const userNotFound = () =>
   new Failure(404, 'no user has this id', { code: 'user_not_found' })
-export function preconditionFailed(ifMatch = '*'): Failure {
-  if (isMalformed(ifMatch))
-    return new Failure(412, MALFORMED_IF_MATCH, { code: 'precondition_malformed' })
+export function preconditionFailed(ifMatch = '*', ifNoneMatch = '*'): Failure {
+  if (isMalformed(ifMatch)) return malformed('If-Match')
+  if (isMalformed(ifNoneMatch)) return malformed('If-None-Match')
   if (isWeak(ifMatch)) return new Failure(412, WEAK_IF_MATCH, { code: 'etag_weak' })
   return new Failure(412, 'the precondition in If-Match or If-None-Match failed')
 }
@@ -44,7 +44,10 @@ export function respondToErrors(app: Koa): void {
   }
 }
 
-const MALFORMED_IF_MATCH = 'If-Match must be `*` or ETags in double quotes, such as `"abc"`'
+const malformed = (header: string) =>
+  new Failure(412, `${header} must be \`*\` or ETags in double quotes, such as \`"abc"\``, {
+    code: 'precondition_malformed',
+  })
 const WEAK_IF_MATCH =
   'If-Match never matches a weak ETag (`W/`): turn off compression in the proxy that made it weak'
 

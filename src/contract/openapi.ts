@@ -161,7 +161,8 @@ export interface components {
              *     - `email_not_found`: a 401 because no user has the email of the log-in; otherwise the token is
              *       missing or refused.
              *     - `user_not_found`: a 404 because no user has this id; otherwise the path is not one of the service.
-             *     - `precondition_malformed`: a 412 because `If-Match` is neither `*` nor a list of ETags.
+             *     - `precondition_malformed`: a 412 because `If-Match` or `If-None-Match` is neither `*` nor a list
+             *       of ETags.
              *     - `etag_weak`: a 412 because `If-Match` has a weak ETag, which never matches. To get a strong one through
              *       a proxy that compresses, read the user with `Accept-Encoding: identity`. Without one of these two codes,
              *       the user has changed.
@@ -197,7 +198,7 @@ export interface components {
         };
         /**
          * @description The user's ETag is not listed in `If-Match`, or it is listed in `If-None-Match`. Nothing was
-         *     changed. If `code` is `precondition_malformed` or `etag_weak`, `If-Match` can match no user.
+         *     changed. If `code` is `precondition_malformed` or `etag_weak`, a header of the request can match no user.
          */
         Changed: {
             headers: {
