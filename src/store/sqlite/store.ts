@@ -73,7 +73,7 @@ export async function openSqliteStore(
     remove: (id, ifName) => write(() => remove(id, ifName)),
     isGone,
     isEmpty: () => retryWhileBusy(() => firstIds.get('', 1) === undefined),
-    close: () => closeDatabase(db),
+    close: () => closeDatabase(db, isGone),
   }
 }
 
