@@ -8,7 +8,7 @@ export const etagOf = (body: object): string =>
 /** Whether `If-Match` names `etag`: by strong comparison, in which a weak ETag equals no other (§8.8.3.2). */
 export const ifMatch = (field: string, etag: string): boolean => includesTag(field, etag)
 
-/** Whether `If-Match` matches nothing, because it is neither `*` nor a list of ETags. */
+/** Whether `If-Match` or `If-None-Match` matches nothing, because it is neither `*` nor a list of ETags. */
 export const isMalformed = (field: string): boolean => field !== '*' && tagsIn(field).length === 0
 
 /** Whether `If-Match` has a weak ETag, as some proxies make of a strong one when they compress the response. */

@@ -143,6 +143,18 @@ describeStores((place) => {
       expect(await status((await create()).id, { 'if-none-match': '"x"' })).toBe(204)
     })
 
+    test('is 412, changes nothing and says why when If-None-Match is malformed', async () => {
+      const user = await create()
+      const message = 'If-None-Match must be `*` or ETags in double quotes, such as `"abc"`'
+      for (const field of ['', ETAG.slice(1, -1), '"x" "y"', 'W/x', '"x", *']) {
+        const response = await write(user.id, { 'if-none-match': field })
+        const json = { message, code: 'precondition_malformed' }
+        expect([response.status, response.json]).toEqual([412, json])
+        expect(await status(ABSENT, { 'if-none-match': field })).toBe(404)
+      }
+      expect(await store().find(user.id)).toEqual(user)
+    })
+
     test('is 412 when the user has changed meanwhile, and 404 when the user was deleted', async () => {
       const { id } = await create()
       const tag = await etag(id)

@@ -198,7 +198,7 @@ export interface components {
         };
         /**
          * @description The user's ETag is not listed in `If-Match`, or it is listed in `If-None-Match`. Nothing was
-         *     changed. If `code` is `precondition_malformed` or `etag_weak`, `If-Match` can match no user.
+         *     changed. If `code` is `precondition_malformed` or `etag_weak`, a header of the request can match no user.
          */
         Changed: {
             headers: {

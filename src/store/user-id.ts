@@ -10,12 +10,11 @@ let last = 0
 
 /** Makes new ids sort after `id`, also if the clock was set back since it was made. */
 export function continueAfter(id: string): void {
-  const ticks = Number.parseInt(id.slice(0, 12), 16)
-  if (ticks < LAST) last = Math.max(last, ticks)
+  if (id < LAST_ID) last = Math.max(last, Number.parseInt(id.slice(0, 12), 16))
 }
 
-/** An id of the last day that has ids, 2106-02-06, cannot be followed by many. */
-const LAST = 0xffff_0000_0000
+/** The ids after this are of the last day that has ids, 2106-02-06: too few could follow them. */
+export const LAST_ID = 'ffff'
 
 /**
  * A new id: 24 lower-case hexadecimal digits, for MongoDB an ObjectId. It sorts after all earlier ids of this

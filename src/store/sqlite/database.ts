@@ -41,22 +41,24 @@ const inodeOf = (file: string) => fs.statSync(file, { throwIfNoEntry: false })?.
 const MAX_PAGES_TO_REWRITE = 5_000
 
 /**
- * Empties the log and closes the database. First rewrites a small one, after which nothing of deleted users is left:
- * `secure_delete` misses copies that SQLite has made when it moved a row to another page (of one or two users in a
- * thousand), and version 2.0.0 did not use it.
+ * Empties the log and closes the database, unless its files are gone: what is there now may have been restored. First
+ * rewrites a small one, after which nothing of deleted users is left: `secure_delete` misses copies that SQLite has made
+ * when it moved a row to another page (of one or two users in a thousand), and version 2.0.0 did not use it.
  *
  * @throws StoreFailure
  */
-export async function closeDatabase(db: DatabaseSyncInstance): Promise<void> {
-  const pages = db.prepare('PRAGMA page_count')
-  const rewrite = () => {
-    const { page_count } = pages.get() as { page_count: number }
+export async function closeDatabase(
+  db: DatabaseSyncInstance,
+  isGone: () => boolean,
+): Promise<void> {
+  // If it fails, the next process that opens the database reads the log.
+  const unlessGone = (work: () => void) => retryWhileBusy(() => isGone() || work()).catch(() => {})
+  await unlessGone(() => {
+    const { page_count } = db.prepare('PRAGMA page_count').get() as { page_count: number }
     if (page_count <= MAX_PAGES_TO_REWRITE) db.exec('PRAGMA temp_store = MEMORY; VACUUM')
-  }
-  await retryWhileBusy(rewrite).catch(() => {})
-  // The library's close() leaves the data in the write-ahead log, which is also durable. If the checkpoint
-  // fails, the next process that opens the database reads the log.
-  await retryWhileBusy(() => db.exec('PRAGMA wal_checkpoint(TRUNCATE)')).catch(() => {})
+  })
+  // The library's close() leaves the data in the write-ahead log, which is also durable.
+  await unlessGone(() => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
   await retryWhileBusy(() => db.close())
 }
 

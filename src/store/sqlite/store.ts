@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { batched } from '../batch.ts'
 import { PAGE_BYTES } from '../pages.ts'
-import { continueAfter, newUserId } from '../user-id.ts'
+import { continueAfter, LAST_ID, newUserId } from '../user-id.ts'
 import {
   EmailTaken,
   StoreFailure,
@@ -50,8 +50,9 @@ export async function openSqliteStore(
   const rename = changer(db, `UPDATE users SET name = ${TEXT} WHERE ${MATCHES}`)
   const remove = changer(db, `DELETE FROM users WHERE ${MATCHES}`)
   const firstIds = db.prepare('SELECT id FROM users WHERE id > ? ORDER BY id LIMIT ?')
-  const newest = db.prepare('SELECT id FROM users ORDER BY id DESC LIMIT 1').get()
-  if (newest) continueAfter((newest as { id: string }).id)
+  const newest = db.prepare('SELECT id FROM users WHERE id < ? ORDER BY id DESC LIMIT 1')
+  const row = newest.get(LAST_ID)
+  if (row) continueAfter((row as { id: string }).id)
   return {
     description: `SQLite in ${file}`,
     async create(fields) {
@@ -73,7 +74,7 @@ export async function openSqliteStore(
     remove: (id, ifName) => write(() => remove(id, ifName)),
     isGone,
     isEmpty: () => retryWhileBusy(() => firstIds.get('', 1) === undefined),
-    close: () => closeDatabase(db),
+    close: () => closeDatabase(db, isGone),
   }
 }
 

@@ -184,6 +184,24 @@ test.each<[string, (file: string) => void]>([
   await expect(store.remove(id)).rejects.toThrow(StoreFailure)
 })
 
+test('a store that closes after a restore over its database leaves the restored database as it is', async () => {
+  const place = newPlace()
+  const file = databaseIn(place.DATA_DIR)
+  const store = await open(place)
+  const createSome = () => Promise.all(Array.from({ length: 1_000 }, () => store.create(newUser())))
+  await createSome()
+  const { release } = await freezeSqlite(file)
+  const copy = fs.readFileSync(file)
+  await release()
+  await createSome()
+
+  fs.writeFileSync(file, copy)
+  for (const suffix of ['-wal', '-shm']) fs.rmSync(file + suffix)
+  await store.close()
+  expect(fs.readFileSync(file).equals(copy)).toBe(true)
+  expect(fs.existsSync(`${file}-wal`)).toBe(false)
+})
+
 test('a database is not gone after writes, imports, a backup and the end of another program', async () => {
   const place = newPlace()
   const store = await open(place)
@@ -202,7 +220,11 @@ test('a new user comes last, also if the newest one was made by a clock that was
   const place = newPlace()
   const store = await openStore(place)
   const id = `${(Math.floor(Date.now() / 1000) + 86_400).toString(16)}ffffffffffffffff`
-  await store.createMany([{ ...newUser(), id }], false)
+  const last = 'f'.repeat(24) // an import can have any id; after this one there is none
+  await store.createMany(
+    [id, last].map((id) => ({ ...newUser(), id })),
+    false,
+  )
   await store.close()
   const created = await (await open(place)).create(newUser())
   expect(created.id > id).toBe(true)
