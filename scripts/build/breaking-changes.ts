@@ -16,7 +16,8 @@ export const breakingChanges = (released: OpenApi, current: OpenApi): string[] =
 
 function compare(at: string, before: Any, now: Any): string[] {
   return Object.keys({ ...before, ...now }).flatMap((key) => {
-    const [was, is] = [before?.[key], now?.[key]]
+    const was = before?.[key]
+    const is = now?.[key]
     const place = `${at} ${key}`.trim()
     if (was === is || isHarmless(at, key, was, is)) return []
     const areObjects = typeof was === 'object' && typeof is === 'object'

@@ -4,7 +4,7 @@ import type Koa from 'koa'
 import pLimit, { type LimitFunction } from 'p-limit'
 import { Failure } from '../http/failure.ts'
 import { LIMITS } from '../http/limits.ts'
-import type { Request } from '../http/request.ts'
+import type { IncomingRequest } from '../http/request.ts'
 import { rawQuery } from '../http/target.ts'
 import { bodyReader } from './body.ts'
 import { contractOperations, type Operation } from './contract.ts'
@@ -53,7 +53,7 @@ function operationServer(
   const readQuery = hasQuery ? queryReader(operation) : () => undefined
   const readBody = operation.mediaTypes.length > 0 && bodyReader(operation, limitLarge)
   return async (ctx) => {
-    const request = ctx.req as Request
+    const request = ctx.req as IncomingRequest
     request.log['operation'] = operation.id
     // The captures are as the client sent them; `ctx.params` are percent-decoded.
     const path: Record<string, string> = {}

@@ -35,14 +35,14 @@ export function validator({ bodySchema }: Operation) {
   const valid = ajv.compile(JSON.parse(absolute))
   return (body: unknown): unknown => {
     if (valid(body === undefined ? {} : body) && body !== undefined) return body
-    const failure = new Failure(400, describeError(valid.errors?.[0]))
+    const failure = new Failure(400, describeInvalid(valid.errors?.[0]))
     valid.errors = null // it refers to the body
     throw failure
   }
 }
 
 /** What is wrong, for people. */
-function describeError(error?: ErrorObject): string {
+function describeInvalid(error?: ErrorObject): string {
   const field = error?.instancePath.slice(1) || error?.params['missingProperty']
   if (!error || !field) return 'the body must be a JSON object'
   return `field \`${field}\` ${describeProblem(error)}`

@@ -27,7 +27,7 @@ const CONTENT_SECURITY_POLICY =
  *
  * @param basePath the path at which clients find the service: the server in the contract
  */
-export function reference(basePath: string): Koa.Middleware {
+export function serveReference(basePath: string): Koa.Middleware {
   const pages = new Map(
     Object.entries(FILES).map(([path, file]) => {
       const bytes = readFileSync(fileURLToPath(import.meta.resolve(file)))
