@@ -98,7 +98,7 @@ function toUser(line: Line, newIds: boolean): UserToImport {
   const id = newIds ? '' : given
   if (typeof id === 'string' && isUserId(id)) return { ...user, id }
   if (id !== '') throw new Error(INVALID_ID)
-  if (text === '') throw new Error('it has neither a name nor an email')
+  if (!user.name && !user.email) throw new Error('it has neither a name nor an email')
   return user
 }
 

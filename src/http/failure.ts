@@ -28,7 +28,7 @@ export const contentOfText = (text: string): string | Buffer =>
   text.length > LIMITS.largeBody ? Buffer.from(text) : text
 
 /** The media type of every JSON body. */
-export const JSON_TYPE = 'application/json; charset=utf-8'
+const JSON_TYPE = 'application/json; charset=utf-8'
 
 export const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer' } } // RFC 6750 §3
 
