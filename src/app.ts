@@ -14,15 +14,16 @@ import { users } from './users.ts'
  * A Koa application. It responds to every error, and emits `error` for each 5xx.
  *
  * @param docs whether to serve the contract and its page
+ * @param basePath what links to the service begin with: the path at which clients find it
  */
-export function createApp(store: UserStore, tokens: Tokens, docs: boolean): Koa {
+export function createApp(store: UserStore, tokens: Tokens, docs: boolean, basePath = ''): Koa {
   const app = new Koa()
   respondToErrors(app)
   readRawPaths(app)
 
   app.use(guard(tokens))
-  app.use(createRouter({ ...users(store), ...login(store, tokens) }).routes())
-  if (docs) app.use(reference())
+  app.use(createRouter({ ...users(store, basePath), ...login(store, tokens) }).routes())
+  if (docs) app.use(reference(basePath))
   app.use(unmatched)
   return app
 }

@@ -1,11 +1,12 @@
 // Reads the configuration from environment variables and `.env`. All wrong values are reported together, except a
 // wrong `_FILE` variable or a wrong `.env`, which is reported alone.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import bytes from 'bytes'
 import { parse } from 'dotenv'
 import { cleanEnv, makeValidator, str } from 'envalid'
 import { closestMatch } from 'leven'
 import ms, { type StringValue } from 'ms'
+import { readTextFile } from './files.ts'
 import { LIMITS } from './http/limits.ts'
 import { isLongEnough, MIN_SECRET_BYTES } from './auth/tokens.ts'
 
@@ -31,9 +32,9 @@ export function loadConfig(needsSecret?: boolean, warn?: (text: string) => void)
 /** Unlike `dotenv.config`, refuses a file that cannot be read, and lines that it would ignore or cut. */
 function readEnvFile(): NodeJS.Dict<string> {
   if (!existsSync('.env')) return {}
-  const text = readText('.env', '.env').replaceAll(/\r\n?/g, '\n')
+  const text = readFile('.env', '.env').replaceAll(/\r\n?/g, '\n')
   const valid = ENV_LINES.exec(text)![0]
-  if (valid.length === text.length) return parse(text)
+  if (valid.length === text.length) return parse(text, { fast: true }) // else empty lines take quadratic time
   throw new InvalidConfig(`${RULE}: see line ${valid.split('\n').length}`)
 }
 
@@ -41,15 +42,16 @@ const RULE = '.env must have lines like NAME=value, in UTF-8; if it has #, put t
 
 /**
  * As many lines as are empty, comments or variables; a value in quotes may have several lines. Before a `#`, there must
- * be a space: dotenv reads `a#b` as `a`.
+ * be a space: dotenv reads `a#b` as `a`. No two repetitions that follow each other match the same blank, or time would be
+ * quadratic.
  */
 const ENV_LINES =
-  /^(?:\s*(?:(?:export\s+)?[\w.-]+\s*=[^\S\n]*(?:(["'`])(?:\\\1|(?!\1)[^])*\1|[^\s"'`#][^\n#]*)?)?[^\S\n]*(?:(?<!\S)#.*)?(?:\n|$))*/
+  /^(?:\s*(?:(?:export\s+)?[\w.-]+\s*=[^\S\n]*(?:(["'`])(?:\\\1|(?!\1)[^])*\1[^\S\n]*|[^\s"'`#][^\n#]*)?)?(?:(?<!\S)#.*)?(?:\n|$))*/
 
 /** @param name what names it in the error */
-function readText(file: string, name: string): string {
+function readFile(file: string, name: string): string {
   try {
-    return readFileSync(file, 'utf8')
+    return readTextFile(file)
   } catch (error) {
     throw new InvalidConfig(`${name} cannot be read: ${(error as Error).message}`)
   }
@@ -64,8 +66,8 @@ export function readConfig(environment: NodeJS.ProcessEnv, needsSecret = true) {
   const env = cleanEnv(vars, VARIABLES, {
     reporter({ errors }) {
       const problems = Object.entries(errors).map(([name, error]) => {
-        const value = FILE_VARIABLES.includes(name) ? '' : `, not "${vars[name]}"` // never shows a secret
-        return `${name} ${error.message}${value}`
+        const isSecret = FILE_VARIABLES.includes(name) || vars[name]?.includes('@') // user:password@host
+        return `${name} ${error.message}${isSecret ? '' : `, not "${vars[name]}"`}`
       })
       const secrets = ['SIGNING_SECRET', 'SIGNING_SECRETS'].filter((name) => vars[name])
       if (needsSecret && vars['MONGODB_URI'] && secrets.length === 0) problems.push(SECRET_MISSING)
@@ -73,6 +75,7 @@ export function readConfig(environment: NodeJS.ProcessEnv, needsSecret = true) {
       if (problems.length > 0) throw new InvalidConfig(problems.join('\n'))
     },
   })
+  const secrets = env.SIGNING_SECRETS ?? (env.SIGNING_SECRET ? [env.SIGNING_SECRET] : [])
   return {
     ...env,
     DOCS: env.DOCS === 'true',
@@ -80,9 +83,9 @@ export function readConfig(environment: NodeJS.ProcessEnv, needsSecret = true) {
     TOKEN_TTL: Math.floor(env.TOKEN_TTL / 1000),
     OPS_HOST: env.OPS_HOST ?? env.HOST,
     /** Also has SIGNING_SECRET. The first one signs, all verify; if there are none, a file in DATA_DIR has them. */
-    SIGNING_SECRETS: env.SIGNING_SECRETS ?? (env.SIGNING_SECRET ? [env.SIGNING_SECRET] : []),
-    /** A sentence for each variable in the environment that looks misspelled. */
-    warnings: Object.keys(environment).flatMap(misspellingIn),
+    SIGNING_SECRETS: [...new Set([...secrets, ...untrimmedSecrets(environment)])],
+    /** A sentence for each variable that looks misspelled, or has blanks that do not count. */
+    warnings: [...Object.keys(environment).flatMap(misspellingIn), ...blanksIn(environment)],
   }
 }
 
@@ -100,16 +103,24 @@ function misspellingIn(name: string): string | [] {
 /** Variables that may also be given as a file, for secrets that are mounted: `SIGNING_SECRET_FILE`. */
 const FILE_VARIABLES = ['SIGNING_SECRET', 'SIGNING_SECRETS', 'MONGODB_URI']
 
-/** The variables that are set; an empty one counts as not set. Adds the text of the files in `_FILE` variables. */
+/** The variables that are set, without blanks at their ends. Adds the text of the files in `_FILE` variables. */
 function readFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const vars = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const trimmed = Object.entries(environment).map(([name, value]) => [name, value?.trim()] as const)
+  const vars = Object.fromEntries(trimmed.filter(([, value]) => value !== ''))
   for (const name of FILE_VARIABLES) {
     const file = vars[`${name}_FILE`]
     if (file && vars[name]) throw new InvalidConfig(`${name}_FILE must not be set with ${name}`)
-    if (file) vars[name] = readText(file, `${name}_FILE`).trim()
+    if (file) vars[name] = readFile(file, `${name}_FILE`).trim()
   }
   return vars
 }
+
+const blanksIn = ({ SIGNING_SECRET = '' }: NodeJS.ProcessEnv): string[] =>
+  SIGNING_SECRET === SIGNING_SECRET.trim() ? [] : [BLANKS]
+
+/** Secrets with their blanks: version 2.0.0 signed tokens with a SIGNING_SECRET that ended with a line break. */
+const untrimmedSecrets = ({ SIGNING_SECRET = '', SIGNING_SECRETS = '' }: NodeJS.ProcessEnv) =>
+  [SIGNING_SECRET, ...SIGNING_SECRETS.split(/,\s*/)].filter(isLongEnough)
 
 /** A number that `parse` reads; NaN is out of range. @param range names `min` and `max`, as the end of a sentence */
 const number = (range: string, min: number, max: number, parse: (text: string) => number) =>
@@ -158,8 +169,20 @@ const secrets = list(`secrets of ${LONG_ENOUGH}`, isLongEnough)
 const HOST = /^([\w.-]+|\[[\da-f:.]+\])$/i
 const hosts = list('host names without ports', (name) => HOST.test(name))
 
-const MONGODB_URI = /^mongodb(\+srv)?:\/\/./
-const mongodbUri = text('start with mongodb:// or mongodb+srv://', (uri) => MONGODB_URI.test(uri))
+/** Segments of characters that are not encoded, and no `.` or `..`: proxies change these. */
+const BASE_PATH = /^(\/(?!\.{1,2}(\/|$))[\w.~-]+)+$/
+/** Below its own paths, the service would not know whether a proxy has removed the base path. */
+const OWN_PATH = /^\/(users|login|docs|openapi\.\w+)(\/|$)/
+const basePath = text(
+  'be a path such as /api, of letters, digits and -._~, with no slash at its end, and not one of the service',
+  (path) => BASE_PATH.test(path) && !OWN_PATH.test(path),
+)
+
+/** Credentials, hosts, a database and options. A `@` or `/` in a password would make a part of the password a host. */
+const MONGODB_URI = /^mongodb(\+srv)?:\/\/([^@/?#]*@)?[^@/?#]+(\/[^@/?#]*)?(\?\w+=[^#]*)?$/
+const MONGODB_URI_RULE =
+  'start with mongodb:// or mongodb+srv://; percent-encode @ (%40), / (%2F), ? (%3F) and # (%23) in a password'
+const mongodbUri = text(MONGODB_URI_RULE, (uri) => MONGODB_URI.test(uri))
 
 const isHttpUrl = (url: string) => /^https?:/.test(url) && URL.canParse(url)
 const httpUrl = text('be an http:// or https:// URL', isHttpUrl)
@@ -171,6 +194,9 @@ const flag = text('be true or false', (value) => value === 'true' || value === '
 
 const SECRET_MISSING =
   'SIGNING_SECRET must be set with MONGODB_URI; make one with: openssl rand -hex 32'
+
+const BLANKS =
+  'SIGNING_SECRET has a space or a line break at an end: remove it when TOKEN_TTL has passed; old tokens may need it'
 
 const SECRET_TWICE =
   'SIGNING_SECRETS must not be set with SIGNING_SECRET; put this secret first in the list'
@@ -185,6 +211,7 @@ export const VARIABLES = {
   OPS_HOST: str({ default: undefined }), // HOST by default
   OPS_PORT: port({ default: 9090 }),
   ALLOWED_HOSTS: hosts({ default: [] }),
+  BASE_PATH: basePath({ default: '' }),
   MONGODB_URI: mongodbUri({ default: undefined }),
   DATA_DIR: str({ default: './data' }),
   SIGNING_SECRET: secret({ default: undefined }),

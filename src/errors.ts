@@ -2,18 +2,30 @@
 import { STATUS_CODES } from 'node:http'
 import type Koa from 'koa'
 import { CHALLENGE, Failure } from './http/failure.ts'
-import { isMalformed } from './preconditions.ts'
+import type { Request } from './http/request.ts'
+import { isMalformed, isWeak } from './preconditions.ts'
 import { EmailTaken, StoreFailure } from './store/user-store.ts'
 
-export const unknownEmail = () => new Failure(401, 'no user has this email', CHALLENGE)
-export const userNotFound = () => new Failure(404, 'no user has this id')
-export const preconditionFailed = (ifMatch = '*') =>
-  new Failure(412, isMalformed(ifMatch) ? MALFORMED_IF_MATCH : PRECONDITION_FAILED)
+export const unknownEmail = () =>
+  new Failure(401, 'no user has this email', { ...CHALLENGE, code: 'email_not_found' })
+export const userNotFound = () =>
+  new Failure(404, 'no user has this id', { code: 'user_not_found' })
+export function preconditionFailed(ifMatch = '*', ifNoneMatch = '*'): Failure {
+  if (isMalformed(ifMatch)) return malformed('If-Match')
+  if (isMalformed(ifNoneMatch)) return malformed('If-None-Match')
+  if (isWeak(ifMatch)) return new Failure(412, WEAK_IF_MATCH, { code: 'etag_weak' })
+  return new Failure(412, 'the precondition in If-Match or If-None-Match failed')
+}
+
+const malformed = (header: string) =>
+  new Failure(412, `${header} must be \`*\` or ETags in double quotes, such as \`"abc"\``, {
+    code: 'precondition_malformed',
+  })
 
 /** Turns any error into a failure. A 5xx keeps the error as its cause, for the log. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error
-  if (error instanceof EmailTaken) return new Failure(400, error.message)
+  if (error instanceof EmailTaken) return new Failure(400, error.message, { code: 'email_taken' })
   if (error instanceof StoreFailure)
     return new Failure(500, 'the data store failed', { cause: error })
   return new Failure(500, 'internal error', { cause: error })
@@ -28,6 +40,7 @@ export function respondToErrors(app: Koa): void {
     const isKnown = this.state['error'] === error // a stream and its response both report it
     this.state['error'] = error
     const failure = toFailure(error)
+    Object.assign((this.req as Request).log, { code: failure.code })
     if (failure.status >= 500 && !isKnown) app.emit('error', failure, this)
     // The client must not take a part of a response for the whole.
     if (isTooLate) return void (this.res.writableEnded || this.req.socket.resetAndDestroy())
@@ -36,8 +49,8 @@ export function respondToErrors(app: Koa): void {
   }
 }
 
-const PRECONDITION_FAILED = 'the precondition in If-Match or If-None-Match failed'
-const MALFORMED_IF_MATCH = 'If-Match must be `*` or ETags in double quotes, such as `"abc"`'
+const WEAK_IF_MATCH =
+  'If-Match never matches a weak ETag (`W/`): turn off compression in the proxy that made it weak'
 
 /** Codes of the errors that occur when the client has left before the end of its response. */
 const CLIENT_GONE = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'])

@@ -1,6 +1,7 @@
 // The process: reads the arguments and the environment, starts tracing if it is configured, runs the service.
 import { parseArgs } from 'node:util'
 import { loadConfig, VARIABLES } from './config.ts'
+import { readTracing } from './telemetry/tracing-variables.ts'
 
 const USAGE = `usage: npm start, or: node dist/src/main.js [--help] [--version]
 Runs the service. Variables in the environment or in .env configure it; README.md explains them:
@@ -11,16 +12,16 @@ const OPTIONS = { help: { type: 'boolean', short: 'h' }, version: { type: 'boole
 try {
   const { values } = parseArgs({ options: OPTIONS })
   if (values.help || values.version) {
-    const { contract } = await import('./contract/document.ts')
+    const { contract } = await import('./contract/contract.ts')
     console.log(values.help ? USAGE : contract.info.version)
     process.exit()
   }
   const config = loadConfig()
-  const stopTracing =
-    config.OTEL_EXPORTER_OTLP_ENDPOINT && (await import('./telemetry/tracing.ts')).startTracing()
+  const { endpoint, warnings } = readTracing(process.env)
+  config.warnings.push(...warnings)
+  const tracing = endpoint && (await import('./telemetry/tracing.ts')).startTracing(endpoint)
   const { run } = await import('./service.ts') // only now: tracing instruments modules while they load
-  await run(config)
-  if (stopTracing) await stopTracing()
+  await run(config, tracing)
   process.exit()
 } catch (error) {
   console.error((error as Error).message)

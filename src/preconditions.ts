@@ -11,6 +11,9 @@ export const ifMatch = (field: string, etag: string): boolean => includesTag(fie
 /** Whether `If-Match` matches nothing, because it is neither `*` nor a list of ETags. */
 export const isMalformed = (field: string): boolean => field !== '*' && tagsIn(field).length === 0
 
+/** Whether `If-Match` has a weak ETag, as some proxies make of a strong one when they compress the response. */
+export const isWeak = (field: string): boolean => tagsIn(field).some((tag) => tag.startsWith('W/'))
+
 /** Whether `If-None-Match`, if there is one, names `etag`: by weak comparison. */
 export const ifNoneMatch = (field: string | undefined, etag: string): boolean =>
   field !== undefined && (includesTag(field, etag) || includesTag(field, `W/${etag}`))

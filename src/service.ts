@@ -9,30 +9,36 @@ import { createApp } from './app.ts'
 import { openSecrets } from './auth/signing-secret.ts'
 import { createTokens } from './auth/tokens.ts'
 import type { Config } from './config.ts'
-import { contract } from './contract/document.ts'
+import { contract } from './contract/contract.ts'
 import { hostCheck, isLoopback } from './http/hosts.ts'
 import { createServer } from './http/server.ts'
-import { createReadiness, type Readiness } from './operator/readiness.ts'
-import { createOperatorServer } from './operator/server.ts'
+import { createReadiness, type Readiness } from './ops/readiness.ts'
+import { createOperatorServer } from './ops/server.ts'
 import { openStore } from './store/open.ts'
 import { StoreFailure, type UserStore } from './store/user-store.ts'
 import { createLogger } from './telemetry/log.ts'
 import { measured } from './telemetry/measured-store.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { createRequestLog } from './telemetry/request-log.ts'
+import type { Tracing } from './telemetry/tracing.ts'
 
-/** Runs the service until a signal stops it. */
-export async function run(config: Config): Promise<void> {
+/** Runs the service until a signal stops it. @param tracing is stopped last */
+export async function run(config: Config, tracing?: Tracing): Promise<void> {
   const stop = stopSignal() // first: without a handler, process 1 of a container ignores signals
   const { version } = contract.info
   const metrics = createMetrics(version)
   const log = createLogger(config.LOG_LEVEL, metrics.logLineDropped)
+  if (tracing) tracing.exporter.log = log
   log.info(`users-service ${version} on Node ${process.version}`)
   for (const warning of config.warnings) log.warn(warning)
   const readiness = createReadiness(log)
+  const isAllowedHost = hostCheck(config.ALLOWED_HOSTS)
   // Probes and Prometheus name the address of a pod, so ALLOWED_HOSTS counts only on loopback.
-  const opsHosts = isLoopback(config.OPS_HOST) ? config.ALLOWED_HOSTS : []
-  const operator = createOperatorServer(readiness, metrics, hostCheck(config.OPS_HOST, opsHosts))
+  const operator = createOperatorServer(
+    readiness,
+    metrics,
+    (host, bound) => !isLoopback(bound) || isAllowedHost(host, bound),
+  )
   await listen(operator.server, config.OPS_HOST, config.OPS_PORT, 'OPS_HOST (or HOST) and OPS_PORT')
 
   const store = await openStore(config, { onBatch: metrics.storeBatch, allowUnreachable: true })
@@ -41,9 +47,17 @@ export async function run(config: Config): Promise<void> {
   const service = createPublicServer(config, store, { log, metrics, readiness })
   await listen(service.server, config.HOST, config.PORT, 'HOST and PORT', config.OPS_PORT)
   const isEmpty = await readiness.check(store)
+  if (isEmpty !== undefined) metrics.storeIsEmpty(isEmpty)
+  const watch = () => {
+    readiness.status() // tells the log when the database is gone
+    store.isEmpty().then(metrics.storeIsEmpty, () => {}) // requests report failures
+  }
+  setInterval(watch, WATCH_MS).unref()
 
   const url = urlOf(service.server)
   log.info(`listening on ${url}`)
+  const { address } = service.server.address() as AddressInfo
+  if (!isLoopback(address) && config.ALLOWED_HOSTS.length === 0) log.warn(OPEN_TO_OTHERS)
   if (config.DOCS) log.info(`try it at ${url}/docs`)
   log.info(`users are kept in ${store.description}`)
   log.info(`/livez, /readyz and /metrics are on ${urlOf(operator.server)}`)
@@ -56,8 +70,15 @@ export async function run(config: Config): Promise<void> {
   await sleep(config.STOP_DELAY) // load balancers take a moment to notice
   await service.close(config.STOP_TIMEOUT)
   await store.close().catch((err: unknown) => log.warn({ err }, 'closing the store failed'))
+  await tracing?.stop()
   log.info('stopped')
 }
+
+const OPEN_TO_OTHERS =
+  'other machines can reach this address (HOST), and /login asks for no password: anyone who knows an email can log in'
+
+/** How often to look whether the store is there and has users; as often as Prometheus asks. */
+const WATCH_MS = 15_000
 
 const CREATE_USER = 'npm run create-user -- --name Ada --email ada@example.com'
 
@@ -67,14 +88,15 @@ type Observers = Parameters<typeof createRequestLog>[0] & { readiness: Readiness
 function createPublicServer(config: Config, store: UserStore, observers: Observers) {
   const { metrics, readiness } = observers
   const tokens = createTokens(openSecrets(config), config.TOKEN_TTL)
-  const app = createApp(measured(store, metrics), tokens, config.DOCS)
+  const app = createApp(measured(store, metrics), tokens, config.DOCS, config.BASE_PATH)
   const requestLog = createRequestLog(observers)
   app.on('error', requestLog.onFailure)
   app.on('error', ({ cause }) => cause instanceof StoreFailure && readiness.onRequestFailed(store))
   const handle = app.callback()
   return createServer((request, response) => void handle(request, response), {
     observer: requestLog,
-    isAllowedHost: hostCheck(config.HOST, config.ALLOWED_HOSTS),
+    basePath: config.BASE_PATH,
+    isAllowedHost: hostCheck(config.ALLOWED_HOSTS),
     bodyLimit: config.BODY_LIMIT,
     limits: { maxConnections: config.MAX_CONNECTIONS },
   })

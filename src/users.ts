@@ -1,25 +1,29 @@
 // The operations under /users, each by its operationId.
-import { pathOf } from './contract/document.ts'
+import { pathOf } from './contract/contract.ts'
 import type { Handlers } from './contract/handlers.ts'
 import type { components } from './contract/openapi.ts'
 import { userNotFound, preconditionFailed } from './errors.ts'
-import { etagOf, ifMatch, ifNoneMatch } from './preconditions.ts'
+import { etagOf, ifMatch, ifNoneMatch, isMalformed } from './preconditions.ts'
 import { pagesOf } from './store/pages.ts'
 import type { User, UserStore } from './store/user-store.ts'
 
 type UserHandlers = Omit<Handlers, 'login'>
 
-export function users(store: UserStore): UserHandlers {
+/** @param basePath what the links begin with */
+export function users(store: UserStore, basePath: string): UserHandlers {
   /**
    * Changes a user if the conditions of the request hold.
    *
    * @param write changes the user; with `ifName`, only while the user has that name. The name is enough,
    * because the other fields of a user never change.
+   * @param newName the name that the user gets. If the user has it, a request before this one may have done the
+   * change: then it is done, although `If-Match` does not match any more (RFC 9110 §13.1.1).
    */
   async function change(
     id: string,
     conditions: Conditions,
     write: (ifName?: string) => Promise<boolean>,
+    newName?: string,
   ): Promise<void> {
     const { 'If-Match': wanted = '*', 'If-None-Match': unwanted } = conditions
     if (wanted === '*' && unwanted === undefined) {
@@ -30,7 +34,10 @@ export function users(store: UserStore): UserHandlers {
       const user = await store.find(id)
       if (!user) throw userNotFound()
       const etag = etagOf(user)
-      if (!ifMatch(wanted, etag) || ifNoneMatch(unwanted, etag)) throw preconditionFailed(wanted)
+      const isRefused = [wanted, unwanted ?? '*'].some(isMalformed) || ifNoneMatch(unwanted, etag)
+      if (isRefused) throw preconditionFailed(wanted, unwanted)
+      if (user.name === newName) return
+      if (!ifMatch(wanted, etag)) throw preconditionFailed(wanted)
       if (await write(user.name)) return
     }
     throw preconditionFailed()
@@ -47,13 +54,13 @@ export function users(store: UserStore): UserHandlers {
       const body = pagesOf(store, { ids: page, hasClientLeft })
       if (ids.length <= limit) return { status: 200, body }
       const query = new URLSearchParams({ limit: `${limit}`, after: page.at(-1)! })
-      const Link = `<${pathOf('listUsers')}?${query.toString()}>; rel="next"`
+      const Link = `<${basePath}${pathOf('listUsers')}?${query.toString()}>; rel="next"`
       return { status: 200, headers: { Link }, body }
     },
 
     async createUser({ body }) {
       const user = await store.create(newUser(body))
-      const Location = pathOf('readUser', { id: user.id })
+      const Location = basePath + pathOf('readUser', { id: user.id })
       return { status: 201, headers: { Location, ETag: etagOf(user) }, body: user }
     },
 
@@ -67,7 +74,7 @@ export function users(store: UserStore): UserHandlers {
     },
 
     async renameUser({ path: { id }, header, body: { name } }) {
-      await change(id, header, (ifName) => store.rename(id, name, ifName))
+      await change(id, header, (ifName) => store.rename(id, name, ifName), name)
       return { status: 204 }
     },
 

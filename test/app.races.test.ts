@@ -24,7 +24,8 @@ describeStores((kind) => {
       const user = newUser()
       const requests = Array.from({ length: CREATORS }, () => send('POST /users', user))
       const refused = (await Promise.all(requests)).filter(({ status }) => status !== 201)
-      const text = JSON.stringify({ message: `a user with email \`${user.email}\` already exists` })
+      const message = `a user with email \`${user.email}\` already exists`
+      const text = JSON.stringify({ message, code: 'email_taken' })
       expect(refused).toHaveLength(CREATORS - 1)
       for (const response of refused) expect(response).toMatchObject({ status: 400, text })
       emails.push(user.email)
@@ -51,15 +52,17 @@ describeStores((kind) => {
   test('clients that read, change and try again after a 412 lose no update', async () => {
     const { id } = await create()
     await send(`PUT /users/${id}`, { name: '0' })
-    const increment = async (): Promise<void> => {
+    // Each writes another name: two that write the same one both succeed.
+    const increment = async (client: number): Promise<void> => {
       const { headers, json } = await send(`GET /users/${id}`)
-      const name = `${Number(json.name) + 1}`
+      const name = `${parseInt(json.name) + 1} by ${client}`
       const condition = { 'if-match': headers.etag! }
-      if ((await statusOf(`PUT /users/${id}`, { name }, condition)) !== 204) return increment()
+      if ((await statusOf(`PUT /users/${id}`, { name }, condition)) !== 204)
+        return increment(client)
     }
     const clients = rounds(10, 20)
-    await Promise.all(Array.from({ length: clients }, increment))
-    expect((await send(`GET /users/${id}`)).json.name).toBe(`${clients}`)
+    await Promise.all(Array.from({ length: clients }, (_, client) => increment(client)))
+    expect(parseInt((await send(`GET /users/${id}`)).json.name)).toBe(clients)
   })
 
   test('of PUTs and DELETEs with the same If-Match one succeeds', async () => {

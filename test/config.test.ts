@@ -1,8 +1,11 @@
 // The environment as configuration.
 import { afterAll, expect, test } from '@jest/globals'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createTokens } from '../src/auth/tokens.ts'
 import { InvalidConfig, loadConfig, readConfig, VARIABLES } from '../src/config.ts'
+import { contract } from '../src/contract/contract.ts'
 import { newFolder } from './support/readme.ts'
 import { SECRET } from './support/stores.ts'
 
@@ -22,6 +25,7 @@ test('every variable has a default', () => {
     OPS_HOST: '127.0.0.1',
     OPS_PORT: 9090,
     ALLOWED_HOSTS: [],
+    BASE_PATH: '',
     MONGODB_URI: undefined,
     DATA_DIR: './data',
     SIGNING_SECRET: undefined,
@@ -52,6 +56,8 @@ test.each([
   ['OPS_HOST', '::', '::'],
   ['OPS_PORT', '8081', 8_081],
   ['ALLOWED_HOSTS', 'a.example, b', ['a.example', 'b']],
+  ['BASE_PATH', '/api', '/api'],
+  ['BASE_PATH', '/users-api/v1.0/~x', '/users-api/v1.0/~x'],
   ['STOP_DELAY', '5s', 5_000],
   ['TOKEN_TTL', '90', 90],
   ['TOKEN_TTL', '1500ms', 1],
@@ -77,6 +83,9 @@ test('a name that is probably misspelled is named; the variables of other progra
   expect(warnings.map((warning) => warning.split(' ')[0])).toEqual(misspelled)
 })
 
+const URI_RULE =
+  'must start with mongodb:// or mongodb+srv://; percent-encode @ (%40), / (%2F), ? (%3F) and # (%23) in a password'
+
 test.each([
   ['PORT', '65536', 'must be between 0 and 65535'],
   ['TOKEN_TTL', '0', 'must be a duration between 1s and 10y'],
@@ -90,16 +99,46 @@ test.each([
   ['ALLOWED_HOSTS', 'a:80', 'must be host names without ports, separated by commas'],
   ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'localhost:4318', 'must be an http:// or https:// URL'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'me:pw@localhost', 'must be an http:// or https:// URL'],
   ['DOCS', 'maybe', 'must be true or false'],
-  ['MONGODB_URI', 'localhost', 'must start with mongodb:// or mongodb+srv://'],
+  ['MONGODB_URI', 'localhost', URI_RULE],
+  ...[
+    'u:pa@ss@h',
+    'u:pa/ss@h',
+    'u:pa#ss@h',
+    'u:p?ss@h/db',
+    'u:pa@ss/w#rd@h/db',
+    'u@x:p@h',
+    'h/a#b',
+  ].map((rest) => ['MONGODB_URI', `mongodb://${rest}`, URI_RULE] as const),
   ['SIGNING_SECRET', 'x'.repeat(31), 'must have at least 32 bytes (RFC 7518 §3.2)'],
   ['SIGNING_SECRETS', `${SECRET},short`, LIST],
   ['SIGNING_SECRETS', `${SECRET},`, LIST],
 ])('%s=%s is refused', (name, text, reason) => {
   const secret: Record<string, string> = { SIGNING_SECRET: SECRET }
   const lines = problems({ ...(!name.startsWith('SIGNING') && secret), [name]: text })
-  const isSecret = /^(SIGNING|MONGODB)/.test(name)
+  const isSecret = /^(SIGNING|MONGODB)|@/.test(name + text)
   expect(lines).toEqual([`${name} ${reason}${isSecret ? '' : `, not "${text}"`}`])
+})
+
+const OWN = [...Object.keys(contract.paths), '/docs', '/openapi.json', '/openapi.yaml', '/users/x']
+const MALFORMED_PATHS =
+  '/ api api/ /api/ //api /api//x /a?b /a#b /a%20b /a;b /. /.. /api/../x /api/. /{id} https://x/api /é'
+test.each([...OWN, ...MALFORMED_PATHS.split(' ')])('BASE_PATH=%s is refused', (path) => {
+  expect(problems({ BASE_PATH: path })).toEqual([
+    `BASE_PATH must be a path such as /api, of letters, digits and -._~, with no slash at its end, and not one of ` +
+      `the service, not "${path}"`,
+  ])
+})
+
+test.each([
+  'ada:p%40ss%2Fw%23rd@host/db',
+  'a,b:27018,[::1]:27019/?replicaSet=rs0',
+  'host?tlsCAFile=/etc/ca.pem&appName=a%40b',
+  '%2Ftmp%2Fmongodb.sock/db',
+  'host/db?appName=@account@&tlsCertificateKeyFilePassword=p@ss',
+])('MONGODB_URI=mongodb://%s is accepted', (rest) => {
+  expect(problems({ MONGODB_URI: `mongodb://${rest}`, SIGNING_SECRET: SECRET })).toEqual([])
 })
 
 test('both variables for the secret, and MongoDB without a secret, are refused', () => {
@@ -118,11 +157,82 @@ test('several variables are refused at once, without showing a secret', () => {
   expect(lines.join()).not.toContain('short')
 })
 
+test.each([
+  ['SIGNING_SECRET', `${SECRET}\r`],
+  ['SIGNING_SECRET', `${SECRET}\n`],
+  ['SIGNING_SECRET', ` ${SECRET} `],
+  ['SIGNING_SECRETS', `${SECRET}\r, ${OTHER}\r`],
+])(
+  'blanks at the ends of a secret do not count, and tokens that were signed with them stay valid: %s=%j',
+  (name, text) => {
+    const [signed] = text.split(',')
+    const old = createTokens([signed!], 60).issue('x')
+    const { SIGNING_SECRETS, warnings } = readConfig({ [name]: text })
+    const tokens = createTokens(SIGNING_SECRETS, 60)
+    expect(SIGNING_SECRETS[0]).toBe(SECRET)
+    expect(tokens.verify(`Bearer ${old}`)).toMatchObject({ valid: true })
+    const warning = /^SIGNING_SECRET has a space or a line break/
+    expect(warnings).toEqual(name === 'SIGNING_SECRET' ? [expect.stringMatching(warning)] : [])
+
+    const changed = createTokens(
+      readConfig({ SIGNING_SECRETS: `${OTHER},${SECRET}` }).SIGNING_SECRETS,
+      60,
+    )
+    expect(changed.verify(`Bearer ${tokens.issue('x')}`)).toMatchObject({ valid: true })
+  },
+)
+
+test('blanks at the ends of any variable do not count, as in a file with CRLF', () => {
+  const { PORT, DATA_DIR } = readConfig({ PORT: '80\r', DATA_DIR: '/data\r\n' })
+  expect([PORT, DATA_DIR]).toEqual([80, '/data'])
+})
+
+test('blanks at the ends of a secret do not make it long enough', () => {
+  expect(problems({ SIGNING_SECRET: `${'x'.repeat(31)}\r` })).toHaveLength(1)
+  expect(problems({ SIGNING_SECRETS: `${SECRET},${'x'.repeat(31)}\n` })).toEqual([
+    `SIGNING_SECRETS ${LIST}`,
+  ])
+})
+
 const file = join(folder, 'secret')
 writeFileSync(file, `${SECRET}\n`)
 
 test('a secret in a file is read, without the line end', () => {
   expect(readConfig({ SIGNING_SECRET_FILE: file }).SIGNING_SECRETS).toEqual([SECRET])
+})
+
+test('a file is followed through links, as Kubernetes mounts them', () => {
+  const link = join(folder, 'link')
+  symlinkSync('secret', link)
+  expect(readConfig({ SIGNING_SECRET_FILE: link }).SIGNING_SECRETS).toEqual([SECRET])
+})
+
+const fifo = join(folder, 'fifo')
+execFileSync('mkfifo', [fifo])
+const binary = join(folder, 'binary')
+writeFileSync(binary, Buffer.from(SECRET + '\xff', 'latin1'))
+const large = join(folder, 'large')
+writeFileSync(large, ' '.repeat(1024 * 1024 + 1))
+
+const NO_FILES: [string, string][] = [
+  [fifo, 'it is not a regular file'],
+  ['/dev/zero', 'it is not a regular file'],
+  [folder, 'it is not a regular file'],
+  [binary, 'it is not UTF-8'],
+  [large, 'it has more than 1048576 bytes'],
+]
+if (existsSync('/proc/kallsyms'))
+  NO_FILES.push(['/proc/kallsyms', 'it has more than 1048576 bytes']) // it says 0
+
+test.each(NO_FILES)('a secret in a file is refused at once when it is %s: %s', (name, reason) => {
+  const message = `SIGNING_SECRET_FILE cannot be read: ${reason}`
+  expect(problems({ SIGNING_SECRET_FILE: name })).toEqual([message])
+})
+
+test.each(NO_FILES)('.env is refused at once when it is %s: %s', (name, reason) => {
+  symlinkSync(name, '.env')
+  expect(() => loadConfig()).toThrow(new InvalidConfig(`.env cannot be read: ${reason}`))
+  rmSync('.env')
 })
 
 test.each([
@@ -153,11 +263,29 @@ test.each([
   expect(() => loadConfig()).toThrow(new InvalidConfig(`${RULE}: see line ${line}`))
 })
 
+const MANY = 1_000_000 // if the time were quadratic, it would be half an hour
+test.each([
+  ['blanks', ' '.repeat(MANY), true],
+  ['blanks before a word', `${' '.repeat(MANY)}x`, false],
+  ['empty lines', '\n'.repeat(MANY), true],
+  ['empty lines before a word', `${'\n'.repeat(MANY)}x`, false],
+  ['blanks in a value', `A=b${' '.repeat(MANY)}c#`, false],
+  ['blanks after a value in quotes', `A='b'${' '.repeat(MANY)}c`, false],
+  ['blanks after a name', `A${' '.repeat(MANY)}`, false],
+  ['blanks after =', `A=${' '.repeat(MANY)}'`, false],
+  ['escaped quotes', `A='${"\\'".repeat(MANY / 2)}`, true],
+])('a .env with a million %s is read in time', (_, content, isValid) => {
+  writeFileSync('.env', content)
+  const load = () => loadConfig(false)
+  if (isValid) expect(load()).toEqual(readConfig(process.env, false))
+  else expect(load).toThrow(RULE)
+})
+
 test('a .env that cannot be read is refused; one that is missing is not', () => {
   rmSync('.env')
   expect(loadConfig(false)).toEqual(readConfig(process.env, false))
   mkdirSync('.env')
-  expect(() => loadConfig()).toThrow(/^\.env cannot be read: EISDIR/)
+  expect(() => loadConfig()).toThrow(/^\.env cannot be read: it is not a regular file/)
 })
 
 function problems(environment: Record<string, string>): string[] {

@@ -83,6 +83,16 @@ test.each(everyOperation)(
   },
 )
 
+test('the line of a request has the code of its response, and that of no other', async () => {
+  const service = await startService(failing({ find: async () => undefined }))
+  for (const path of ['/users/x', '/x']) await service.send(`GET ${path}`)
+  await service.close()
+  expect(service.lines.map(({ status, code }) => [status, code])).toEqual([
+    [404, 'user_not_found'],
+    [404, undefined],
+  ])
+})
+
 test('an error of another class is in the log, too', async () => {
   const find = () => Promise.reject(new TypeError('a mistake'))
   const service = await startService(failing({ find }))

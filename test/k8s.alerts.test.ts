@@ -180,6 +180,16 @@ const CASES: Record<string, string> = {
     http_request_duration_seconds_count{job="users-service", namespace="users", status="200"} 0+720x340
     http_request_duration_seconds_count{job="users-service", namespace="other", status="500"} 0+10x340
     http_request_duration_seconds_count{job="users-service", namespace="other", status="200"} 0+990x340`,
+  'UsersServiceStoreEmpty: a store that had users, not a new or an unreachable one': `
+    store_has_users{job="users-service", namespace="users", pod="a"} 1x39 0x99 1x200
+    ready{job="users-service", namespace="users"} 1x340
+    store_has_users{job="users-service", namespace="new"} 0x340
+    ready{job="users-service", namespace="new"} 1x340
+    store_has_users{job="users-service", namespace="unreachable"} 1x39 0x340
+    ready{job="users-service", namespace="unreachable"} 1x39 0x340
+    store_has_users{job="users-service", namespace="restarted", pod="a"} 1x39 0x340
+    store_has_users{job="users-service", namespace="restarted", pod="b"} 1x340
+    ready{job="users-service", namespace="restarted"} 1x340`,
   'UsersServiceSlow: slow responses, not slow lists or failures': `
     http_request_duration_seconds_bucket{job="users-service", namespace="users", status="200", le="0.5"} 0+9x39 360x99 360+9x200
     http_request_duration_seconds_bucket{job="users-service", namespace="users", status="200", le="1"} 0+9x340
@@ -219,6 +229,13 @@ const CASES: Record<string, string> = {
     kubelet_volume_stats_capacity_bytes{namespace="users", persistentvolumeclaim="users-service"} 100x340
     kubelet_volume_stats_used_bytes{namespace="other", persistentvolumeclaim="another"} 99x340
     kubelet_volume_stats_capacity_bytes{namespace="other", persistentvolumeclaim="another"} 100x340`,
+  'UsersServiceBackupMissing: the last success is 26 hours ago': `
+    kube_cronjob_status_last_successful_time{namespace="users", cronjob="users-service-backup"} -93000x139 0x200
+    kube_cronjob_created{namespace="users", cronjob="users-service-backup"} -999999x340
+    kube_cronjob_created{namespace="new", cronjob="users-service-backup"} 0x340
+    kube_cronjob_created{namespace="other", cronjob="another"} -999999x340`,
+  'UsersServiceBackupMissing: it has never succeeded': `
+    kube_cronjob_created{namespace="users", cronjob="users-service-backup"} -93000x139 0x200`,
 }
 
 testPromtool.each(Object.entries(CASES))('%s', (rule, series) => {

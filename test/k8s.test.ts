@@ -215,8 +215,11 @@ testKubectl.each([
 describe('an overlay with all that README.md says one can add', () => {
   const readme = readFileSync(`${root}k8s/README.md`, 'utf8')
   const more: Record<string, Any[]> = {}
+  const routes: Any[] = []
   for (const [, block] of readme.matchAll(/^```yaml\n(.*?)^```$/gms)) {
-    const added: [string, Any[]][] = Object.entries(parse(block!))
+    const content: Any = parse(block!)
+    if (content.kind) routes.push(content)
+    const added: [string, Any[]][] = content.kind ? [] : Object.entries(content)
     for (const [key, list] of added) more[key] = [...(more[key] ?? []), ...list]
   }
   const { one } = render('production', more)
@@ -225,6 +228,23 @@ describe('an overlay with all that README.md says one can add', () => {
     const [{ image }] = one('Deployment').spec.template.spec.containers
     expect(image).toBe('registry.example.com/users-service:2.0.1')
     expect(one('ServiceAccount').imagePullSecrets).toEqual([{ name: 'registry' }])
+  })
+
+  testKubectl('leads to the service at its base path, by an Ingress and by a Gateway', () => {
+    const { data } = one(
+      'ConfigMap',
+      one('Deployment').spec.template.spec.containers[0].envFrom[0].configMapRef.name,
+    )
+    const [{ name, port }] = one('Service').spec.ports
+    const [ingress, route] = routes.map(({ spec }) => spec.rules[0])
+    const service = { name: 'users-service', port: { name } }
+    const [path] = ingress.http.paths
+    expect(path).toEqual({ path: data.BASE_PATH, pathType: 'Prefix', backend: { service } })
+    const match = { path: { type: 'PathPrefix', value: data.BASE_PATH } }
+    const backendRefs = [{ name: 'users-service', port }]
+    expect(route).toEqual({ matches: [match], backendRefs })
+    for (const { metadata } of routes)
+      expect(metadata.namespace).toBe(one('Service').metadata.namespace)
   })
 
   testKubectl('has the clients that it names, and the address of its own runbook', () => {
@@ -271,8 +291,8 @@ describe('an overlay with all that README.md says one can add', () => {
 /** `metric{label="value"}` in a query. */
 const SELECTOR = /([\w:]+)\{(.*?)\}/g
 /** All other words of the queries. */
-const FUNCTIONS = ['and', 'or', 'unless', 'vector', 'count', 'max', 'rate', 'increase', 'sum']
-const OVER_TIME = ['count_over_time', 'present_over_time', 'histogram_quantile']
+const FUNCTIONS = 'and or unless vector count max rate increase sum time'.split(' ')
+const OVER_TIME = 'count_over_time present_over_time max_over_time histogram_quantile'.split(' ')
 
 /** The metrics of a service after a request, with their labels; and `up`, which Prometheus adds. */
 async function exposed(): Promise<Map<string, string[]>> {

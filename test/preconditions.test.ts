@@ -1,8 +1,9 @@
 // ETag, If-None-Match and If-Match: what names which user, and what then happens, on each store.
 import { describe, expect, test } from '@jest/globals'
 import { etagOf, ifMatch, ifNoneMatch } from '../src/preconditions.ts'
-import { startService, useService } from './support/service.ts'
-import { describeStores, useStore } from './support/stores.ts'
+import { describeNginx, useNginx } from './support/nginx.ts'
+import { startService, tokens, useService } from './support/service.ts'
+import { describeStores, sqlitePlace, useStore } from './support/stores.ts'
 import { newUser, user } from './support/users.ts'
 
 const ABSENT = '665f1c2e8b3f4a0012d4ffff'
@@ -101,13 +102,30 @@ describeStores((place) => {
     test('is 412, changes nothing and says why when If-Match names others or is malformed', async () => {
       const user = await create()
       const tag = await etag(user.id)
-      const malformed = 'If-Match must be `*` or ETags in double quotes, such as `"abc"`'
-      const failed = 'the precondition in If-Match or If-None-Match failed'
-      const fields = { '': malformed, [tag.slice(1, -1)]: malformed, [`W/${tag}`]: failed }
-      for (const [field, message] of Object.entries(fields)) {
-        const response = await write(user.id, { 'if-match': field })
-        expect([response.status, response.json]).toEqual([412, { message }])
+      const malformed = [
+        'If-Match must be `*` or ETags in double quotes, such as `"abc"`',
+        'precondition_malformed',
+      ]
+      const weak = [
+        'If-Match never matches a weak ETag (`W/`): turn off compression in the proxy that made it weak',
+        'etag_weak',
+      ]
+      const failed = ['the precondition in If-Match or If-None-Match failed']
+      const fields = {
+        '': malformed,
+        [tag.slice(1, -1)]: malformed,
+        [`W/${tag}`]: weak,
+        [`"x", W/"y"`]: weak,
+        '"x", "W/"': failed,
       }
+      for (const [field, [message, code]] of Object.entries(fields)) {
+        const response = await write(user.id, { 'if-match': field })
+        expect([response.status, response.json]).toEqual([412, { message, code }])
+      }
+      const unquoted = await write(user.id, { 'if-none-match': 'abc' })
+      const message = 'If-None-Match must be `*` or ETags in double quotes, such as `"abc"`'
+      const refusal = { message, code: 'precondition_malformed' }
+      expect([unquoted.status, unquoted.json]).toEqual([412, refusal])
       expect(await store().find(user.id)).toEqual(user)
     })
 
@@ -154,5 +172,63 @@ describeStores((place) => {
       expect(response.status).toBe(status)
       expect((await store().find(id))?.name).toBe(status === 412 ? name : json?.name)
     })
+  })
+
+  describe('PUT with If-Match of a user that already has the name', () => {
+    const rename = (id: string, headers: object) =>
+      ask(`PUT /users/${id}`, headers, { name: 'Grace' })
+
+    test('is 204, so that a client can send it again when no response came', async () => {
+      const { id } = await create()
+      const headers = { 'if-match': await etag(id) }
+      for (let times = 0; times < 3; times += 1)
+        expect((await rename(id, headers)).status).toBe(204)
+      expect((await store().find(id))?.name).toBe('Grace')
+    })
+
+    test('is 204 also when it is sent again before the first one is done', async () => {
+      const { id } = await create()
+      const headers = { 'if-match': await etag(id) }
+      const responses = await Promise.all(Array.from({ length: 8 }, () => rename(id, headers)))
+      expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([204]))
+    })
+
+    test('is 412 when the user was changed again since, when If-Match is malformed, or If-None-Match names the user', async () => {
+      const { id } = await create()
+      const old = await etag(id)
+      const refused = async (headers: object) => (await rename(id, headers)).status
+      await store().rename(id, 'Augusta')
+      expect(await refused({ 'if-match': old })).toBe(412)
+      await store().rename(id, 'Grace')
+      expect(await refused({ 'if-match': 'x' })).toBe(412)
+      expect(await refused({ 'if-match': old, 'if-none-match': '*' })).toBe(412)
+    })
+  })
+})
+
+describeNginx('behind nginx that compresses all', () => {
+  const store = useStore(sqlitePlace)
+  const service = useService(store)
+  const location = 'location / { proxy_pass http://127.0.0.1:3000; }'
+  const gzip = 'gzip on; gzip_types *; gzip_min_length 0; gzip_proxied any;'
+  const url = useNginx(location, () => service().port, gzip)
+
+  test('the ETag is weak, and the 412 of a PUT with it says so; without compression, PUT works', async () => {
+    const { id } = await store().create(newUser())
+    const authorization = `Bearer ${tokens.issue(id)}`
+    const read = async (coding: string) => {
+      const headers = { authorization, 'accept-encoding': coding }
+      return (await fetch(`${url()}/users/${id}`, { headers })).headers.get('etag')!
+    }
+    const rename = async (etag: string) => {
+      const headers = { authorization, 'if-match': etag, 'content-type': 'application/json' }
+      const init = { method: 'PUT', headers, body: '{"name":"Grace"}' }
+      const response = await fetch(`${url()}/users/${id}`, init)
+      return [response.status, await response.text()]
+    }
+    const weak = await read('gzip')
+    expect(weak).toMatch(/^W/)
+    expect(await rename(weak)).toEqual([412, expect.stringContaining('"code":"etag_weak"')])
+    expect(await rename(await read('identity'))).toEqual([204, ''])
   })
 })

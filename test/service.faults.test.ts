@@ -3,15 +3,15 @@
 import { DatabaseSync } from '@photostructure/sqlite'
 import { describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
-import { rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { User } from '../src/store/user-store.ts'
 import { post } from './support/requests.ts'
 import { startMongodb } from './support/mongodb.ts'
 import { Load } from './support/load.ts'
-import { freePort, serve, started, useUndo, type Program } from './support/program.ts'
-import { asRoot, testAsRoot, tmpfsPlace } from './support/root.ts'
+import { freePort, run, serve, started, useUndo, type Program } from './support/program.ts'
+import { asRoot, ext4Place, testAsRoot, testExt4, tmpfsPlace } from './support/root.ts'
 import { rounds } from './support/rounds.ts'
 import { dial, parseResponses, send } from './support/service.ts'
 import type { Place } from './support/stores.ts'
@@ -166,6 +166,35 @@ describe('writes get 500 while reads continue, and succeed again afterwards:', (
     await expectWritesToPause(place, 'disk I/O error', fail, mend)
   })
 })
+
+testExt4(
+  'on a read-only volume, reads go on, the log names it, and both files together hold all users',
+  async () => {
+    const place = ext4Place()
+    at(() => place)
+    const service = await start(place)
+    const create = async () => (await send(portOf(service), 'POST /users', { json: {} })).status
+    expect([await create(), await create()]).toEqual([201, 201])
+    place.fail()
+    expect(await create()).toBe(500)
+    expect(await listAt(service)).toHaveLength(2)
+    const named = /"level":50.*"message":"[^"]*EROFS: read-only file system/
+    while (!named.test(service.output.stdout)) await sleep(10)
+
+    const backup = run('scripts/users/backup', place, {}, ['-'])
+    expect(await backup.ended).toBe(1)
+    expect(backup.output.stderr).toContain(': copy users.db and users.db-wal together')
+    /** The users in a copy of these files. */
+    const usersIn = (...names: string[]) => {
+      const copy = at(sqlitePlace)
+      for (const name of names) copyFileSync(join(place.DATA_DIR, name), join(copy.DATA_DIR, name))
+      return usersAt(copy)
+    }
+    expect(await usersIn('users.db', 'users.db-wal')).toHaveLength(2)
+    expect(await usersIn('users.db')).toEqual([])
+    await kill(service)
+  },
+)
 
 testAsRoot('a start on a full disk says that the disk is full', async () => {
   const service = serveAt(at(() => tmpfsPlace('16k'))) // less than SQLite needs beside the database

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import { spawn } from 'node:child_process'
-import { chmodSync } from 'node:fs'
+import { chmodSync, rmSync } from 'node:fs'
 import http from 'node:http'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ import { useTransfers } from './support/transfers.ts'
 const { at, file, folder } = useTransfers()
 
 async function createUser(place: Place, args: string[], env = {}, cwd?: string) {
-  const program = run('scripts/create-user', place, env, args, cwd)
+  const program = run('scripts/users/create-user', place, env, args, cwd)
   return { code: await program.ended, ...program.output }
 }
 const ADA = ['--name', 'Ada', '--email', 'ada@example.com']
@@ -109,6 +109,45 @@ test('the log warns of a variable that is probably misspelled, and of a folder t
   const service = await started(place, { ALOWED_HOSTS: 'x' })
   const warnings = /:40.* ALLOWED_HOSTS\?.*\n.*:40.*every user can write to \//
   expect(service.output.stdout).toMatch(warnings)
+})
+
+test.each(['LOCALHOST', '127.1', '127.0.0.2', '::ffff:127.0.0.1'])(
+  'on %s, which is a loopback address, other hosts are refused',
+  async (HOST) => {
+    const service = await started(at(sqlitePlace), { HOST })
+    const { hostname, port } = new URL(service.url())
+    const options = {
+      host: hostname.replace(/[[\]]/g, ''),
+      port,
+      headers: { host: 'evil.example' },
+    }
+    const [{ statusCode }] = await once(http.get(options), 'response')
+    expect(statusCode).toBe(421)
+    expect(service.output.stdout).not.toContain('asks for no password')
+  },
+)
+
+test('the log warns when other machines can reach the log-in, unless ALLOWED_HOSTS is set', async () => {
+  const warnings = await Promise.all(
+    ['', 'users.example.com'].map(async (ALLOWED_HOSTS) => {
+      const service = await started(at(sqlitePlace), { HOST: '0.0.0.0', ALLOWED_HOSTS })
+      return service.output.stdout
+    }),
+  )
+  const isWarned = warnings.map((text) => /:40.*\/login asks for no password/.test(text))
+  expect(isWarned).toEqual([true, false])
+})
+
+test('a database that is deleted while the service runs makes the service not ready, and the log says so', async () => {
+  const place = at(sqlitePlace)
+  const service = await started(place)
+  rmSync(join(place.DATA_DIR, 'users.db'))
+  const { status, text } = await service.probe('/readyz')
+  expect([status, text]).toEqual([
+    503,
+    expect.stringMatching(/^the database was deleted or replaced/),
+  ])
+  while (!/:50.*the database was deleted or replaced/.test(service.output.stdout)) await sleep(20)
 })
 
 test.each([

@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import { join } from 'node:path'
+import { readTextFile } from '../files.ts'
 import { isLongEnough, MIN_SECRET_BYTES } from './tokens.ts'
 
 /**
@@ -15,28 +16,12 @@ export function openSecrets(config: { SIGNING_SECRETS: string[]; DATA_DIR: strin
   const file = join(config.DATA_DIR, 'signing-secret')
   try {
     if (!fs.existsSync(file)) createFile(file)
-    const text = readPrivateFile(file).trim()
+    const text = readTextFile(file, true).trim()
     const secrets = text.split(/\s*\n\s*/)
     if (secrets.every(isLongEnough)) return secrets
     throw new Error(`each line must have at least ${MIN_SECRET_BYTES} bytes (RFC 7518 §3.2)`)
   } catch (error) {
     throw new Error(`cannot use ${file}: ${(error as Error).message}`, { cause: error })
-  }
-}
-
-/** @throws Error it is not a regular file, belongs to another user, or other users can read or write it */
-function readPrivateFile(file: string): string {
-  // Without O_NONBLOCK, a FIFO would wait for its writer.
-  const fd = fs.openSync(file, fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK)
-  try {
-    const stats = fs.fstatSync(fd)
-    if (!stats.isFile()) throw new Error('it is not a regular file')
-    if (stats.uid !== (process.geteuid?.() ?? stats.uid))
-      throw new Error('it belongs to another user')
-    if (stats.mode & 0o077) throw new Error('other users can read or write it; use chmod 600')
-    return fs.readFileSync(fd, 'utf8')
-  } finally {
-    fs.closeSync(fd)
   }
 }
 

@@ -4,6 +4,8 @@ import createClient, { type Client, type ClientOptions, type ParseAs } from 'ope
 import type { components, paths } from '../contract/openapi.js' // TypeScript 4 finds no types in a `.ts`
 
 export type User = components['schemas']['User']
+/** Why a call failed: `message` for people, and sometimes `code` for programs. */
+export type ErrorMessage = components['schemas']['ErrorMessage']
 
 export interface UsersClient extends Client<paths, 'application/json'> {
   /**
@@ -18,10 +20,13 @@ export class PageFailed extends Error {
   override readonly name = 'PageFailed'
   /** The status of the response; undefined if there is none that can be read. Then `cause` says why. */
   readonly status: number | undefined
+  /** That of the `ErrorMessage`, if it has one. */
+  readonly code: string | undefined
 
-  constructor(response: Response | undefined, error: { message: string }, options?: ErrorOptions) {
+  constructor(response: Response | undefined, error: ErrorMessage, options?: ErrorOptions) {
     super(error.message, options)
     this.status = response?.status
+    this.code = response && error.code
   }
 }
 
@@ -48,13 +53,16 @@ const NO_PROGRESS = { message: 'the next page is not after this one' }
 /** The error when a 2xx does not have what the contract says. */
 const NOT_OURS = { message: 'the response does not come from the Users Service' }
 
+/** A text that a header can have (RFC 9110 §5.5). The error of `fetch` for another token would contain the token. */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]+$/
+
 /** What openapi-fetch makes of a response. */
-type Result = { data?: string; error?: { message: string }; response: Response }
+type Result = { data?: string; error?: ErrorMessage; response: Response }
 
 /**
  * A client with one method per HTTP method, typed by the contract:
  * `const { data, error } = await client.GET('/users/{id}', { params: { path: { id } } })`.
- * A call resolves to `error`, `{ message }`, when the response is not a 2xx or not JSON, and rejects when there
+ * A call resolves to `error`, an `ErrorMessage`, when the response is not a 2xx or not JSON, and rejects when there
  * is no response. Only a 204 to PUT or DELETE, and a 2xx to HEAD, have neither `data` nor `error`.
  *
  * With an `email`, a call that gets 401 logs in again and is sent again, once. Calls that do this at the
@@ -67,13 +75,16 @@ type Result = { data?: string; error?: { message: string }; response: Response }
 export function createUsersClient(options: UsersClientOptions): UsersClient {
   const { email, token: firstToken, ...others } = options
   const fetch = (others.fetch ?? globalThis.fetch) as typeof globalThis.fetch
+  const Request = others.Request ?? globalThis.Request
   let token = firstToken
   let loggingIn: Promise<void> | undefined
+  /** The second attempt of a request, which lives as long as the first: its signal needs both (nodejs/undici#4068). */
+  const retries = new WeakMap<Request, Request>()
 
   /** @throws its result, if it failed: this becomes the result of the call */
   async function logIn(): Promise<void> {
     const { data, error, response } = await client.POST(LOGIN, { body: { email: email! } })
-    token = data?.token
+    token = data && HEADER_VALUE.test(data.token) ? data.token : undefined
     if (!token) throw Object.assign(new Error('no log-in'), { error: error ?? NOT_OURS, response })
   }
 
@@ -89,11 +100,13 @@ export function createUsersClient(options: UsersClientOptions): UsersClient {
       await Promise.race([loggingIn, abortOf(request.signal)])
     }
     const used = token
-    const retry = email !== undefined && rejected === undefined ? request.clone() : undefined
+    const copy = email !== undefined && rejected === undefined ? request.clone() : undefined
     if (used !== undefined) request.headers.set('Authorization', `Bearer ${used}`)
     const response = await fetch(request, ext)
-    if (response.status !== 401 || !retry) return response
+    if (response.status !== 401 || !copy) return response
     await response.body?.cancel()
+    const retry = new Request(copy, { signal: request.signal })
+    retries.set(request, retry)
     return send(retry, ext, used)
   }
 
@@ -107,7 +120,8 @@ export function createUsersClient(options: UsersClientOptions): UsersClient {
     if (error || !response.ok) {
       const sent = typeof error?.message === 'string' && error.message
       const message = sent || response.statusText || `HTTP ${response.status}`
-      return { error: { message }, response }
+      const code = sent && typeof error?.code === 'string' ? { code: error.code } : {}
+      return { error: { message, ...code }, response }
     }
     const isChanged = response.status === 204 && /put|delete/i.test(method)
     if (isChanged || /head/i.test(method) || !isJson) return { data, response }

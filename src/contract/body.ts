@@ -1,12 +1,11 @@
 // Reads the JSON body of a request with koa-bodyparser, and validates it.
-import { isUtf8 } from 'node:buffer'
 import type Koa from 'koa'
 import bodyParser from 'koa-bodyparser'
 import type { LimitFunction } from 'p-limit'
 import { BODY_TOO_LARGE, Failure } from '../http/failure.ts'
 import { LIMITS } from '../http/limits.ts'
 import type { Request } from '../http/request.ts'
-import type { Operation } from './document.ts'
+import type { Operation } from './contract.ts'
 import { validator } from './validate.ts'
 
 /**
@@ -27,6 +26,8 @@ export function bodyReader(
   async function receive(ctx: Koa.Context): Promise<boolean> {
     const request = ctx.req as Request
     const { 'content-length': length, 'content-encoding': coding = 'identity' } = request.headers
+    const { 'content-type': mediaType = '' } = request.headers
+    request.headers['content-type'] = mediaType.replaceAll(EMPTY_PARAMETERS, '') // `type-is` refuses them
     const type = Number(length) === 0 ? null : ctx.is(mediaTypes)
     if (type === null) return false
     if (type === false) throw new Failure(415, `the body must be ${mediaTypes.join(' or ')}`)
@@ -51,11 +52,14 @@ export function bodyReader(
       if (!request.complete && !expectsContinue(request)) await request.dropRest()
       throw unreadable(error as Error)
     }
-    const parseAndServe = async () => serve(validate(await parse(request)))
+    const parseAndServe = async () => serve(validate(await parse(ctx)))
     const isLarge = request.readableLength > LIMITS.largeBody
     return isLarge ? limitLarge(parseAndServe) : parseAndServe()
   }
 }
+
+/** Empty parameters of a media type (RFC 9110 §5.6.6). */
+const EMPTY_PARAMETERS = /(?:;[ \t]*)+(?=;|$)/g
 
 const COMPRESSED = 'the body must not be compressed'
 
@@ -66,27 +70,26 @@ const expectsContinue = ({ httpVersion, headers }: Request): boolean =>
 const parseJson = bodyParser({
   enableTypes: ['json'],
   detectJSON: () => true, // the media type is already checked
-  jsonLimit: '1gb', // the size is already checked
+  jsonLimit: '1mb', // the most that BODY_LIMIT can be; the size is already checked
   strict: false, // the schema decides which JSON is valid
   onProtoPoisoning: 'ignore', // `__proto__` is an ordinary field: bodies are never merged into objects
 } as bodyParser.Options)
 
 /** The body of a request, parsed; undefined if it is empty. @throws Failure 400 */
-async function parse(req: Request): Promise<unknown> {
-  const pieces: Buffer[] = [] // emptied below, because this listener lives as long as the request
-  req.on('data', (piece: Buffer) => pieces.push(piece))
-  // Not the context of Koa, which lives until the client has read the response.
-  const request: { body?: unknown; rawBody?: string } = {}
+async function parse(ctx: Koa.Context): Promise<unknown> {
+  const { request } = ctx
+  // koa-bodyparser would replace what is not UTF-8.
+  if (!(ctx.req as Request).isUtf8) throw new Failure(400, 'the body is not valid UTF-8')
   try {
-    await parseJson({ req, request } as unknown as Koa.Context, async () => {})
+    await parseJson(ctx, async () => {})
   } catch (error) {
-    pieces.length = 0
     throw unreadable(error as Error)
   }
-  const bytes = pieces.length === 1 ? pieces.pop()! : Buffer.concat(pieces.splice(0))
-  // koa-bodyparser replaces what is not UTF-8.
-  if (!isUtf8(bytes)) throw new Failure(400, 'the body is not valid UTF-8')
-  return bytes.length > 0 ? request.body : undefined
+  const { body, rawBody } = request
+  // The context lives until the client has read the response.
+  delete request.body
+  request.rawBody = ''
+  return rawBody === '' ? undefined : body
 }
 
 function unreadable(error: Error): Failure {

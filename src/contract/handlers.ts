@@ -53,10 +53,13 @@ type BodyOrPages<Body> = Body extends readonly unknown[] ? Body | AsyncIterable<
 
 type Json<Body> = { 'application/json': Body }
 
+/** The headers that the service itself sets. */
+type ByService = 'X-Request-Id' | 'Cache-Control' | 'Vary'
+
 /**
  * The headers that a handler returns: without the index signature that openapi-typescript adds, and without
- * those that the service itself sets.
+ * those of the service.
  */
 type Declared<H> = {
-  [Name in keyof H as string extends Name ? never : Exclude<Name, 'X-Request-Id' | 'Vary'>]: H[Name]
+  [Name in keyof H as string extends Name ? never : Exclude<Name, ByService>]: H[Name]
 }

@@ -19,7 +19,8 @@ export interface paths {
          *
          *     With `limit` the list comes in pages: follow the `Link` of each page to the next one. Users
          *     may be created and deleted while a client reads the pages. A user who exists from the first
-         *     page to the last is on exactly one of them.
+         *     page to the last is on exactly one of them. `after` is no feed of new users: instances have
+         *     several clocks, so a new user can come before the last one that a client has seen.
          *
          *     An unknown, repeated or malformed parameter gets 400. Parameters are encoded as in HTML
          *     forms: `+` is a space, `%2B` is a plus. A `+` beside an `@` that is not encoded gets 400.
@@ -37,6 +38,10 @@ export interface paths {
          *
          *     An empty email means that the user has no email. Any number of users may have no email, and
          *     they cannot log in.
+         *
+         *     If the request is sent again because no response came, `email_taken` can mean that the first one
+         *     succeeded. It does not say who created the user: of two clients that create the same email at once and
+         *     lose their responses, both get it. Without an email, each request creates a user.
          */
         post: operations["createUser"];
         delete?: never;
@@ -68,7 +73,11 @@ export interface paths {
          * Rename a user
          * @description Replaces the name, which is the only field that can change. Other fields in the body are
          *     ignored. The body is validated before the user is looked up. When several clients change
-         *     the same user at once with `If-Match`, only one of them succeeds. The others get 412.
+         *     the same user at once with `If-Match`, only one of them succeeds. The others get 412, unless they send
+         *     the same name.
+         *
+         *     The request can be sent again, for example when no response came: if the user already has the name, the
+         *     response is 204, whatever ETags `If-Match` has (RFC 9110 §13.1.1).
          */
         put: operations["renameUser"];
         post?: never;
@@ -76,6 +85,8 @@ export interface paths {
          * Delete a user
          * @description Deletes the user. Another user may then have the email. Tokens that were issued to the user
          *     stay valid until they expire.
+         *
+         *     If the request is sent again because no response came, a 404 can mean that the first one succeeded.
          */
         delete: operations["deleteUser"];
         options?: never;
@@ -139,10 +150,26 @@ export interface components {
             /** @description A JSON Web Token (RFC 7519). */
             token: string;
         };
-        /** @description An error, explained for people. */
+        /** @description An error, explained for people and, where the status alone does not decide, for programs. */
         ErrorMessage: {
             /** @description What went wrong, for people. The words may change. */
             message: string;
+            /**
+             * @description What went wrong, for programs, where the status alone does not decide:
+             *
+             *     - `email_taken`: a 400 because another user has this email; otherwise the body is not valid.
+             *     - `email_not_found`: a 401 because no user has the email of the log-in; otherwise the token is
+             *       missing or refused.
+             *     - `user_not_found`: a 404 because no user has this id; otherwise the path is not one of the service.
+             *     - `precondition_malformed`: a 412 because `If-Match` or `If-None-Match` is neither `*` nor a list
+             *       of ETags.
+             *     - `etag_weak`: a 412 because `If-Match` has a weak ETag, which never matches. To get a strong one through
+             *       a proxy that compresses, read the user with `Accept-Encoding: identity`. Without one of these two codes,
+             *       the user has changed.
+             *
+             *     More codes may be added. There is none if the status says all, and none in the responses of proxies.
+             */
+            code?: string;
         };
     };
     responses: {
@@ -150,6 +177,7 @@ export interface components {
         Unauthorized: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                 [name: string]: unknown;
             };
@@ -161,6 +189,7 @@ export interface components {
         NoSuchUser: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
                 [name: string]: unknown;
             };
             content: {
@@ -169,11 +198,12 @@ export interface components {
         };
         /**
          * @description The user's ETag is not listed in `If-Match`, or it is listed in `If-None-Match`. Nothing was
-         *     changed.
+         *     changed. If `code` is `precondition_malformed` or `etag_weak`, `If-Match` can match no user.
          */
         Changed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
                 [name: string]: unknown;
             };
             content: {
@@ -184,6 +214,7 @@ export interface components {
         BodyTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
                 [name: string]: unknown;
             };
             content: {
@@ -197,6 +228,7 @@ export interface components {
         UnsupportedMediaType: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
                 [name: string]: unknown;
             };
             content: {
@@ -205,13 +237,14 @@ export interface components {
         };
         /**
          * @description The service or its data store failed. The response does not say why; the log does. A write
-         *     may or may not have taken effect. To find out whether a `POST /users` did, or one that got no
-         *     response, look up its email with `GET /users?email=…`. Or send it again: if the first one took
-         *     effect, the response is a 400 that names the email. `PUT` and `DELETE` can be sent again.
+         *     may or may not have taken effect, as when no response came. Each operation says what happens if it is
+         *     sent again. To find out whether a `POST /users` took effect, look up its email with
+         *     `GET /users?email=…`.
          */
         Failed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Cache-Control": components["headers"]["Cache-Control"];
                 [name: string]: unknown;
             };
             content: {
@@ -240,7 +273,8 @@ export interface components {
         id: string;
         /**
          * @description ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`, or `*`. Unless the user's ETag
-         *     is one of them, nothing is changed and the response is 412 (RFC 9110 §13.1.1).
+         *     is one of them, nothing is changed and the response is 412 (RFC 9110 §13.1.1). A weak ETag (`W/"…"`)
+         *     never matches.
          */
         "If-Match": string;
         /**
@@ -252,7 +286,8 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description The id of the request, from the request or a new one. The log of the service has it too.
+         * @description The id of the request: its own `X-Request-Id` if that has 1 to 128 letters, digits and characters of
+         *     `_.:/+=@-`, else a new one. The log of the service has it too.
          * @example 1f0c9a5e-5a3e-4f0e-9a51-0d8f6f0b7a10
          */
         "X-Request-Id": string;
@@ -261,6 +296,11 @@ export interface components {
          * @example Accept
          */
         Vary: string;
+        /**
+         * @description `private, no-cache` if the path contains `/users`: only the client itself may keep the response, and must
+         *     ask the service before it uses it again. `no-store` on other paths (RFC 9111 §5.2.2).
+         */
+        "Cache-Control": string;
         /**
          * @description Identifies this state of the user. It changes whenever the name changes (RFC 9110 §8.8.3). It
          *     is a strong ETag.
@@ -277,7 +317,10 @@ export interface operations {
     listUsers: {
         parameters: {
             query?: {
-                /** @description The maximum number of users on a page, such as 100. */
+                /**
+                 * @description The maximum number of users on a page, such as 100. Without `limit`, there are no pages: the
+                 *     response has all users.
+                 */
                 limit?: number;
                 /**
                  * @description Return only users created after the user with this id, such as `665f1c2e8b3f4a0012d4c001`. That
@@ -304,9 +347,11 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     /**
                      * @description The next page, when there are more users, such as
-                     *     `</users?limit=2&after=665f1c2f91d04a0012d4c002>; rel="next"` (RFC 8288).
+                     *     `</users?limit=2&after=665f1c2f91d04a0012d4c002>; rel="next"` (RFC 8288). It begins with the path of the
+                     *     server, if that has one.
                      */
                     Link?: string;
                     Vary: components["headers"]["Vary"];
@@ -321,6 +366,7 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -349,8 +395,9 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     /**
-                     * @description The path of the new user.
+                     * @description The path of the new user. It begins with the path of the server, if that has one.
                      * @example /users/665f1c2e8b3f4a0012d4c001
                      */
                     Location: string;
@@ -362,13 +409,13 @@ export interface operations {
                 };
             };
             /**
-             * @description Another user has this email, or the body is not a JSON object with a name and an email.
-             *     Nothing was stored. To find out which, look up the email with `GET /users?email=…`: if the
-             *     list is empty, the body is not valid.
+             * @description Another user has this email if `code` is `email_taken`, else the body is not a JSON object with a name
+             *     and an email. Nothing was stored.
              */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -388,7 +435,7 @@ export interface operations {
             header?: {
                 /**
                  * @description ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`, or `*`. Unless the user's
-                 *     ETag is one of them, the response is 412 (RFC 9110 §13.1.1).
+                 *     ETag is one of them, the response is 412 (RFC 9110 §13.1.1). A weak ETag (`W/"…"`) never matches.
                  */
                 "If-Match"?: string;
                 /**
@@ -413,6 +460,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -424,6 +472,7 @@ export interface operations {
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -442,7 +491,8 @@ export interface operations {
             header?: {
                 /**
                  * @description ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`, or `*`. Unless the user's ETag
-                 *     is one of them, nothing is changed and the response is 412 (RFC 9110 §13.1.1).
+                 *     is one of them, nothing is changed and the response is 412 (RFC 9110 §13.1.1). A weak ETag (`W/"…"`)
+                 *     never matches.
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
                 /**
@@ -471,6 +521,7 @@ export interface operations {
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -479,6 +530,7 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -500,7 +552,8 @@ export interface operations {
             header?: {
                 /**
                  * @description ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`, or `*`. Unless the user's ETag
-                 *     is one of them, nothing is changed and the response is 412 (RFC 9110 §13.1.1).
+                 *     is one of them, nothing is changed and the response is 412 (RFC 9110 §13.1.1). A weak ETag (`W/"…"`)
+                 *     never matches.
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
                 /**
@@ -525,6 +578,7 @@ export interface operations {
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -556,6 +610,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -566,6 +621,7 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -576,6 +632,7 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };

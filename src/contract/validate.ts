@@ -1,7 +1,7 @@
 // Checks values against the schemas of the contract, and says what is wrong in words for people.
 import { Ajv, type ErrorObject } from 'ajv'
 import { Failure } from '../http/failure.ts'
-import { contract, type Operation } from './document.ts'
+import { contract, type Operation } from './contract.ts'
 
 /** `npm run check` has checked that they are valid. */
 const ajv = new Ajv({

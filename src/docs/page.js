@@ -55,8 +55,8 @@ async function logInAs(email) {
       headers,
       body: JSON.stringify({ email }),
     })
-    const { token, message = response.statusText } = await response.json()
-    const reason = response.status === 401 ? UNKNOWN_EMAIL : message
+    const { token, code, message = response.statusText } = await response.json()
+    const reason = code === 'email_not_found' ? UNKNOWN_EMAIL : message
     await startSession(token ? { email, token } : null, reason)
   } catch (error) {
     await startSession(null, error.message)

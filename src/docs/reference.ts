@@ -25,16 +25,21 @@ const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** Reads all files at once: many clients of one file then share its memory. */
-export function reference(): Koa.Middleware {
+/**
+ * Reads all files at once: many clients of one file then share its memory.
+ *
+ * @param basePath the path at which clients find the service: the server in the contract
+ */
+export function reference(basePath: string): Koa.Middleware {
   const pages = new Map(
     Object.entries(FILES).map(([path, file]) => {
-      const body = readFileSync(fileURLToPath(import.meta.resolve(file)))
+      const bytes = readFileSync(fileURLToPath(import.meta.resolve(file)))
+      const body = path.startsWith('/openapi.') ? withServer(bytes, basePath || '/') : bytes
       return [path, { body, etag: hash('sha1', body) }]
     }),
   )
   return async (ctx, next) => {
-    if (ctx.path === '/') throw pathNotFound('; see /docs')
+    if (ctx.path === '/') throw pathNotFound(`; see ${basePath}/docs`)
     const page = pages.get(ctx.path)
     if (!page) return next()
     if (!['GET', 'HEAD'].includes(ctx.method)) throw methodNotAllowed(ctx.method, 'HEAD, GET')
@@ -47,3 +52,9 @@ export function reference(): Koa.Middleware {
     if (ctx.fresh) ctx.status = 304
   }
 }
+
+/** The contract, in YAML or JSON, with another server. All else stays as it is, comments too. */
+const withServer = (contract: Buffer, url: string): Buffer =>
+  Buffer.from(contract.toString().replace(SERVER, `$1${url}`))
+
+const SERVER = /(\nservers:\n {2}- url: |"servers":\[\{"url":")\//

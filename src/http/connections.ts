@@ -93,6 +93,12 @@ function createConnection(socket: Socket, maxWaiting: number, start: (request: R
       return true
     },
 
+    /** The client sends no more, so Node ends the connection. A part of a response must not look whole. */
+    onEnd(): void {
+      const response = queue[0]?.response
+      if (response?.headersSent && !response.writableFinished) socket.resetAndDestroy()
+    },
+
     /** Closes the connection. If a response has begun, resets it: otherwise a part of a list could look whole. */
     evict(): void {
       if (queue[0]?.response.headersSent || socket.writableLength > 0) socket.resetAndDestroy()
@@ -136,7 +142,9 @@ export function createConnections(
     for (const socket of held) {
       if (open.size >= maxConnections) return
       held.delete(socket)
-      open.set(socket, createConnection(socket, maxWaitingRequests, start))
+      const connection = createConnection(socket, maxWaitingRequests, start)
+      open.set(socket, connection)
+      socket.once('end', () => connection.onEnd()) // before Node's own listener
       socket.once('close', () => {
         open.delete(socket)
         admit()

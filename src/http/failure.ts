@@ -3,25 +3,30 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { LIMITS } from './limits.ts'
 
-/** A failure as the client sees it: `{ "message": string }` with a status and headers. */
+/** A failure as the client sees it: `{ "message": string, "code"?: string }` with a status and headers. */
 export class Failure extends Error {
   readonly status: number
   readonly headers: Record<string, string>
+  /** One of those of `ErrorMessage` in the contract; only where the status alone does not decide. */
+  readonly code: string | undefined
   /** The body of the response: JSON. */
   readonly body: string | Buffer
 
   constructor(
     status: number,
     message: string,
-    { headers = {}, ...options }: ErrorOptions & { headers?: Record<string, string> } = {},
+    { headers = {}, code, ...options }: FailureOptions = {},
   ) {
     super(message, options)
     this.status = status
-    this.body = contentOfText(JSON.stringify({ message })) // it can name a long email
+    this.code = code
+    this.body = contentOfText(JSON.stringify({ message, code })) // it can name a long email
     const length = Buffer.byteLength(this.body)
     this.headers = { ...headers, 'Content-Type': JSON_TYPE, 'Content-Length': `${length}` }
   }
 }
+
+type FailureOptions = ErrorOptions & { headers?: Record<string, string>; code?: string }
 
 /** A long text as bytes, which are not in V8's heap while the client does not read them. */
 export const contentOfText = (text: string): string | Buffer =>

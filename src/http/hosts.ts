@@ -2,24 +2,30 @@
 // 127.0.0.1 (DNS rebinding), and would then share the service's origin in the browser.
 import { isIPv4 } from 'node:net'
 
-/** Whether a request may name this host in `Host`: a name or an address, perhaps with a port. */
-export type HostCheck = (host: string) => boolean
+/**
+ * Whether a request may name this host in `Host`: a name or an address, perhaps with a port.
+ *
+ * @param bound the address that the server listens on, as its socket has it: many names mean a loopback address
+ */
+export type HostCheck = (host: string, bound: string) => boolean
 
 /**
- * @param bound the host that the service listens on
  * @param allowed further names, without a port; if there are none, a service that listens on more than
  * loopback answers to every name
  */
-export function hostCheck(bound: string, allowed: string[]): HostCheck {
-  const isLocal = isLoopback(bound)
-  if (!isLocal && allowed.length === 0) return () => true
+export function hostCheck(allowed: string[]): HostCheck {
   const names = new Set(allowed.map((name) => name.toLowerCase()))
-  return (host) => {
+  return (host, bound) => {
+    const isLocal = isLoopback(bound)
+    if (!isLocal && names.size === 0) return true
     const name = host.replace(/\.?(:\d*)?$/, '').toLowerCase() // `localhost.` is the same name
     return names.has(name) || (isLocal && isLoopback(name))
   }
 }
 
-/** Whether a name always means this machine (RFC 6761 §6.3). */
-export const isLoopback = (name: string): boolean =>
-  isIPv4(name) ? name.startsWith('127.') : /^(localhost|.+\.localhost|::1|\[::1\])$/.test(name)
+/** Whether a name or an address always means this machine (RFC 6761 §6.3). */
+export function isLoopback(name: string): boolean {
+  const address = name.replace(/^::ffff:(?=\d)/, '') // an IPv4 address on a socket for IPv6
+  if (isIPv4(address)) return address.startsWith('127.')
+  return /^(localhost|.+\.localhost|::1|\[::1\])$/.test(address)
+}

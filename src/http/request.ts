@@ -1,4 +1,5 @@
 // A request of Node's server: it collects its body, and has what the log says about it.
+import { isUtf8 } from 'node:buffer'
 import { once } from 'node:events'
 import { IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,6 +18,8 @@ export class Request extends IncomingMessage {
   bodyLimit = 0
   /** Whether no more of the body is kept: it has more bytes than `bodyLimit` or too many chunks, or is dropped. */
   isTooLarge = false
+  /** Whether the body is valid UTF-8, once it has arrived. */
+  isUtf8 = true
   #pieces: Buffer[] = []
   #length = 0
   #chunks = 0
@@ -31,7 +34,9 @@ export class Request extends IncomingMessage {
    */
   override push(chunk: Buffer | null): boolean {
     if (chunk === null) {
-      for (const piece of this.#pieces.splice(0)) super.push(piece)
+      const pieces = this.#pieces.splice(0)
+      this.isUtf8 = isUtf8(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces))
+      for (const piece of pieces) super.push(piece)
       super.push(null)
       this.emit('arrived') // for arrival()
       return false // there is no more to read
@@ -49,6 +54,7 @@ export class Request extends IncomingMessage {
   /** Drops the body of a client that has left: its handler may still wait for the store. */
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#pieces = []
+    while (this.read() !== null); // Node 26 does not drop it when it resumes a stream that is destroyed
     this.resume()
     super._destroy(error, done)
   }

@@ -3,13 +3,14 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import http, { type ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { createConnections } from './connections.ts'
 import { MALFORMED, PARSER_FAILURES, refuse, type Failure } from './failure.ts'
 import type { HostCheck } from './hosts.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { refusalOf } from './refusal.ts'
 import { Request } from './request.ts'
+import { withoutBasePath } from './target.ts'
 
 /** Called for the log and the metrics. */
 export interface Observer {
@@ -21,6 +22,8 @@ export interface Observer {
 
 interface Options {
   observer?: Observer
+  /** The path at which clients find the service, such as `/api`: it is removed from the start of each path. */
+  basePath?: string | undefined
   /** Which hosts a request may name. */
   isAllowedHost?: HostCheck
   /** The largest request body, in bytes. */
@@ -31,14 +34,16 @@ interface Options {
 
 export function createServer(
   handle: (request: Request, response: ServerResponse) => void,
-  { observer, isAllowedHost = () => true, bodyLimit = 0, limits: changes }: Options = {},
+  { observer, basePath, isAllowedHost = () => true, bodyLimit = 0, limits: changes }: Options = {},
 ) {
   const limits = { ...LIMITS, ...changes }
+  let bound = ''
 
   function receive(request: Request, response: ServerResponse): void {
     request.bodyLimit = bodyLimit
+    if (basePath) request.url = withoutBasePath(request.url ?? '', basePath)
     const connection = connections.find(request.socket)
-    const refusal = refusalOf(request, isAllowedHost)
+    const refusal = refusalOf(request, (host) => isAllowedHost(host, bound))
     const serve = () => {
       observer?.onRequest(request, response)
       if (!request.complete) response.prependListener('finish', () => void request.dropRest(true))
@@ -67,6 +72,9 @@ export function createServer(
 
   server
     .removeAllListeners('connection')
+    .on('listening', () => {
+      bound = (server.address() as AddressInfo).address
+    })
     .on('connection', (socket) => connections.add(socket))
     .on('timeout', (socket) => connections.find(socket)?.evict())
     .on('request', receive)

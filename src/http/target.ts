@@ -5,7 +5,21 @@
  * `/users`. A target without one, such as `*`, is its own path.
  */
 export const rawPath = (target: string): string =>
-  (target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*/i, '')).split('?', 1)[0]!
+  (target.startsWith('/') ? target : target.replace(ORIGIN, '')).split('?', 1)[0]!
+
+/** The scheme and the host of an absolute target. */
+const ORIGIN = /^https?:\/\/[^/?]*/i
+
+/**
+ * The target without `basePath` at the start of its path. The target stays as it is if its path does not begin with
+ * these segments: a proxy may have removed them.
+ */
+export function withoutBasePath(target: string, basePath: string): string {
+  const [origin = ''] = ORIGIN.exec(target) ?? []
+  const rest = target.slice(origin.length + basePath.length)
+  if (!target.startsWith(basePath, origin.length) || !/^(\/|\?|$)/.test(rest)) return target
+  return origin + (rest.startsWith('/') ? rest : `/${rest}`)
+}
 
 /** The host of an absolute target; it overrules `Host` (RFC 9112 §3.2.2). */
 export const hostOf = (target: string): string | undefined =>

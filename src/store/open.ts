@@ -21,12 +21,12 @@ export async function openStore(
   return openSqliteStore(databaseIn(DATA_DIR), options)
 }
 
-/** Opens the store only if it exists. @throws StoreFailure */
+/** Opens the store to read, only if it exists. @throws StoreFailure */
 export async function openExisting(config: Config): Promise<UserStore | undefined> {
   const exists = config.MONGODB_URI
     ? await (await import('./mongo/store.ts')).isMongoStore(config.MONGODB_URI)
     : existsSync(databaseIn(config.DATA_DIR))
-  return exists ? openStore(config) : undefined
+  return exists ? openStore(config, { readOnly: true }) : undefined
 }
 
 /** The file that the SQLite store keeps the users in. */

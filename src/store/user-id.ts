@@ -8,6 +8,15 @@ const TICKS = 65.536 // in a millisecond: 48 bits hold seconds and a 16-bit frac
 const randomValue = randomBytes(6).toString('hex') // of this process
 let last = 0
 
+/** Makes new ids sort after `id`, also if the clock was set back since it was made. */
+export function continueAfter(id: string): void {
+  const ticks = Number.parseInt(id.slice(0, 12), 16)
+  if (ticks < LAST) last = Math.max(last, ticks)
+}
+
+/** An id of the last day that has ids, 2106-02-06, cannot be followed by many. */
+const LAST = 0xffff_0000_0000
+
 /**
  * A new id: 24 lower-case hexadecimal digits, for MongoDB an ObjectId. It sorts after all earlier ids of this
  * process.

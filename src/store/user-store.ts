@@ -26,7 +26,7 @@ export interface UserStore {
    * Stores many users at once. Changes no user that exists, except as `update` says.
    *
    * @param users at most `maxBatchSize`; those without an id get a new one
-   * @param update whether an existing user with the email of one of them gets its name
+   * @param update whether an existing user with the email of one of them gets its name, unless that is empty
    * @returns the result for each
    */
   createMany(users: UserToImport[], update: boolean): Promise<ImportResult[]>
@@ -49,6 +49,9 @@ export interface UserStore {
   remove(id: string, ifName?: string): Promise<boolean>
 
   isEmpty(): Promise<boolean>
+
+  /** Whether the database was deleted or replaced while it was open: what is written now would be lost. */
+  isGone(): boolean
 
   close(): Promise<void>
 }
@@ -75,6 +78,8 @@ export interface StoreOptions {
   onBatch?: (operation: string, size: number) => void
   /** Whether MongoDB may be unreachable for now; then every call fails until it can be reached. */
   allowUnreachable?: boolean
+  /** Whether the store is only read. Then MongoDB needs no index on email, and no right but to find. */
+  readOnly?: boolean
 }
 
 /** A user to store, with the id that it had elsewhere, if any. */
@@ -95,8 +100,11 @@ export class StoreFailure extends Error {
   readonly kind: string
 
   constructor(cause: unknown, task = 'use the data store', kind?: string) {
-    const { message } = cause as Error
+    const message = withoutValues((cause as Error).message)
     super(`cannot ${task}: ${kind ? `${kind}: ` : ''}${message}`, { cause })
     this.kind = kind ?? 'error'
   }
 }
+
+/** A message of a driver without what MongoDB quotes of keys and commands: it has emails and names. */
+export const withoutValues = (message: string): string => message.replace(/( dup key:)? *\{.*/s, '')

@@ -1,5 +1,6 @@
 // The log: lines of JSON, or readable lines in a terminal. Never contains a token or a body.
 import { inspect } from 'node:util'
+import { withoutValues } from '../store/user-store.ts'
 import { pino, type DestinationStream, type LogFn, type Logger } from 'pino'
 
 export type { Logger }
@@ -87,6 +88,6 @@ function serializeError(error: unknown): object {
   return cause === undefined ? fields : { ...fields, cause: serializeError(cause) }
 }
 
-/** The message of an error, without the email that MongoDB adds for a duplicate key. */
+/** The message of an error, without values. */
 export const messageOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).replace(/ dup key: .*/s, '')
+  withoutValues(error instanceof Error ? error.message : String(error))

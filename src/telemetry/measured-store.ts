@@ -24,6 +24,7 @@ export function measured(store: UserStore, metrics: Metrics): UserStore {
     maxBatchSize: store.maxBatchSize,
     createMany: (users, update) => store.createMany(users, update),
     isEmpty: () => store.isEmpty(),
+    isGone: () => store.isGone(),
     close: () => store.close(),
     create: timed('create', (fields) => store.create(fields)),
     find: timed('find', (id) => store.find(id)),

@@ -23,6 +23,7 @@ export function createMetrics(version: string) {
   collectDefaultMetrics({ register }) // process_* and nodejs_*: memory, event loop, garbage collection
   gauge('build_info', 'Always 1, with the version of the service.', ['version']).set({ version }, 1)
   const ready = gauge('ready', '1 while /readyz returns 200, else 0.')
+  const hasUsers = gauge('store_has_users', '1 if the store had a user when it was last asked.')
   const requests = histogram(
     'http_request_duration_seconds',
     'Time from a request to the end of its response, by operationId.',
@@ -69,6 +70,7 @@ export function createMetrics(version: string) {
     /** The store has done `size` calls together. */
     storeBatch: (operation: string, size: number) => batches.observe({ operation }, size),
     ready: (isReady: boolean) => ready.set(Number(isReady)),
+    storeIsEmpty: (isEmpty: boolean) => hasUsers.set(Number(!isEmpty)),
     /** What /metrics shows: its media type and its text. */
     expose: async () => ({ type: register.contentType, text: await register.metrics() }),
   }

@@ -13,15 +13,15 @@ import type { Metrics } from './metrics.ts'
 export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metrics }) {
   function onResponse(request: Request, response: ServerResponse, startTime: number): void {
     const { method = '' } = request
-    const { id, trace_id, user, operation = 'none', refused, cause } = request.log
+    const { id, trace_id, user, operation = 'none', refused, code, cause } = request.log
     const { remoteAddress } = request.socket
     const status = response.headersSent ? response.statusCode : undefined
     const ms = Math.round((performance.now() - startTime) * 1000) / 1000
     metrics.requestEnded({ operation, method, status: String(status ?? 'none') }, ms / 1000)
     if (refused) metrics.refused(refused)
-    const path = rawPath(request.url ?? '')
+    const path = impersonalPath(request.url ?? '')
     const location = response.getHeader('Location') // of a user that was created
-    const outcome = { location, status, refused, cause, ms }
+    const outcome = { location, status, code, refused, cause, ms }
     const line = { id, trace_id, remoteAddress, user, method, path, operation, ...outcome }
     if (request.socket.destroyed) log.warn(line, 'response aborted')
     else if (response.statusCode >= 500) log.error(line, 'request')
@@ -50,6 +50,11 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
     },
   }
 }
+
+/** The path of a URL, without what may be an email or a name: after `/users/`, only an id is shown. */
+export const impersonalPath = (url: string): string => rawPath(url).replace(PERSONAL, '…')
+
+const PERSONAL = /(?<=\/[Uu][Ss][Ee][Rr][Ss]\/)(?![\da-f]{24}$).+|(?<![^/])[^/]*(?:@|%40)[^/]*/gs
 
 const SAFE_ID = /^[\w.:/+=@-]{1,128}$/ // no character that needs escaping anywhere
 

@@ -1,8 +1,7 @@
 // OpenTelemetry traces of HTTP, the router and MongoDB. Loaded only when they are configured, and before the
-// modules that it instruments. OpenTelemetry's own environment variables apply:
-// https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
+// modules that it instruments. A failure of tracing never changes what the service does.
 import type { Span } from '@opentelemetry/api'
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { setGlobalErrorHandler } from '@opentelemetry/core'
 import { registerInstrumentations } from '@opentelemetry/instrumentation'
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http'
 import { KoaInstrumentation } from '@opentelemetry/instrumentation-koa'
@@ -17,20 +16,22 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { register } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Request } from '../http/request.ts'
+import { impersonalPath } from './request-log.ts'
+import { NO_RESPONSE, reasonOf, TraceExporter } from './trace-exporter.ts'
+
+export type Tracing = ReturnType<typeof startTracing>
 
 const STOP_TIMEOUT_MS = 2_000
 
-/**
- * Traces the modules that are imported from now on.
- *
- * @returns a function that stops, and sends the last traces if the collector takes them in time
- */
-export function startTracing(): () => Promise<void> {
+/** Traces the modules that are imported from now on. @param endpoint where the collector takes traces */
+export function startTracing(endpoint: URL) {
   register('@opentelemetry/instrumentation/hook.mjs', import.meta.url)
+  const exporter = new TraceExporter(endpoint)
+  setGlobalErrorHandler((error) => exporter.report(reasonOf(error as Error))) // the processor gave up
   const name = resourceFromAttributes({ 'service.name': 'users-service' })
   const provider = new NodeTracerProvider({
     resource: name.merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new RedactingSpanProcessor(new OTLPTraceExporter())],
+    spanProcessors: [new RedactingSpanProcessor(exporter)],
   })
   provider.register()
   registerInstrumentations({
@@ -40,12 +41,20 @@ export function startTracing(): () => Promise<void> {
       new MongoDBInstrumentation(),
     ],
   })
-  return () => Promise.race([provider.shutdown(), sleep(STOP_TIMEOUT_MS)])
+  /** Sends the last traces, if the collector takes them in time. */
+  async function stop(): Promise<void> {
+    const ended = provider.shutdown().catch(() => {}) // the exporter has reported why
+    const isLate = await Promise.race([ended, sleep(STOP_TIMEOUT_MS, true)])
+    if (isLate) exporter.report(exporter.reason ?? NO_RESPONSE)
+  }
+  return { exporter, stop }
 }
 
-/** Removes what can name an email: the query and all errors. The log has the errors, with the id of the trace. */
+/** Removes what can name an email: from the path, the query and all errors. The log has the errors, with the id of the trace. */
 class RedactingSpanProcessor extends BatchSpanProcessor {
   override onEnd(span: ReadableSpan): void {
+    const path = span.attributes['url.path']
+    if (typeof path === 'string') span.attributes['url.path'] = impersonalPath(path)
     delete span.attributes['url.query']
     delete span.status.message
     span.events.length = 0

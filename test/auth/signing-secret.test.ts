@@ -57,6 +57,11 @@ test.each([
     () => write(`${SECRET}\nx\n`),
     /: each line must have at least 32 bytes /,
   ],
+  [
+    'it is not UTF-8',
+    () => fs.writeFileSync(file, Buffer.alloc(32, 255), { mode: 0o600 }),
+    /: it is not UTF-8$/,
+  ],
   ['it is a FIFO', () => execFileSync('mkfifo', [file]), /: it is not a regular file$/],
   ['its group can read it', () => write(SECRET, 0o640), CHMOD],
   ['others can read it', () => write(SECRET, 0o604), CHMOD],

@@ -3,6 +3,9 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { User, UsersClient, UsersClientOptions } from '../../src/client/client.ts'
 import { createUsersClient, PageFailed } from '../../src/client/client.ts'
 import { createTokens } from '../../src/auth/tokens.ts'
@@ -59,7 +62,7 @@ describe('with an email', () => {
       async fetch(request) {
         const response = await noted(request)
         if (request.url.endsWith('late') && response.status === 401) {
-          while (!sent.includes('GET /users 200')) await new Promise(setImmediate)
+          while (!sent.includes('GET /users 200')) await setImmediate()
         }
         return response
       },
@@ -91,7 +94,8 @@ describe('with an email', () => {
       const email = `${when}@example.com`
       const users = client({ email, ...token })
       const calls = await Promise.all([users.GET('/users'), users.GET('/users')])
-      const refused = { error: { message: 'no user has this email' }, response: { status: 401 } }
+      const error = { message: 'no user has this email', code: 'email_not_found' }
+      const refused = { error, response: { status: 401 } }
       expect(calls).toMatchObject([refused, refused])
       await store().create(newUser({ email }))
       expect(await list(users)).toBe(200)
@@ -128,6 +132,58 @@ describe('with an email', () => {
     respond()
     expect(await other).toBe(200)
     expect(sent).toEqual([LOG_IN, 'GET /users 200'])
+  })
+
+  const HANGS = { 'before its response': '', 'while it reads its response': '[' }
+  const FETCHES = {
+    'the usual fetch': globalThis.fetch,
+    'another fetch': (one: Request) => fetch(one),
+  }
+  const hanging = Object.entries(HANGS).flatMap(([when, body]) =>
+    Object.entries(FETCHES).map(([which, fetch]) => ({ when, body, which, fetch })),
+  )
+  test.each(hanging)(
+    'after a second log-in, an abort ends a call $when, also after a garbage collection, with $which',
+    async ({ body, fetch }) => {
+      let attempts = 0
+      const server = http.createServer(({ url }, response) => {
+        if (url === '/login') return void response.end('{"token":"x"}')
+        attempts += 1
+        if (attempts === 1) return void response.writeHead(401).end()
+        if (body) response.write(body)
+        server.emit('second attempt')
+      })
+      const secondAttempt = once(server, 'second attempt')
+      const call = new AbortController()
+      const users = client({ baseUrl: await urlOf(server), email, token: 'old', fetch })
+      const ended = users.GET('/users', { signal: call.signal }).catch(String)
+      await secondAttempt
+      setFlagsFromString('--expose-gc')
+      const collect = runInNewContext('gc') as () => void
+      for (let times = 0; times < 5; times += 1) {
+        await setImmediate()
+        collect()
+      }
+      call.abort()
+      expect(await ended).toMatch('aborted')
+      server.closeAllConnections()
+      await once(server.close(), 'close')
+    },
+    20_000,
+  )
+
+  test('a token that no header can have is an error without the token, and the next call logs in again', async () => {
+    let tokens = 0
+    const users = client({
+      email,
+      async fetch(request) {
+        tokens += 1
+        return tokens === 1 ? Response.json({ token: 'secret\n\u2028' }) : noted(request)
+      },
+    })
+    const { error } = await users.GET('/users')
+    expect(error).toEqual({ message: 'the response does not come from the Users Service' })
+    expect(await list(users)).toBe(200)
   })
 
   test('other options are passed to openapi-fetch and fetch', async () => {
@@ -176,10 +232,11 @@ describe('all()', () => {
     expect(sent).toEqual([LOG_IN, 'GET /users 200'])
   })
 
-  test('throws the status and the message of a page that fails', async () => {
+  test('throws the status, the message and the code of a page that fails', async () => {
     const refused = client({ email: 'nobody@example.com' }).all().next()
     await expect(refused).rejects.toThrow(PageFailed)
-    await expect(refused).rejects.toMatchObject({ status: 401, message: 'no user has this email' })
+    const error = { message: 'no user has this email', code: 'email_not_found' }
+    await expect(refused).rejects.toMatchObject({ status: 401, ...error })
   })
 
   test('rejects with the reason of its signal while it waits for a page', async () => {
@@ -214,7 +271,7 @@ describe('all()', () => {
     const server = http.createServer((_, page) => page.write('[', () => page.destroy()))
     const baseUrl = await urlOf(server)
     const first = () => client({ baseUrl, fetch: globalThis.fetch }).all().next()
-    const failed = { name: 'PageFailed', status: undefined }
+    const failed = { name: 'PageFailed', status: undefined, code: undefined }
     await expect(first()).rejects.toMatchObject({ ...failed, cause: { message: 'terminated' } })
     await once(server.close(), 'close')
     await expect(first()).rejects.toMatchObject({ ...failed, cause: { message: 'fetch failed' } })
@@ -266,6 +323,7 @@ describe('when something other than the service responds', () => {
     ['304 Not Modified', 'Not Modified', ''],
     ['403 Forbidden', 'Forbidden', ' <h1> "no" null [] {"message":{}} {"message":""}'],
     ['429 Too Many Requests', 'later', '{"message":"later"}'],
+    ['409 Conflict', 'Conflict', '{"code":"x"}'],
     ['500 Error\nContent-Type: text/plain\nContent-Length: 0', 'Error', ''], // as Vite does
     ['502 ', 'HTTP 502', ' <h1>'],
     ['200 OK', NOT_OURS, ' <h1> null'],
@@ -280,6 +338,19 @@ describe('when something other than the service responds', () => {
           await expect(run(create)).rejects.toThrow(message)
         }
   })
+
+  test.each([
+    ['{"message":"later","code":"unknown_code"}', { message: 'later', code: 'unknown_code' }],
+    ['{"message":"later","code":7}', { message: 'later' }],
+    ['{"code":"x"}', { message: 'Too Many Requests' }],
+  ])(
+    'the code of an error is passed on if it is a text beside a message: %s',
+    async (body, error) => {
+      const baseUrl = await serverWith(`429 Too Many Requests\n\n${body}`)
+      const users = createUsersClient({ baseUrl })
+      expect((await users.GET('/users')).error).toEqual(error)
+    },
+  )
 
   test.each(['204 No Content\n\n', '200 OK\n\n{}'])('a log-in fails: %j', async (response) => {
     const users = createUsersClient({ baseUrl: await serverWith(response), email })

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
-import { operationOf } from '../../src/contract/document.ts'
+import { operationOf } from '../../src/contract/contract.ts'
 import { validator } from '../../src/contract/validate.ts'
 import { failing } from '../support/failing-store.ts'
 import { CHUNKED, chunksOf, CLOSE, postHead } from '../support/requests.ts'
@@ -29,6 +29,12 @@ const broken = useService(failing)
 
 test.each<[string, Request]>([
   ['a media type with parameters', json('{}', typed('application/json; Charset="utf-8"'))],
+  ['a media type with empty parameters', json('{}', typed('application/json;'))],
+  [
+    'a media type with empty parameters before others',
+    json('{}', typed('application/json ; ;;charset=utf-8; ')),
+  ],
+  ['a media type with a semicolon in quotes', json('{}', typed('application/json; x=";;";'))],
   ['no content coding, by its name', json('{}', coded('identity'))],
   ['no content coding, in another letter case', json('{}', coded('IDENTITY'))],
   ['a byte order mark', json('\uFEFF{}')],
@@ -69,6 +75,18 @@ describe.each<[string, [string, Request, number, string][]]>([
       ['text after the JSON', json('{}{}'), 400, NOT_JSON],
       ['invalid UTF-8', json(Buffer.from('{"name":"\xff"}', 'latin1')), 400, NOT_UTF8],
       ['another JSON', { body: '{}', headers: typed('application/vnd.x+json') }, 415, MUST_BE_JSON],
+      [
+        'a malformed parameter',
+        { body: '{}', headers: typed('application/json; x') },
+        415,
+        MUST_BE_JSON,
+      ],
+      [
+        'no type but parameters',
+        { body: '{}', headers: typed(';charset=utf-8') },
+        415,
+        MUST_BE_JSON,
+      ],
       ['no media type', { body: '{}' }, 415, MUST_BE_JSON],
       ['two media types', { body: '{}', headers: TWO_TYPES }, 415, MUST_BE_JSON],
       ['gzip', json(gzipSync('{}'), coded('gzip')), 415, NOT_COMPRESSED],

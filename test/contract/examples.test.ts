@@ -2,7 +2,7 @@
 // example of a request succeeds.
 import { expect, test } from '@jest/globals'
 import jwt from 'jsonwebtoken'
-import { contract, contractOperations } from '../../src/contract/document.ts'
+import { contract, contractOperations } from '../../src/contract/contract.ts'
 import { hostCheck } from '../../src/http/hosts.ts'
 import { etagOf } from '../../src/preconditions.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -86,6 +86,8 @@ const scripts: Record<string, (scene: Scene, example: Any) => Promise<Response>>
   '* 404 unknown': ({ send }) => send({ json: { name: 'x' } }),
   '* 405 patch': ({ send }) => send(),
   '* 412 changed': withAda({ json: { name: 'x' }, headers: { 'if-match': '"x"' } }),
+  '* 412 malformed': withAda({ json: { name: 'x' }, headers: { 'if-match': 'x' } }),
+  '* 412 weak': withAda({ json: { name: 'x' }, headers: { 'if-match': 'W/"x"' } }),
   '* 413 large': ({ send }) => send({ json: { name: 'x'.repeat(BODY_LIMIT) } }),
   '* 415 form': ({ send }) => send({ body: 'name=x', headers: FORM }),
   '* default host': ({ exchange }) => exchange('GET /users HTTP/1.1\r\nHost: example.com\r\n\r\n'),
@@ -124,6 +126,13 @@ test.each(cases)('the response $title', async ({ title, one, status, headers, va
       if (example && (required || sent)) expect(comparable(sent)).toEqual(comparable(example))
     }
   })
+})
+
+test('every code in openapi.yaml is in an example, and so occurs', () => {
+  const codes = new Set(cases.flatMap(({ value }) => value?.code ?? []))
+  expect([...codes].sort()).toEqual(
+    components.schemas.ErrorMessage.properties.code['x-extensible-enum'].sort(),
+  )
 })
 
 test('every script of this test leads to a response in openapi.yaml', () => {
@@ -175,6 +184,14 @@ test('openapi.yaml has no other examples: tools send that of an optional paramet
   expect(examplesIn(contract).filter((path) => !tested.test(path))).toEqual([ids])
 })
 
+test('a code that is not in openapi.yaml fails the tests', () => {
+  const headers = { 'content-type': 'application/json; charset=utf-8', 'x-request-id': 'x' }
+  const text = '{"message":"","code":"unknown"}'
+  expect(() => expectContract('GET', '/x', { status: 404, headers, text })).toThrow(
+    'code must be equal',
+  )
+})
+
 test('a status that an operation does not document fails the tests, although others may send it', () => {
   const actual = { status: 421, headers: {}, text: '{"message":""}' }
   expect(() => expectContract('GET', '/users', actual)).toThrow('421 is not in the contract')
@@ -196,7 +213,7 @@ async function inScene(one: Documented, script: string, scenario: (scene: Scene)
   const store = script.includes(' 500 ') ? failing() : await openStore(place)
   const service = await startService(store, {
     limits: script.includes(' 408 ') ? SHORT : undefined,
-    isAllowedHost: hostCheck('127.0.0.1', []),
+    isAllowedHost: hostCheck([]),
   })
   let path = one.path?.replace('{id}', ID)
   try {

@@ -4,8 +4,9 @@ import axe from 'axe-core'
 import { existsSync, readFileSync } from 'node:fs'
 import http from 'node:http'
 import { chromium, type Browser, type Page, type ViewportSize } from 'playwright-core'
-import { contract, contractOperations, type OperationId } from '../../src/contract/document.ts'
+import { contract, contractOperations, type OperationId } from '../../src/contract/contract.ts'
 import { CHROMIUM } from '../support/chromium.ts'
+import { describeNginx, LOCATIONS, useNginx } from '../support/nginx.ts'
 import { listen, useService } from '../support/service.ts'
 import { sqlitePlace, useStore } from '../support/stores.ts'
 import { newUser } from '../support/users.ts'
@@ -53,6 +54,7 @@ const describeBrowser = existsSync(CHROMIUM) ? describe : describe.skip
 describeBrowser('the page', () => {
   const store = useStore(sqlitePlace)
   const service = useService(store)
+  const withBasePath = useService(store, undefined, '/api')
   const warnings: string[] = []
   const sent: string[] = []
   let browser: Browser
@@ -362,6 +364,32 @@ describeBrowser('the page', () => {
         }
         expect(found[0]! - found[1]!).toBeGreaterThan(400)
       }
+    })
+
+    test('shows the code of an error, in the examples and in a response', async () => {
+      await logIn()
+      await open('createUser')
+      await button('400').click()
+      const examples = page.locator('api-response')
+      await examples.filter({ hasText: 'email_taken' }).waitFor()
+      await body().fill(JSON.stringify(newUser({ email: ADA })))
+      const { status, shown } = await execute()
+      expect([status, JSON.parse(shown).code]).toEqual([400, 'email_taken'])
+    })
+
+    describeNginx.each(Object.entries(LOCATIONS))('behind nginx that %s', (_, location) => {
+      const url = useNginx(location, () => withBasePath().port)
+
+      test('shows the contract, logs in, and links to it', async () => {
+        await visit(SIZES.desktop, Number(new URL(url()).port), '/api')
+        expect(await logIn()).toBe(`Logged in as ${ADA}`)
+        expect((await first('listUsers')).status).toBe(200)
+        expect((await first('createUser')).status).toBe(201)
+        for (const link of await page.getByRole('banner').getByRole('link').all()) {
+          const path = await link.getAttribute('href')
+          expect((await fetch(`${url()}/api/${path}`)).status).toBe(200)
+        }
+      })
     })
 
     test('works behind a proxy that adds a path prefix', async () => {

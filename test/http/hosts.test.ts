@@ -9,23 +9,29 @@ const LOCAL = ['localhost', 'LOCALHOST:3000', 'a.localhost', 'localhost.:3000', 
 const OTHER_IPS = ['10.0.0.1', '[::2]', '']
 const REMOTE = ['example.com', 'localhost.example.com', '127.0.0.1.example.com', ...OTHER_IPS]
 
-test.each(['127.0.0.1', 'localhost', '::1'])('on %s only loopback names are accepted', (bound) => {
-  const isAllowedHost = hostCheck(bound, [])
-  expect(LOCAL.filter((name) => !isAllowedHost(name))).toEqual([])
-  expect(REMOTE.filter(isAllowedHost)).toEqual([])
-})
+test.each(['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1'])(
+  'on %s only loopback names are accepted',
+  (bound) => {
+    const isAllowedHost = (name: string) => hostCheck([])(name, bound)
+    expect(LOCAL.filter((name) => !isAllowedHost(name))).toEqual([])
+    expect(REMOTE.filter(isAllowedHost)).toEqual([])
+  },
+)
 
 test('on loopback the allowed names are accepted too', () => {
-  const isAllowedHost = hostCheck('127.0.0.1', ['Users.example.com'])
+  const isAllowedHost = (name: string) => hostCheck(['Users.example.com'])(name, '127.0.0.1')
   const names = ['users.example.com:8080', 'localhost', 'example.com']
   expect(names.filter(isAllowedHost)).toEqual(names.slice(0, 2))
 })
 
-test('on another address every name is accepted, or only the allowed ones', () => {
-  expect([...LOCAL, ...REMOTE].every(hostCheck('0.0.0.0', []))).toBe(true)
-  const isAllowedHost = hostCheck('0.0.0.0', ['users.example.com'])
-  expect(['users.example.com', 'localhost'].map(isAllowedHost)).toEqual([true, false])
-})
+test.each(['0.0.0.0', '::', '10.0.0.1', '::ffff:10.0.0.1'])(
+  'on %s every name is accepted, or only the allowed ones',
+  (bound) => {
+    expect([...LOCAL, ...REMOTE].every((name) => hostCheck([])(name, bound))).toBe(true)
+    const isAllowedHost = (name: string) => hostCheck(['users.example.com'])(name, bound)
+    expect(['users.example.com', 'localhost'].map(isAllowedHost)).toEqual([true, false])
+  },
+)
 
 test.each([
   ['http://localhost/nothing', 'example.com', 404],
@@ -33,7 +39,7 @@ test.each([
   ['https://example.com/nothing', 'localhost', 421],
   ['/nothing?http://example.com', 'localhost', 404],
 ])('the host of the target %s overrules the Host %s', async (target, host, status) => {
-  const service = await startService(failing(), { isAllowedHost: hostCheck('127.0.0.1', []) })
+  const service = await startService(failing(), { isAllowedHost: hostCheck([]) })
   const response = await service.send(`GET ${target}`, { headers: { host } })
   await service.close()
   expect(response.status).toBe(status)

@@ -5,14 +5,22 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { comesBack, doesNotRead, hangUp, says, textFrom, type Hostile } from '../support/clients.ts'
+import {
+  comesBack,
+  doesNotRead,
+  hangUp,
+  leaves,
+  says,
+  textFrom,
+  type Hostile,
+} from '../support/clients.ts'
 import { bodies } from '../support/hostile.ts'
 import { amid, many, useOrdinarily } from '../support/ordinary.ts'
 import { CHUNKED, CLOSE, get, login, loginWith, oneByOne, post } from '../support/requests.ts'
 import { IMAGE, killPrograms, serve, type Program } from '../support/program.ts'
 import { rounds } from '../support/rounds.ts'
 import { BODY_LIMIT, send } from '../support/service.ts'
-import { createAt, describeStores, SECRET, type Place } from '../support/stores.ts'
+import { createAt, databaseOf, describeStores, SECRET, type Place } from '../support/stores.ts'
 import { newUser } from '../support/users.ts'
 
 const CLIENTS = rounds(100, 500)
@@ -78,6 +86,16 @@ const waiting: [string, () => Hostile][] = [
 
 const state = { id: '', connected: [] as Socket[] }
 
+/** For `ms`, writes wait; MongoDB takes its time in any case. */
+async function keepStoreBusy(place: Place, ms: number): Promise<void> {
+  if (place.MONGODB_URI) return sleep(ms)
+  const db = databaseOf(place)
+  db.exec('PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE')
+  await sleep(ms)
+  db.exec('COMMIT')
+  db.close()
+}
+
 /** The server that stands in for MongoDB reads all users for each look-up, so a look-up could take too long. */
 const readNobody = async (port: number) =>
   expect((await send(port, 'GET /users/x')).status).toBe(404)
@@ -141,6 +159,19 @@ describeLinux('a process of 256 MiB, on Linux, serves others while hundreds of c
         await sleep(1_000)
       }
       expect(await peakDuring(comeAndGo(), expectAlive)).toBeLessThan(MEMORY)
+    })
+
+    test('send a body as large as may be, and leave while the store works', async () => {
+      const request = post(largeUser(), CLOSE)
+      let isOver = false
+      const leaveEarly = async () => {
+        for (let i = 0; i < CLIENTS; i += 1) leaves(request, 300, () => isOver)(port)
+        for (let i = 0; i < rounds(5, 50); i += 1) await keepStoreBusy(place, 600)
+        isOver = true
+        hangUp()
+        await sleep(1_000)
+      }
+      expect(await peakDuring(leaveEarly(), expectAlive)).toBeLessThan(MEMORY)
     })
 
     test.each(waiting)('%s', async (_, client) => {

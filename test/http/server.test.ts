@@ -1,6 +1,7 @@
 // What happens below the app: the requests that Node's parser rejects, and the log line of each.
 import { describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LIMITS } from '../../src/http/limits.ts'
@@ -137,6 +138,41 @@ test('CONNECT closes the connection, and so does a client that closes its half',
   expect((await service().send('GET /nothing')).status).toBe(404)
 })
 
+describe('a client that closes its half of the connection', () => {
+  /** Sends `request`, closes its half once a response has begun, and reads on. @returns how the connection ended */
+  async function halfClose(port: number, request: string): Promise<string> {
+    // After a read that does not fill its buffer, libuv takes a reset for an end.
+    const buffer = Buffer.alloc(1)
+    const onread = { buffer, callback: () => Boolean(socket.end()) }
+    const options = { port, host: '127.0.0.1', allowHalfOpen: true, onread }
+    const socket: net.Socket = net.connect(options)
+    socket.write(request)
+    return once(socket, 'end').then(
+      () => 'end',
+      ({ code }: NodeJS.ErrnoException) => code!,
+    )
+  }
+
+  const LONG = 'x'.repeat(5_000_000) // more than the kernel takes
+  test.each([
+    ['1.0', 'that goes on', (response: ServerResponse) => response.write(LONG)],
+    ['1.1', 'that goes on', (response: ServerResponse) => response.write(LONG)],
+    ['1.0', 'that waits to be read', (response: ServerResponse) => response.end(LONG)],
+  ])('is reset during a response over HTTP/%s %s', async (version, _, respond) => {
+    const { server, close } = createServer((_, response) => void respond(response))
+    try {
+      const request = `GET / HTTP/${version}\r\nHost: x\r\n\r\n`
+      expect(await halfClose(await listen(server), request)).toBe('ECONNRESET')
+    } finally {
+      await close(0)
+    }
+  })
+
+  test('is not reset after its response', async () => {
+    expect(await halfClose(service().port, get('/nothing'))).toBe('end')
+  })
+})
+
 test('garbage ends the connection, even of a client that does not', async () => {
   const socket = net.connect({ port: service().port, host: '127.0.0.1', allowHalfOpen: true })
   const reset = once(socket, 'error')
@@ -241,13 +277,16 @@ test('a body arrives in few pieces, however many chunks it has', async () => {
 test('the body of a client that has left is dropped, even if nobody has read it', async () => {
   const requests: Request[] = []
   const { server, close } = createServer((one) => requests.push(one), { bodyLimit: 50_000 })
-  const { socket } = dial(await listen(server))
-  socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 50000\r\n\r\n${'x'.repeat(50_000)}`)
-  const isHeld = () => requests[0]?.readableLength === 50_000
-  while (!isHeld()) await sleep(5)
-  const left = new Promise((resolve) => requests[0]!.once('close', resolve))
-  socket.resetAndDestroy()
-  await left
-  expect(isHeld()).toBe(false)
-  await close(0)
+  try {
+    const { socket } = dial(await listen(server))
+    socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 50000\r\n\r\n${'x'.repeat(50_000)}`)
+    const isHeld = () => requests[0]?.readableLength === 50_000
+    while (!isHeld()) await sleep(5)
+    const left = new Promise((resolve) => requests[0]!.once('close', resolve))
+    socket.resetAndDestroy()
+    await left
+    expect(isHeld()).toBe(false)
+  } finally {
+    await close(0)
+  }
 })

@@ -93,13 +93,15 @@ describeStores((kind) => {
       expect(await store().find(taken.id)).toEqual(taken)
     })
 
-    test('can update the names of users who have the emails', async () => {
+    test('can update the names of users who have the emails, but never to nothing', async () => {
       const { id, email } = await create({ name: 'Ada' })
       const names = ['Ada', 'Eve', 'Eve', 'Ada', 'Bob\0']
       const users = names.map((name) => newUser({ name, email }))
       const [same, updated] = ['email taken', 'updated']
       const outcomes = [same, updated, same, updated, updated]
       expect(await store().createMany(users, true)).toEqual(outcomes)
+      expect(await store().find(id)).toMatchObject({ name: 'Bob\0', email })
+      expect(await store().createMany([newUser({ name: '', email })], true)).toEqual([same])
       expect(await store().find(id)).toMatchObject({ name: 'Bob\0', email })
       const others = [user({ id }), user({ id, email: '' })]
       expect(await store().createMany(others, true)).toEqual(['id taken', 'id taken'])

@@ -9,6 +9,8 @@ export default async function afterAllTests(): Promise<void> {
   if (spawnSync('kubectl', ['version', '--client']).status !== 0) {
     console.error('\nTHE MANIFESTS WERE NOT TESTED: no kubectl')
   }
+  if (spawnSync('nginx', ['-v']).status !== 0)
+    console.error('\nBASE_PATH WAS NOT TESTED BEHIND A PROXY: no nginx')
   for (const tool of ['promtool', 'jq'])
     if (spawnSync(tool, ['--version']).status !== 0)
       console.error(`\nTHE ALERTS AND THE RUNBOOK WERE NOT TESTED: no ${tool}`)

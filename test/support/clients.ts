@@ -68,3 +68,15 @@ export const comesBack =
     says(bytes)(port, onText).once('close', () => {
       if (!until()) setTimeout(comesBack(bytes, until), 10, port, onText)
     })
+
+/** Sends something, and leaves after `ms` without a response; again and again. */
+export const leaves =
+  (bytes: string, ms: number, until: () => boolean): Hostile =>
+  (port, onText) => {
+    const socket = says(bytes)(port, onText)
+    const timer = setTimeout(() => socket.resetAndDestroy(), ms)
+    return socket.once('close', () => {
+      clearTimeout(timer)
+      if (!until()) setTimeout(leaves(bytes, ms, until), 10, port, onText)
+    })
+  }

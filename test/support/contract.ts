@@ -2,7 +2,7 @@
 import { expect } from '@jest/globals'
 import { Ajv } from 'ajv'
 import type { IncomingHttpHeaders } from 'node:http'
-import { contract } from '../../src/contract/document.ts'
+import { contract } from '../../src/contract/contract.ts'
 
 type Ref = { $ref?: string }
 
@@ -24,15 +24,16 @@ export interface Documented {
 }
 
 /**
- * The contract, with schemas that can be compiled alone. They refuse other fields: a later version of the service may add
- * some to a response, but this one must not.
+ * The contract, with schemas that can be compiled alone. They refuse other fields and other codes: a later version of the
+ * service may add some to a response, but this one must not.
  */
 const document: {
   paths: Record<string, PathItem>
   'x-responses-outside-operations': Responses
-} = JSON.parse(JSON.stringify(contract).replaceAll('"#/', '"openapi.yaml#/'), (_, part) =>
-  part?.properties ? { ...part, additionalProperties: false } : part,
-)
+} = JSON.parse(JSON.stringify(contract).replaceAll('"#/', '"openapi.yaml#/'), (_, part) => {
+  if (part?.['x-extensible-enum']) return { ...part, enum: part['x-extensible-enum'] }
+  return part?.properties ? { ...part, additionalProperties: false } : part
+})
 
 const { 405: methodNotAllowed, ...others } = document['x-responses-outside-operations']
 

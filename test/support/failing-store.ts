@@ -18,6 +18,7 @@ export function failing(methods: Partial<UserStore> = {}, cause = CAUSE): UserSt
     rename: fail,
     remove: fail,
     isEmpty: fail,
+    isGone: () => false,
     close: async () => {},
     ...methods,
   }

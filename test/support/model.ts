@@ -49,7 +49,7 @@ export class Model {
         return user ? [200, user] : [404]
       case 'renameUser':
         if (!isFilled(body['name'])) return [400]
-        if (hasChanged) return [412]
+        if (hasChanged && user.name !== body['name']) return [412]
         if (user) this.#users.set(id, { ...user, name: body['name'] })
         return [user ? 204 : 404]
       case 'deleteUser':

@@ -2,6 +2,7 @@
 import { BSON, type Document } from 'mongodb'
 import { once } from 'node:events'
 import net, { type AddressInfo, type Socket } from 'node:net'
+import { Transform } from 'node:stream'
 
 export type Command = Document & { name: string }
 
@@ -13,6 +14,14 @@ export async function startProxy(to: string, more: Record<string, string> = {}) 
   const pairs: [Socket, Socket][] = []
   const sent: Buffer[][] = []
   let state = 'open'
+  let insertDelay = 0
+  const delayInserts = () =>
+    new Transform({
+      transform(chunk: Buffer, _, done) {
+        if (insertDelay === 0 || !chunk.includes('insert\0')) done(null, chunk)
+        else setTimeout(done, insertDelay, null, chunk)
+      },
+    })
   const server = net.createServer((inward) => {
     if (state === 'cut') return void inward.destroy()
     const pair: [Socket, Socket] = [inward, net.connect(Number(port) || 27_017, hostname)]
@@ -20,7 +29,7 @@ export async function startProxy(to: string, more: Record<string, string> = {}) 
     pairs.push(pair)
     sent.push(chunks)
     inward.on('data', (chunk) => void chunks.push(chunk))
-    inward.pipe(pair[1]).pipe(inward)
+    inward.pipe(delayInserts()).pipe(pair[1]).pipe(inward)
     for (const socket of pair) {
       socket.on('error', () => {}).on('close', () => pair.forEach((end) => end.destroy()))
     }
@@ -40,10 +49,14 @@ export async function startProxy(to: string, more: Record<string, string> = {}) 
         else pair[0].destroy() // a stalled connection is never used again
       }
     },
+    /** From now on, the server gets each insert later. */
+    delayInserts(ms: number) {
+      insertDelay = ms
+    },
     /** All commands until now, without those of a connection. */
     commands() {
       const all = sent.flatMap((chunks) => [...commandsIn(Buffer.concat(chunks))])
-      return all.filter(({ name }) => !/^(hello|ismaster)$/i.test(name))
+      return all.filter(({ name }) => !/^(hello|ismaster|sasl.*|authenticate)$/i.test(name))
     },
     async close() {
       server.close()

@@ -40,7 +40,7 @@ export async function startService(
   /** What the service has logged. */
   const lines: Record<string, unknown>[] = []
   const write = (line: string) => void lines.push(JSON.parse(line))
-  const app = createApp(store, tokens, docs)
+  const app = createApp(store, tokens, docs, options.basePath)
   const log = createLogger('debug', undefined, { write })
   const requestLog = createRequestLog({ log, metrics: createMetrics('test') })
   app.on('error', requestLog.onFailure)
@@ -74,10 +74,14 @@ export async function listen(server: net.Server): Promise<number> {
 type Service = Awaited<ReturnType<typeof startService>>
 
 /** Starts one service for the tests of a suite. */
-export function useService(store: () => UserStore, limits?: Partial<Limits>): () => Service {
+export function useService(
+  store: () => UserStore,
+  limits?: Partial<Limits>,
+  basePath?: string,
+): () => Service {
   let service: Service
   beforeAll(async () => {
-    service = await startService(store(), { limits })
+    service = await startService(store(), { limits, basePath })
   })
   afterAll(() => service.close())
   return () => service

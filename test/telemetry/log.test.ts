@@ -6,7 +6,7 @@ import { openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createLogger, prettyPrint } from '../../src/telemetry/log.ts'
+import { createLogger, messageOf, prettyPrint } from '../../src/telemetry/log.ts'
 import { killPrograms, serve } from '../support/program.ts'
 import { send } from '../support/service.ts'
 import { sqlitePlace } from '../support/stores.ts'
@@ -142,4 +142,21 @@ test('a terminal gets no control characters of a request or an error', () => {
   const colours = /\x1b\[\d+m/g // eslint-disable-line -- those that Node's inspect adds
   for (const line of [text, ...rest]) expect(line.replace(colours, '')).not.toMatch(CONTROLS)
   expect(rest[0]).toContain('\n at x\n')
+})
+
+test.each([
+  [
+    'E11000 duplicate key error collection: a.users index: email_1 dup key: { email: "ada@x" }',
+    'email_1',
+  ],
+  [
+    'not authorized on a to execute command { find: "users", filter: { email: "ada@x" } }',
+    'command',
+  ],
+  [
+    'Index build failed: E11000 dup key: { email: "ada@x" }, found after { email: "ada@x" }',
+    'E11000',
+  ],
+])('of a message of MongoDB, no value is written: %s', (message, end) => {
+  expect(messageOf(new Error(message))).toMatch(new RegExp(`${end}$`))
 })

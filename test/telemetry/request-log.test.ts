@@ -1,13 +1,39 @@
-// What the log says about responses that their clients did not read to the end. (What it says about others:
-// http/server.test.ts.)
+// What the line of a request shows, and whether it says that the client got the response. (When it is written:
+// test/http/server.test.ts.)
 import { expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { newUserId } from '../../src/store/user-id.ts'
+import { impersonalPath } from '../../src/telemetry/request-log.ts'
 import { failing } from '../support/failing-store.ts'
 import { CLOSE, get } from '../support/requests.ts'
 import { dial, startService } from '../support/service.ts'
 import { user } from '../support/users.ts'
+
+const id = newUserId()
+
+test.each([
+  ['/users', '/users'],
+  [`/users/${id}`, `/users/${id}`],
+  [`/users/${id}?email=ada@example.com`, `/users/${id}`],
+  ['/users/ada@example.com', '/users/…'],
+  ['/users/Ada%20Lovelace', '/users/…'],
+  [`/users/${id}/ada`, '/users/…'],
+  [`/users/${id.toUpperCase()}`, '/users/…'],
+  ['/api/users/ada', '/api/users/…'],
+  ['/USERS/ada', '/USERS/…'],
+  ['/accounts/ada@example.com/edit', '/accounts/…/edit'],
+  ['/accounts/ada%40example.com', '/accounts/…'],
+  ['/wp-login.php', '/wp-login.php'],
+])('%s is shown as %s: of users, only ids', (url, path) => {
+  expect(impersonalPath(url)).toBe(path)
+})
+
+test('a path of any length is shown at once', () => {
+  const path = `/${'a'.repeat(1_000_000)}`
+  expect(impersonalPath(path)).toBe(path)
+})
 
 const leaves = {
   closes: (socket: Socket) => socket.destroy(),

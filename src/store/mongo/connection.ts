@@ -1,8 +1,8 @@
 // A connection to MongoDB: makes calls of the driver within a time limit, translates their errors, and replaces
 // a client that is stuck.
-import { MongoClient, MongoNetworkError, MongoServerSelectionError } from 'mongodb'
+import { MongoClient, MongoNetworkError, MongoServerSelectionError, ReadPreference } from 'mongodb'
 import { StoreFailure } from '../user-store.ts'
-import { USERS, type UserDocument, type Users } from './documents.ts'
+import { checkIds, ensureUniqueEmail, USERS, type UserDocument, type Users } from './collection.ts'
 import { kindOf, TimeoutError } from './failure-kinds.ts'
 
 /** How long a call waits for the server, in milliseconds: by default, and for an import or to open the store. */
@@ -12,17 +12,21 @@ export const LONG_TIMEOUT_MS = 10_000
 const OPTIONS = {
   serverSelectionTimeoutMS: TIMEOUT_MS - 100, // less, so that the error has a reason, not just a time-out
   connectTimeoutMS: TIMEOUT_MS - 500, // less again, so that the reason names a host that does not respond
-  socketTimeoutMS: TIMEOUT_MS,
+  socketTimeoutMS: LONG_TIMEOUT_MS, // the longest that any call waits
   w: 'majority', // not inside `writeConcern`, which would not override the URI
   journal: true,
-  readPreference: 'primary', // a read sees every acknowledged write
+  readPreference: ReadPreference.primary, // a read sees every acknowledged write; a text would keep maxStalenessSeconds
 } as const
 
 /** Makes a call of the driver, and waits for it no longer than `timeoutMs`. @throws StoreFailure */
 export type Execute = <T>(call: (users: Users) => Promise<T>, timeoutMs?: number) => Promise<T>
 
-/** A connection that connects at its first call, and first makes sure that email has a unique index. */
-export function openConnection(uri: string) {
+/**
+ * A connection that connects at its first call, and first checks the collection.
+ *
+ * @param readOnly whether nothing is written: then emails need no unique index
+ */
+export function openConnection(uri: string, readOnly: boolean) {
   let current = connect(uri)
   const { description } = current
 
@@ -30,13 +34,14 @@ export function openConnection(uri: string) {
     const connection = current // another call may replace it meanwhile
     try {
       if (connection.closeReason) throw connection.closeReason // the driver would connect a closed client again
-      if (!connection.hasIndex) await withTimeout(prepare(connection), timeoutMs)
+      if (!connection.isChecked) await withTimeout(prepare(connection, readOnly), timeoutMs)
       return await withTimeout(call(connection.users), timeoutMs)
     } catch (error) {
-      if (!connection.closeReason && isStuck(error, connection.hasIndex)) {
+      if (!connection.closeReason && isStuck(error, connection.isChecked)) {
         current = connect(uri)
         discard(connection, error).catch(() => {}) // without waiting, because the server may be unreachable
       }
+      if (error instanceof StoreFailure) throw error
       const cause = connection.closeReason ?? error // if another call closed it, `error` only says so
       throw new StoreFailure(cause, `use ${description}`, kindOf(cause))
     }
@@ -59,28 +64,32 @@ const isStuck = (error: unknown, isPrepared: boolean): boolean =>
   error instanceof MongoServerSelectionError || (!isPrepared && error instanceof TimeoutError)
 
 function connect(uri: string) {
-  const connection = { ...createClient(uri), hasIndex: false, closeReason: undefined as unknown }
+  const connection = { ...createClient(uri), isChecked: false, closeReason: undefined as unknown }
   // A server that comes back may be empty. The driver's monitor notices an outage only if it streams.
-  const onDisconnect = () => void (connection.hasIndex = false)
+  const onDisconnect = ({ reason }: { reason?: string }) => {
+    if (reason !== 'idle') connection.isChecked = false
+  }
   connection.client.on('connectionClosed', onDisconnect).on('connectionPoolCleared', onDisconnect)
   return connection
 }
 
 type Connection = ReturnType<typeof connect>
 
-async function prepare(connection: Connection): Promise<void> {
+async function prepare(connection: Connection, readOnly: boolean): Promise<void> {
   await connection.client.connect() // otherwise only one of several first calls is told why it fails
   if (connection.closeReason) {
     connection.client.close().catch(() => {}) // it was closed before it was connected
     throw connection.closeReason
   }
-  const options = { name: 'users_email_unique', unique: true, sparse: true }
-  const create = () => connection.users.createIndex({ email: 1 }, options)
-  await create().catch((error: unknown) => {
+  const check = async () => {
+    if (!readOnly) await ensureUniqueEmail(connection.users)
+    await checkIds(connection.users)
+  }
+  await check().catch((error: unknown) => {
     if (!(error instanceof MongoNetworkError)) throw error
-    return create() // the driver does not retry it, and one of its connections may be broken
+    return check() // the driver does not retry all of it, and one of its connections may be broken
   })
-  connection.hasIndex = true
+  connection.isChecked = true
 }
 
 /** A client of the server at `uri`; it connects at the first use. @throws StoreFailure */

@@ -4,7 +4,8 @@ import { batched } from '../batch.ts'
 import { PAGE_BYTES } from '../pages.ts'
 import type { ListQuery, Page, UserStore } from '../user-store.ts'
 import type { Execute } from './connection.ts'
-import { toObjectId, toUser, type UserDocument, type Users } from './documents.ts'
+import { checkIds, toId, type UserDocument, type Users } from './collection.ts'
+import { toObjectId, toUser } from './documents.ts'
 
 /** The most users in a page of a list. */
 const MAX_PAGE_SIZE = 1_000
@@ -19,6 +20,7 @@ export function lister(execute: Execute): UserStore['list'] {
     const documents = await execute((users) => findPage(users, query, limit))
     let bytes = documents.reduce((sum, { length }) => sum + length, 0)
     const isLast = documents.length < limit && bytes <= PAGE_BYTES
+    if (isLast && query.after && !query.ids) await execute(checkIds) // `$gt` leaves out other types
     if (bytes > 0) {
       const fits = Math.floor((PAGE_BYTES * documents.length) / bytes) // as many of the same average length
       size = Math.max(1, Math.min(MAX_PAGE_SIZE, 4 * limit, fits))
@@ -46,7 +48,8 @@ function findPage(users: Users, { after, ids }: ListQuery, limit: number): Promi
 export async function findIds(users: Users, after: string | undefined, limit: number) {
   const page = { sort: { _id: 1 }, limit, batchSize: limit + 1 } as const
   const found = await users.find(idAfter(after), { projection: { _id: 1 }, ...page }).toArray()
-  return found.map(({ _id }) => _id.toHexString())
+  if (after && found.length < limit) await checkIds(users) // `$gt` leaves out other types
+  return found.map(({ _id }) => toId(_id))
 }
 
 const idAfter = (id?: string): Filter<UserDocument> => (id ? { _id: { $gt: toObjectId(id) } } : {})

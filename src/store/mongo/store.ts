@@ -3,7 +3,8 @@ import { batched } from '../batch.ts'
 import { isUserId, newUserId } from '../user-id.ts'
 import { StoreFailure, type StoreOptions, type User, type UserStore } from '../user-store.ts'
 import { createClient, LONG_TIMEOUT_MS, openConnection, type Execute } from './connection.ts'
-import { byId, createMany, findUsers, insertEach } from './documents.ts'
+import { USERS } from './collection.ts'
+import { createMany, findUsers, insertEach, match } from './documents.ts'
 import { findIds, lister } from './lists.ts'
 
 /**
@@ -16,16 +17,17 @@ const MAX_BATCH_SIZE = 100
 const IMPORT_BATCH_SIZE = 1_000
 
 /**
- * Opens the store in MongoDB at `uri`, and makes sure that email has a unique index.
+ * Opens the store in MongoDB at `uri`. Checks that every `_id` is an ObjectId, and makes sure that email has a unique
+ * index, unless it only reads.
  *
  * @param uri a connection string; if it names no database, the database is `test`
  * @throws StoreFailure the server refuses, or it cannot be reached
  */
 export async function openMongoStore(
   uri: string,
-  { onBatch = () => {}, allowUnreachable = false }: StoreOptions = {},
+  { onBatch = () => {}, allowUnreachable = false, readOnly = false }: StoreOptions = {},
 ): Promise<UserStore> {
-  const { description, execute, close } = openConnection(uri)
+  const { description, execute, close } = openConnection(uri, readOnly)
   try {
     if (!allowUnreachable) await execute(async () => {}, LONG_TIMEOUT_MS)
   } catch (error) {
@@ -53,26 +55,31 @@ export async function openMongoStore(
     ids: (after, limit) => execute((users) => findIds(users, after, limit)),
     async rename(id, name, ifName) {
       if (!isUserId(id)) return false
-      const update = { $set: { name } }
-      const { matchedCount } = await execute((users) => users.updateOne(byId(id, ifName), update))
+      const { matchedCount } = await execute(async (users) => {
+        return users.updateOne(await match(users, id, ifName), { $set: { name } })
+      })
       return matchedCount > 0
     },
     async remove(id, ifName) {
       if (!isUserId(id)) return false
-      const { deletedCount } = await execute((users) => users.deleteOne(byId(id, ifName)))
+      const { deletedCount } = await execute(async (users) => {
+        return users.deleteOne(await match(users, id, ifName))
+      })
       return deletedCount > 0
     },
+    isGone: () => false, // a server that comes back empty is checked by connection.ts
     isEmpty: async () => (await execute((users) => users.findOne())) === null,
     close,
   }
 }
 
-/** Whether there is a collection of users at `uri`. @throws StoreFailure */
+/** Whether there is a collection of users at `uri`; if it has users, this needs only the right to find. @throws StoreFailure */
 export async function isMongoStore(uri: string): Promise<boolean> {
   const { client, users, description } = createClient(uri)
   try {
-    const found = client.db().listCollections({ name: users.collectionName }, { nameOnly: true })
-    return await found.hasNext()
+    if (await users.findOne({}, { projection: { _id: 1 } })) return true
+    const options = { nameOnly: true, authorizedCollections: true }
+    return await client.db().listCollections({ name: USERS }, options).hasNext()
   } catch (error) {
     throw new StoreFailure(error, `open ${description}`)
   } finally {

@@ -1,11 +1,12 @@
 // Users in a SQLite file; every write is durable. In src, only this folder uses the SQLite library, which has
 // the interface of node:sqlite (https://nodejs.org/api/sqlite.html).
 import type { DatabaseSyncInstance as Database } from '@photostructure/sqlite'
+import { dirname } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { batched } from '../batch.ts'
 import { PAGE_BYTES } from '../pages.ts'
-import { newUserId } from '../user-id.ts'
+import { continueAfter, newUserId } from '../user-id.ts'
 import {
   EmailTaken,
   StoreFailure,
@@ -13,7 +14,7 @@ import {
   type User,
   type UserStore,
 } from '../user-store.ts'
-import { openDatabase, retryWhileBusy } from './database.ts'
+import { closeDatabase, openDatabase, retryWhileBusy, watchFiles } from './database.ts'
 import { COLUMNS, transaction } from './schema.ts'
 
 /** The most users in a page of a list. */
@@ -43,11 +44,14 @@ export async function openSqliteStore(
   { onBatch }: StoreOptions = {},
 ): Promise<UserStore> {
   const db = await openDatabase(file)
-  const write = writer(db, onBatch)
+  const isGone = watchFiles(file)
+  const write = writer(db, isGone, onBatch)
   const insert = inserter(db)
   const rename = changer(db, `UPDATE users SET name = ${TEXT} WHERE ${MATCHES}`)
   const remove = changer(db, `DELETE FROM users WHERE ${MATCHES}`)
   const firstIds = db.prepare('SELECT id FROM users WHERE id > ? ORDER BY id LIMIT ?')
+  const newest = db.prepare('SELECT id FROM users ORDER BY id DESC LIMIT 1').get()
+  if (newest) continueAfter((newest as { id: string }).id)
   return {
     description: `SQLite in ${file}`,
     async create(fields) {
@@ -67,18 +71,14 @@ export async function openSqliteStore(
     },
     rename: (id, name, ifName) => write(() => rename(name, id, ifName)),
     remove: (id, ifName) => write(() => remove(id, ifName)),
+    isGone,
     isEmpty: () => retryWhileBusy(() => firstIds.get('', 1) === undefined),
-    async close() {
-      // The library's close() leaves the data in the write-ahead log, which is also durable. If the checkpoint
-      // fails, the next process that opens the database reads the log.
-      await retryWhileBusy(() => db.exec('PRAGMA wal_checkpoint(TRUNCATE)')).catch(() => {})
-      await retryWhileBusy(() => db.close())
-    },
+    close: () => closeDatabase(db),
   }
 }
 
 /** Returns a function that does a write. Those of about the same time are one transaction: one wait for the disk. */
-function writer(db: Database, onBatch: StoreOptions['onBatch'] = () => {}) {
+function writer(db: Database, isGone: () => boolean, onBatch: StoreOptions['onBatch'] = () => {}) {
   /**
    * If a write fails, it undoes only itself, unless SQLite had to undo the whole transaction
    * (https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction).
@@ -92,8 +92,14 @@ function writer(db: Database, onBatch: StoreOptions['onBatch'] = () => {}) {
     }
   }
 
+  const folder = dirname(db.location()!)
+  function commit(writes: (() => boolean)[]) {
+    if (isGone()) throw new Error('its file was deleted or replaced')
+    return transaction(db, () => writes.map(attempt))
+  }
+
   return batched(
-    (writes: (() => boolean)[]) => retryWhileBusy(() => transaction(db, () => writes.map(attempt))),
+    (writes: (() => boolean)[]) => retryWhileBusy(() => commit(writes), undefined, folder),
     { maxBatchSize: Infinity, concurrency: 1, onBatch: (size) => onBatch('write', size) },
   )
 }
@@ -118,7 +124,7 @@ function inserter(db: Database): (user: User) => boolean {
 /** Implements `UserStore.createMany`. */
 function importer(db: Database, insert: (user: User) => boolean): UserStore['createMany'] {
   const hasEmail = db.prepare(`SELECT 1 FROM users WHERE email = ${TEXT}`)
-  const hasOther = `email = ${TEXT} AND name <> ${TEXT}`
+  const hasOther = `email = ${TEXT} AND name <> nullif(${TEXT}, '')` // an empty name replaces none
   const renameByEmail = changer(db, `UPDATE users SET name = ${TEXT} WHERE ${hasOther}`)
   return (users, update) =>
     retryWhileBusy(() => {

@@ -28,6 +28,7 @@ func main() {
 	taken := must(users.CreateUserWithResponse(background, fields("Ada", email)))
 	expect(taken.StatusCode(), 400)
 	expect(taken.JSON400.Message, "a user with email `"+email+"` already exists")
+	expect(*taken.JSON400.Code, "email_taken")
 	grace := *must(users.CreateUserWithResponse(background, fields("Grace", "grace@example.com"))).JSON201
 
 	read := must(users.ReadUserWithResponse(background, ada.Id, nil))
@@ -42,6 +43,7 @@ func main() {
 	changed := must(users.RenameUserWithResponse(background, ada.Id, match, NewName{Name: "Ada"}))
 	expect(changed.StatusCode(), 412)
 	expect(changed.JSON412.Message, "the precondition in If-Match or If-None-Match failed")
+	expect(changed.JSON412.Code, nil)
 	ada.Name = "Augusta"
 	expect(*must(users.ReadUserWithResponse(background, ada.Id, nil)).JSON200, ada)
 
@@ -61,6 +63,7 @@ func main() {
 	unknown := must(users.LoginWithResponse(background, Login{Email: "nobody@example.com"}))
 	expect(unknown.StatusCode(), 401)
 	expect(unknown.JSON401.Message, "no user has this email")
+	expect(*unknown.JSON401.Code, "email_not_found")
 	refused := must(clientWith("none").ListUsersWithResponse(background, nil))
 	expect(refused.StatusCode(), 401)
 	expect(refused.JSON401.Message, "a valid bearer token is required")
@@ -72,6 +75,7 @@ func main() {
 	gone := must(users.ReadUserWithResponse(background, ada.Id, nil))
 	expect(gone.StatusCode(), 404)
 	expect(gone.JSON404.Message, "no user has this id")
+	expect(*gone.JSON404.Code, "a_later_code")
 }
 
 func clientWith(token string) *ClientWithResponses {

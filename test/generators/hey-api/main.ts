@@ -15,6 +15,7 @@ async function main(): Promise<void> {
   const taken = await createUser({ body: { name: 'Ada', email } })
   expectEqual(taken.response!.status, 400)
   expectEqual(taken.error!.message, `a user with email \`${email}\` already exists`)
+  expectEqual(taken.error!.code, 'email_taken')
   const grace = (await createUser({ body: { name: 'Grace', email: 'grace@example.com' } })).data!
 
   const read = await readUser({ path })
@@ -29,6 +30,7 @@ async function main(): Promise<void> {
   const changed = await renameUser({ path, headers, body: { name: 'Ada' } })
   expectEqual(changed.response!.status, 412)
   expectEqual(changed.error!.message, 'the precondition in If-Match or If-None-Match failed')
+  expectEqual(changed.error!.code, undefined)
   ada.name = 'Augusta'
   expectEqual((await readUser({ path })).data, ada)
 
@@ -43,6 +45,7 @@ async function main(): Promise<void> {
   expectEqual((await listUsers({ auth: token, query: { email } })).data, [ada])
   const unknown = await login({ body: { email: 'nobody@example.com' } })
   expectEqual([unknown.response!.status, unknown.error!.message], [401, 'no user has this email'])
+  expectEqual(unknown.error!.code, 'email_not_found')
   const refused = await listUsers({ auth: 'none' })
   expectEqual(refused.response!.status, 401)
   expectEqual(refused.error!.message, 'a valid bearer token is required')
@@ -50,6 +53,7 @@ async function main(): Promise<void> {
   expectEqual((await deleteUser({ path })).response!.status, 204)
   const gone = await readUser({ path })
   expectEqual([gone.response!.status, gone.error!.message], [404, 'no user has this id'])
+  expectEqual(gone.error!.code, 'a_later_code')
 }
 
 void main()

@@ -21,7 +21,7 @@ expect([201, 'Ada', EMAIL], [$status, $ada->getName(), $ada->getEmail()]);
 $id = $ada->getId();
 expect(["/users/$id"], $headers['Location']);
 $taken = failure(fn () => $users->createUser(fields('Ada', EMAIL)));
-expect([400, 'a user with email `' . EMAIL . '` already exists'], refusal($taken));
+expect([400, 'a user with email `' . EMAIL . '` already exists', 'email_taken'], refusal($taken));
 $grace = $users->createUser(fields('Grace', 'grace@example.com'));
 
 [$read, , $headers] = $users->readUserWithHttpInfo($id);
@@ -32,7 +32,7 @@ expect([304, [$etag]], [$same->getCode(), $same->getResponseHeaders()['ETag']]);
 
 $users->renameUser($id, new NewName(['name' => 'Augusta']), $etag);
 $changed = failure(fn () => $users->renameUser($id, new NewName(['name' => 'Ada']), $etag));
-expect([412, 'the precondition in If-Match or If-None-Match failed'], refusal($changed));
+expect([412, 'the precondition in If-Match or If-None-Match failed', null], refusal($changed));
 $ada->setName('Augusta');
 expect($ada, $users->readUser($id));
 
@@ -47,12 +47,12 @@ $tokens = new TokensApi(null, (new Configuration())->setHost(getenv('URL')));
 $token = $tokens->login(new Login(['email' => EMAIL]))->getToken();
 expect([$ada], clientWith($token)->listUsers(null, null, EMAIL));
 $unknown = failure(fn () => $tokens->login(new Login(['email' => 'nobody@example.com'])));
-expect([401, 'no user has this email'], refusal($unknown));
+expect([401, 'no user has this email', 'email_not_found'], refusal($unknown));
 $refused = failure(fn () => clientWith('none')->listUsers());
-expect([401, 'a valid bearer token is required'], refusal($refused));
+expect([401, 'a valid bearer token is required', null], refusal($refused));
 
 $users->deleteUser($id);
-expect([404, 'no user has this id'], refusal(failure(fn () => $users->readUser($id))));
+expect([404, 'no user has this id', 'a_later_code'], refusal(failure(fn () => $users->readUser($id))));
 
 function clientWith(string $token): UsersApi
 {
@@ -76,7 +76,8 @@ function failure(callable $call): ApiException
 
 function refusal(ApiException $failure): array
 {
-    return [$failure->getCode(), $failure->getResponseObject()->getMessage()];
+    $error = $failure->getResponseObject();
+    return [$failure->getCode(), $error->getMessage(), $error->getCode()];
 }
 
 function expect(mixed $expected, mixed $actual): void

@@ -27,7 +27,7 @@ assert created.headers["Location"] == f"/users/{ada.id}"
 assert ada == User(ada.id, "Ada", EMAIL)
 taken = create_user.sync_detailed(client=users, body=UserFields("Ada", EMAIL))
 assert taken.status_code == HTTPStatus.BAD_REQUEST
-assert taken.parsed == ErrorMessage(f"a user with email `{EMAIL}` already exists")
+assert taken.parsed == ErrorMessage(f"a user with email `{EMAIL}` already exists", "email_taken")
 grace = create_user.sync(client=users, body=UserFields("Grace", "grace@example.com"))
 
 read = read_user.sync_detailed(ada.id, client=users)
@@ -59,7 +59,7 @@ assert isinstance(token, Token)
 assert list_users.sync(client=client_with(token.token), email=EMAIL) == [ada]
 unknown = login.sync_detailed(client=users, body=Login("nobody@example.com"))
 assert unknown.status_code == HTTPStatus.UNAUTHORIZED
-assert unknown.parsed == ErrorMessage("no user has this email")
+assert unknown.parsed == ErrorMessage("no user has this email", "email_not_found")
 refused = list_users.sync_detailed(client=client_with("none"))
 assert refused.status_code == HTTPStatus.UNAUTHORIZED
 assert refused.parsed == ErrorMessage("a valid bearer token is required")
@@ -68,4 +68,4 @@ deleted = delete_user.sync_detailed(ada.id, client=users)
 assert deleted.status_code == HTTPStatus.NO_CONTENT
 gone = read_user.sync_detailed(ada.id, client=users)
 assert gone.status_code == HTTPStatus.NOT_FOUND
-assert gone.parsed == ErrorMessage("no user has this id")
+assert gone.parsed == ErrorMessage("no user has this id", "a_later_code")

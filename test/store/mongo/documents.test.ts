@@ -1,14 +1,23 @@
 // What insertEach makes of errors that no server here gives. (The rest: ../user-store.test.ts.)
 import { expect, test } from '@jest/globals'
 import * as mongodb from 'mongodb'
-import { insertEach, type UserDocument } from '../../../src/store/mongo/documents.ts'
+import type { Users } from '../../../src/store/mongo/collection.ts'
+import { insertEach } from '../../../src/store/mongo/documents.ts'
 import { EmailTaken, StoreFailure } from '../../../src/store/user-store.ts'
 import { user } from '../../support/users.ts'
 
+const EMAIL_INDEX = { name: 'email_1', key: { email: 1 }, unique: true }
+const OTHER_INDEX = { name: 'phone_1', key: { phone: 1 }, unique: true }
+
 /** The results of inserts for an error of the driver; by default of three, of which the last has no email. */
-async function results(cause: Error, emails = ['a@x', 'b@x', '']): Promise<unknown[]> {
+async function results(
+  cause: Error,
+  emails = ['a@x', 'b@x', ''],
+  indexes: object[] = [EMAIL_INDEX],
+): Promise<unknown[]> {
   const fail = () => Promise.reject(cause)
-  const users = { insertMany: fail, insertOne: fail } as unknown as mongodb.Collection<UserDocument>
+  const nothing = { find: () => ({ toArray: async () => [] }), indexes: async () => indexes }
+  const users = { insertMany: fail, insertOne: fail, ...nothing } as unknown as Users
   const newUsers = emails.map((email) => user({ email }))
   return (await insertEach(users, newUsers)).map((one) => one?.constructor)
 }
@@ -58,4 +67,38 @@ test.each([
   ['an unconfirmed duplicate', new mongodb.MongoWriteConcernError(unconfirmed as never)],
 ])('a single insert with %s is thrown as it is', async (_, error) => {
   await expect(results(error, ['a@x'])).rejects.toBe(error)
+})
+
+const E11000 = 'E11000 duplicate key error collection: a.users index:'
+
+test.each([
+  ['email_1', `${E11000} email_1 dup key: { email: "a@x" }`, EmailTaken],
+  [
+    'email_1 with a collation',
+    `${E11000} email_1 collation: { locale: "en" } dup key: { email: "0x41" }`,
+    EmailTaken,
+  ],
+  ['phone_1', `${E11000} phone_1 dup key: { phone: null }`, StoreFailure],
+  [
+    'an index that was made meanwhile',
+    `${E11000} new_1 dup key: { x: " index: email_1 dup key: " }`,
+    StoreFailure,
+  ],
+  ['no index, of several', 'E11000 duplicate key error collection: a.users', StoreFailure],
+])('an error that names %s says whether the email is taken', async (_, errmsg, expected) => {
+  const cause = new mongodb.MongoServerError({ code: 11_000, errmsg })
+  expect(await results(cause, ['a@x'], [EMAIL_INDEX, OTHER_INDEX])).toEqual([expected])
+})
+
+test('inserts succeed also if it cannot be found out why another one was refused', async () => {
+  const users = {
+    insertMany: () => Promise.reject(bulkError({ 0: 11_000 }, 2)),
+    find: () => ({ toArray: () => Promise.reject(new Error('no')) }),
+  } as unknown as Users
+  const [first, ...others] = await insertEach(
+    users,
+    ['a@x', 'b@x', ''].map((email) => user({ email })),
+  )
+  expect(first).toBeInstanceOf(StoreFailure)
+  expect(others).toEqual([undefined, undefined])
 })

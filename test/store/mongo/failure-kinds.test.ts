@@ -3,8 +3,8 @@ import { expect, test } from '@jest/globals'
 import * as mongodb from 'mongodb'
 import { kindOf } from '../../../src/store/mongo/failure-kinds.ts'
 
-const refusal = (code: number, codeName: string) =>
-  new mongodb.MongoServerError({ code, codeName, errmsg: 'no' })
+const refusal = (code: number, codeName?: string) =>
+  new mongodb.MongoServerError({ code, ...(codeName && { codeName }), errmsg: 'no' })
 const failure = (syscall: string, code: string) => Object.assign(new Error(), { syscall, code })
 /** The driver's error when it finds no primary: `types` are those of the servers that it has seen. */
 const selection = (types: string[], error?: Error) => {
@@ -24,8 +24,17 @@ test.each([
   ['no response', failure('connect', 'EHOSTUNREACH')],
   ['unknown host', failure('queryTxt', 'ETIMEOUT')],
   ['unknown host', failure('getaddrinfo', 'EAI_AGAIN')],
-  ['authentication failed', refusal(8000, 'AtlasError')],
-  ['Unauthorized', refusal(13, 'Unauthorized')],
+  ['authentication failed', refusal(18)],
+  ['refused by Atlas', refusal(8000, 'AtlasError')],
+  ['Unauthorized', refusal(13)],
+  ['DuplicateKey', refusal(11_000)],
+  ['retryable writes are not supported', refusal(301)],
+  ['TooManyRequests', refusal(16_500)],
+  ['ExceededTimeLimit', refusal(262, 'ExceededTimeLimit')],
+  ['TLS refused', new mongodb.MongoNetworkError('no', { cause: failure('', 'CERT_HAS_EXPIRED') })],
+  ['TLS refused', failure('connect', 'DEPTH_ZERO_SELF_SIGNED_CERT')],
+  ['TLS refused', failure('connect', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE')],
+  ['TLS refused', failure('write', 'ERR_SSL_WRONG_VERSION_NUMBER')],
   ['ENOENT', failure('open', 'ENOENT')],
   ['MongoParseError', new mongodb.MongoParseError('no')],
 ])('%s: %s', (kind, error) => expect(kindOf(error)).toBe(kind))

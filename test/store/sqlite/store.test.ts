@@ -144,12 +144,12 @@ test.each(FILES)('%s is refused when it is a link, or every user can write it', 
   const { DATA_DIR } = newPlace()
   const [file, elsewhere] = [join(DATA_DIR, name), join(DATA_DIR, 'elsewhere')]
   fs.symlinkSync(elsewhere, file)
-  await expect(openAt(DATA_DIR)).rejects.toThrow(`${file} is not a regular file`)
+  await expect(openAt(DATA_DIR)).rejects.toThrow(`${file}: it is not a regular file`)
   expect(fs.existsSync(elsewhere)).toBe(false)
   fs.rmSync(file)
   fs.writeFileSync(file, '')
   fs.chmodSync(file, 0o666)
-  await expect(openAt(DATA_DIR)).rejects.toThrow(`every user can write ${file}`)
+  await expect(openAt(DATA_DIR)).rejects.toThrow(`${file}: other users can write it; use chmod 600`)
 })
 
 testAsRoot('a file beside the database is refused when it belongs to another user', async () => {
@@ -157,5 +157,53 @@ testAsRoot('a file beside the database is refused when it belongs to another use
   const file = join(DATA_DIR, 'users.db-journal')
   fs.writeFileSync(file, '')
   asRoot('chown', '1234', file)
-  await expect(openAt(DATA_DIR)).rejects.toThrow(`${file} belongs to another user`)
+  await expect(openAt(DATA_DIR)).rejects.toThrow(`${file}: it belongs to another user`)
+})
+
+test.each<[string, (file: string) => void]>([
+  ['deleted', (file) => fs.rmSync(file)],
+  ['deleted with its log', (file) => ['', '-wal', '-shm'].forEach((end) => fs.rmSync(file + end))],
+  ['replaced by another file', (file) => fs.renameSync(`${file}.copy`, file)],
+  [
+    'overwritten, and its log deleted, as a restore does',
+    (file) => {
+      fs.copyFileSync(`${file}.copy`, file)
+      fs.rmSync(`${file}-wal`)
+    },
+  ],
+])('no write is acknowledged after the database was %s', async (_, change) => {
+  const place = newPlace()
+  const file = databaseIn(place.DATA_DIR)
+  const store = await open(place)
+  fs.copyFileSync(file, `${file}.copy`)
+  const { id } = await store.create(newUser())
+  expect(store.isGone()).toBe(false)
+  change(file)
+  expect(store.isGone()).toBe(true)
+  await expect(store.create(newUser())).rejects.toThrow('its file was deleted or replaced')
+  await expect(store.remove(id)).rejects.toThrow(StoreFailure)
+})
+
+test('a database is not gone after writes, imports, a backup and the end of another program', async () => {
+  const place = newPlace()
+  const store = await open(place)
+  const users = Array.from({ length: 2_000 }, () => newUser({ name: 'x'.repeat(5_000) }))
+  await store.createMany(users, false)
+  const other = await openStore(place)
+  await other.create(newUser())
+  await other.close()
+  const { release } = await freezeSqlite(databaseIn(place.DATA_DIR))
+  await release()
+  await store.create(newUser())
+  expect(store.isGone()).toBe(false)
+})
+
+test('a new user comes last, also if the newest one was made by a clock that was ahead', async () => {
+  const place = newPlace()
+  const store = await openStore(place)
+  const id = `${(Math.floor(Date.now() / 1000) + 86_400).toString(16)}ffffffffffffffff`
+  await store.createMany([{ ...newUser(), id }], false)
+  await store.close()
+  const created = await (await open(place)).create(newUser())
+  expect(created.id > id).toBe(true)
 })

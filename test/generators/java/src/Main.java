@@ -18,18 +18,18 @@ public class Main {
     var ada = created.getData();
     expect(new User().id(ada.getId()).name("Ada").email(EMAIL), ada);
     expect("/users/" + ada.getId(), header("Location", created.getHeaders()));
-    expectError(400, "a user with email `" + EMAIL + "` already exists",
+    expectError(400, "a user with email `" + EMAIL + "` already exists", "email_taken",
         () -> users.createUser(new UserFields().name("Ada").email(EMAIL)));
     var grace = users.createUser(new UserFields().name("Grace").email("grace@example.com"));
 
     var read = users.readUserWithHttpInfo(ada.getId(), null, null);
     expect(ada, read.getData());
     var etag = header("ETag", read.getHeaders());
-    var same = expectError(304, null, () -> users.readUser(ada.getId(), null, etag));
+    var same = expectError(304, null, null, () -> users.readUser(ada.getId(), null, etag));
     expect(etag, header("ETag", same.getResponseHeaders().map()));
 
     users.renameUser(ada.getId(), new NewName().name("Augusta"), etag, null);
-    expectError(412, "the precondition in If-Match or If-None-Match failed",
+    expectError(412, "the precondition in If-Match or If-None-Match failed", null,
         () -> users.renameUser(ada.getId(), new NewName().name("Ada"), etag, null));
     ada.setName("Augusta");
     expect(ada, users.readUser(ada.getId(), null, null));
@@ -45,13 +45,14 @@ public class Main {
 
     var token = tokens.login(new Login().email(EMAIL)).getToken();
     expect(List.of(ada), new UsersApi(clientWith(token)).listUsers(null, null, EMAIL));
-    expectError(401, "no user has this email",
+    expectError(401, "no user has this email", "email_not_found",
         () -> tokens.login(new Login().email("nobody@example.com")));
-    expectError(401, "a valid bearer token is required",
+    expectError(401, "a valid bearer token is required", null,
         () -> new UsersApi(clientWith("none")).listUsers(null, null, null));
 
     users.deleteUser(ada.getId(), null, null);
-    expectError(404, "no user has this id", () -> users.readUser(ada.getId(), null, null));
+    expectError(404, "no user has this id", "a_later_code",
+        () -> users.readUser(ada.getId(), null, null));
   }
 
   static ApiClient clientWith(String token) {
@@ -71,21 +72,23 @@ public class Main {
     throw new AssertionError("expected " + expected + ", got " + actual);
   }
 
-  static ApiException expectError(int status, String message, Call call) {
+  static ApiException expectError(int status, String message, String code, Call call) {
     try {
       call.run();
     } catch (ApiException error) {
       expect(status, error.getCode());
-      expect(message, messageOf(error.getResponseBody()));
+      var body = errorIn(error.getResponseBody());
+      expect(message, body.getMessage());
+      expect(code, body.getCode());
       return error;
     }
     throw new AssertionError("expected " + status);
   }
 
-  static String messageOf(String body) {
-    if (body.isEmpty()) return null;
+  static ErrorMessage errorIn(String body) {
+    if (body.isEmpty()) return new ErrorMessage();
     try {
-      return new ApiClient().getObjectMapper().readValue(body, ErrorMessage.class).getMessage();
+      return new ApiClient().getObjectMapper().readValue(body, ErrorMessage.class);
     } catch (IOException error) {
       throw new AssertionError(body, error);
     }

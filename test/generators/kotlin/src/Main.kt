@@ -26,7 +26,7 @@ fun main() {
     expect(User(ada.id, "Ada", EMAIL), ada)
     expect("/users/${ada.id}", header("Location", created))
     val taken = users.createUserWithHttpInfo(UserFields("Ada", EMAIL))
-    expectError(400, "a user with email `$EMAIL` already exists", taken)
+    expectError(400, "a user with email `$EMAIL` already exists", taken, "email_taken")
     val grace = users.createUser(UserFields("Grace", "grace@example.com"))
 
     val read = users.readUserWithHttpInfo(ada.id, null, null)
@@ -54,14 +54,15 @@ fun main() {
     ApiClient.accessToken = tokens.login(Login(EMAIL)).token
     expect(listOf(augusta), users.listUsers(email = EMAIL))
     val unknown = tokens.loginWithHttpInfo(Login("nobody@example.com"))
-    expectError(401, "no user has this email", unknown)
+    expectError(401, "no user has this email", unknown, "email_not_found")
     ApiClient.accessToken = null
     val refused = users.listUsersWithHttpInfo(null, null, null)
     expectError(401, "a valid bearer token is required", refused)
 
     ApiClient.accessToken = System.getenv("TOKEN")
     users.deleteUser(ada.id)
-    expectError(404, "no user has this id", users.readUserWithHttpInfo(ada.id, null, null))
+    val gone = users.readUserWithHttpInfo(ada.id, null, null)
+    expectError(404, "no user has this id", gone, "a_later_code")
 }
 
 fun <T : Any> data(response: ApiResponse<T?>): T = (response as Success<T?>).data!!
@@ -70,8 +71,8 @@ fun header(name: String, response: ApiResponse<*>): String? = response.headers[n
 
 fun expect(expected: Any?, actual: Any?) = check(expected == actual) { "expected $expected, got $actual" }
 
-fun expectError(status: Int, message: String, response: ApiResponse<*>) {
+fun expectError(status: Int, message: String, response: ApiResponse<*>, code: String? = null) {
     expect(status, response.statusCode)
     val body = (response as ClientError<*>).body as String
-    expect(ErrorMessage(message), Serializer.moshi.adapter(ErrorMessage::class.java).fromJson(body))
+    expect(ErrorMessage(message, code), Serializer.moshi.adapter(ErrorMessage::class.java).fromJson(body))
 }

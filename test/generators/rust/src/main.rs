@@ -15,7 +15,8 @@ async fn main() {
     expect(header("Location", &created), Some(format!("/users/{}", *created.id)));
     let mut ada = created.into_inner();
     let taken = users.create_user(&fields("Ada", EMAIL)).await;
-    expect_error(400, &format!("a user with email `{EMAIL}` already exists"), taken);
+    let message = format!("a user with email `{EMAIL}` already exists");
+    expect_error(400, &message, Some("email_taken"), taken);
     let grace = users.create_user(&fields("Grace", "grace@example.com")).await.unwrap().into_inner();
 
     let read = users.read_user(&ada.id, None, None).await.unwrap();
@@ -28,7 +29,7 @@ async fn main() {
     let rename = |name: &str| NewName { name: name.parse().unwrap() };
     users.rename_user(&ada.id, etag.as_deref(), None, &rename("Augusta")).await.unwrap();
     let changed = users.rename_user(&ada.id, etag.as_deref(), None, &rename("Ada")).await;
-    expect_error(412, "the precondition in If-Match or If-None-Match failed", changed);
+    expect_error(412, "the precondition in If-Match or If-None-Match failed", None, changed);
     ada.name = "Augusta".into();
     expect(users.read_user(&ada.id, None, None).await.unwrap().into_inner(), ada.clone());
 
@@ -47,12 +48,13 @@ async fn main() {
     let found = client_with(&token).list_users(None, Some(EMAIL), None).await.unwrap();
     expect(found.into_inner(), vec![ada.clone()]);
     let unknown = users.login(&login("nobody@example.com")).await;
-    expect_error(401, "no user has this email", unknown);
+    expect_error(401, "no user has this email", Some("email_not_found"), unknown);
     let refused = client_with("none").list_users(None, None, None).await;
-    expect_error(401, "a valid bearer token is required", refused);
+    expect_error(401, "a valid bearer token is required", None, refused);
 
     users.delete_user(&ada.id, None, None).await.unwrap();
-    expect_error(404, "no user has this id", users.read_user(&ada.id, None, None).await);
+    let gone = users.read_user(&ada.id, None, None).await;
+    expect_error(404, "no user has this id", Some("a_later_code"), gone);
 }
 
 fn fields(name: &str, email: &str) -> UserFields {
@@ -78,8 +80,10 @@ fn expect(actual: impl Debug, expected: impl Debug) {
 fn expect_error<T: Debug>(
     status: u16,
     message: &str,
+    code: Option<&str>,
     result: Result<ResponseValue<T>, Error<ErrorMessage>>,
 ) {
     let Error::ErrorResponse(response) = result.unwrap_err() else { panic!("no response") };
     expect((response.status().as_u16(), &*response.message), (status, message));
+    expect(response.code.as_deref(), code);
 }

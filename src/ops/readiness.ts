@@ -1,0 +1,70 @@
+// Whether requests should be sent here, and whether the store works. An outage does not make the service unready:
+// all copies of it share the store, and if none were ready, clients would get no response at all instead of a 500.
+import type { StoreFailure, UserStore } from '../store/user-store.ts'
+import type { Logger } from '../telemetry/log.ts'
+
+export type Readiness = ReturnType<typeof createReadiness>
+
+type Store = Pick<UserStore, 'isEmpty' | 'isGone'>
+
+const GONE =
+  'the database was deleted or replaced: save the users with GET /users, then restart the service'
+
+/** How long to wait between two checks of a store that fails. */
+const PAUSE_MS = 500
+
+/** Tells `log` when the store fails, and when it responds again. */
+export function createReadiness(log: Logger) {
+  let state: 'starting' | 'ready' | 'stopping' | typeof GONE = 'starting'
+  let checked: Store | undefined
+  let since: Date | undefined
+  let kind: string | undefined
+  let failed = 0
+
+  /**
+   * Checks `store` until it responds or the service stops. The service is ready as soon as it has responded once.
+   *
+   * @returns whether the store is empty; undefined if it did not respond to the first check
+   */
+  async function check(store: Store): Promise<boolean | undefined> {
+    checked = store
+    since ??= new Date()
+    try {
+      const isEmpty = await store.isEmpty()
+      if (kind) log.info({ since, failed }, 'the store responds again')
+      since = kind = undefined
+      failed = 0
+      if (state === 'starting') state = 'ready'
+      return isEmpty
+    } catch (err) {
+      if (state === 'stopping') return undefined
+      log.error({ err }, 'the store cannot be used')
+      kind = (err as StoreFailure).kind
+      setTimeout(() => void check(store), PAUSE_MS).unref()
+      return undefined
+    }
+  }
+
+  return {
+    check,
+
+    /** Counts a request that failed because of `store`, and checks `store`. */
+    onRequestFailed(store: Store): void {
+      failed += 1
+      if (!since) void check(store)
+    },
+
+    /** What /readyz says. */
+    status() {
+      if (state === 'ready' && checked?.isGone()) {
+        state = GONE
+        log.error(GONE)
+      }
+      const problem = kind ? `, but the store cannot be used: ${kind}` : ''
+      return { isReady: state === 'ready', state: state + problem }
+    },
+
+    /** From now on the service is not ready. */
+    stopping: () => void (state = 'stopping'),
+  }
+}

@@ -1,0 +1,161 @@
+// What operators meet: the probes and the metrics, on a port of their own.
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import net from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { login } from '../support/requests.ts'
+import { freePort, serve, usePlace, type Program } from '../support/program.ts'
+import { dial, listen, send } from '../support/service.ts'
+import { databaseOf, SECRET } from '../support/stores.ts'
+import { newUser } from '../support/users.ts'
+
+const place = usePlace()
+let service: Program
+let port: number
+
+beforeAll(async () => {
+  service = serve(place, { SIGNING_SECRET: SECRET, STOP_DELAY: '3s' })
+  port = Number(new URL(await service.listening()).port)
+})
+
+const ops = (path: string, method?: string) => service.probe(path, method)
+
+test.each([
+  ['GET', '/livez', 200, 'alive'],
+  ['GET', '/readyz', 200, 'ready'],
+  ['HEAD', '/readyz', 200, ''],
+  ['GET', '/readyz?verbose', 200, 'ready'],
+  ['GET', '/users', 404, 'not found: this port has /livez, /readyz and /metrics'],
+  ['POST', '/livez', 405, 'the method POST is not allowed: use GET or HEAD'],
+])('the port for operators responds to %s %s with %i', async (method, path, status, text) => {
+  expect(await ops(path, method)).toMatchObject({ status, text })
+})
+
+test.each(['/livez', '/readyz', '/metrics'])('the public port has no %s', async (path) => {
+  expect((await send(port, `GET ${path}`)).status).toBe(404)
+})
+
+test('the port for operators has room for 100 connections, and the public port goes on', async () => {
+  const opsPort = Number(new URL(service.ops()).port)
+  const sockets = Array.from({ length: 300 }, () => dial(opsPort).socket)
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  expect((await send(port, 'GET /nothing')).status).toBe(404)
+  expect(await ops('/livez')).toMatchObject({ status: 200 })
+  while (sockets.filter(({ destroyed }) => !destroyed).length > 100) await sleep(5)
+  for (const socket of sockets) socket.destroy()
+})
+
+describe('/metrics', () => {
+  /** The lines of a metric. */
+  const lines = async (name: string) =>
+    (await ops('/metrics')).text.split('\n').filter((line) => line.startsWith(name))
+  const inFlight = async () => (await lines('http_requests_in_flight '))[0]
+  /** A request ends, and is counted, just after the client has its response. */
+  const allEnded = async () => {
+    while ((await inFlight()) !== 'http_requests_in_flight 0') await sleep(5)
+  }
+
+  test('is the text format of Prometheus', async () => {
+    const { headers, text } = await ops('/metrics')
+    expect(headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+    expect(text).toContain('# TYPE http_request_duration_seconds histogram')
+    expect(text).toMatch(/^nodejs_eventloop_lag_seconds /m)
+    expect(text).toMatch(/^process_resident_memory_bytes /m)
+    expect(text).toMatch(/^ready 1$/m)
+  })
+
+  test('has requests by operation, method and status, and never by path', async () => {
+    const { json: user } = await send(port, 'POST /users', { json: newUser() })
+    const requests = [`GET /users/${user.id}`, 'GET /users/nobody', 'GET /nobody', 'PURGE /users']
+    for (const line of requests) await send(port, line)
+    await allEnded()
+    const counts = (await lines('http_request_duration_seconds_count')).join('\n')
+    for (const [operation, method, status] of [
+      ['createUser', 'POST', 201],
+      ['readUser', 'GET', 200],
+      ['readUser', 'GET', 404],
+      ['none', 'PURGE', 405],
+    ]) {
+      const labels = `operation="${operation}",method="${method}",status="${status}"`
+      expect(counts).toContain(`http_request_duration_seconds_count{${labels}} 1`)
+    }
+    const { text } = await ops('/metrics')
+    for (const secret of ['nobody', ...Object.values(user)]) expect(text).not.toContain(secret)
+  })
+
+  test('has the requests in flight', async () => {
+    const { socket } = dial(port)
+    socket.write(login('Content-Length: 9\r\n'))
+    while ((await inFlight()) === 'http_requests_in_flight 0') await sleep(5)
+    expect(await inFlight()).toBe('http_requests_in_flight 1')
+    socket.destroy()
+    await allEnded()
+  })
+
+  test('has the refused tokens by reason', async () => {
+    for (const authorization of [undefined, 'Bearer x', 'Bearer x']) {
+      await send(port, 'GET /users', { authorization })
+    }
+    await allEnded()
+    expect(await lines('tokens_refused_total')).toEqual([
+      'tokens_refused_total{reason="missing"} 1',
+      'tokens_refused_total{reason="invalid"} 2',
+    ])
+  })
+
+  test('says whether the store has users, also when other programs change it', async () => {
+    const another = serve(place, { SIGNING_SECRET: SECRET })
+    await another.listening()
+    expect((await another.probe('/metrics')).text).toMatch(/^store_has_users 1$/m)
+    databaseOf(place).exec('DELETE FROM users')
+    while (!(await lines('store_has_users'))[0]!.endsWith(' 0')) await sleep(100)
+  })
+
+  test('has the operations of the store', async () => {
+    await send(port, 'GET /users')
+    const counts = await lines('store_operation_duration_seconds_count')
+    expect(counts).toContain('store_operation_duration_seconds_count{operation="list"} 1')
+    const batches = await lines('store_batch_size_count')
+    expect(batches).toContain('store_batch_size_count{operation="write"} 1')
+  })
+})
+
+test('while the store is being opened it is alive and not ready, and a signal stops it with 0', async () => {
+  const mute = net.createServer() // a MongoDB that never responds
+  const port = await listen(mute)
+  const opsPort = await freePort()
+  const env = { MONGODB_URI: `mongodb://127.0.0.1:${port}/x`, SIGNING_SECRET: SECRET }
+  const starting = serve(place, { ...env, OPS_PORT: `${opsPort}` })
+  const probe = async (path: string) => {
+    for (;;) {
+      const init = { headers: { connection: 'close' } }
+      const response = await fetch(`http://127.0.0.1:${opsPort}${path}`, init).catch(() => {})
+      if (response) return [response.status, await response.text()]
+      await sleep(5)
+    }
+  }
+  expect(await probe('/readyz')).toEqual([503, 'starting'])
+  expect(await probe('/livez')).toEqual([200, 'alive'])
+  expect(await probe('/metrics')).toEqual([200, expect.stringMatching(/^ready 0$/m)])
+  starting.process.kill('SIGTERM')
+  expect(await starting.ended).toBe(0)
+  mute.close()
+})
+
+test('it is not ready from the moment of the signal, and continues to serve for STOP_DELAY', async () => {
+  const request = { headers: { connection: 'keep-alive' } }
+  const before = await send(port, 'GET /nothing', request)
+  expect(before.headers.connection).toBe('keep-alive')
+  const open = dial(port)
+  open.socket.write('GET /nothing HTTP/1.1\r\nHost: localhost\r\n')
+  service.process.kill('SIGTERM')
+  while ((await ops('/readyz')).status === 200) await sleep(5)
+  expect(await ops('/readyz')).toMatchObject({ status: 503, text: 'stopping' })
+  expect(await ops('/livez')).toMatchObject({ status: 200 })
+  const { status, headers } = await send(port, 'GET /nothing', request)
+  expect([status, headers.connection]).toEqual([404, 'close'])
+  open.socket.write('\r\n')
+  await once(open.socket, 'close')
+  expect(open.text()).toMatch(/^HTTP\/1.1 404 [^]*Connection: close/)
+  expect(await service.ended).toBe(0)
+})

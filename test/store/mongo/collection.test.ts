@@ -1,0 +1,284 @@
+// A collection that other programs have made, and go on to change.
+import { expect, test } from '@jest/globals'
+import { Binary, Long, MongoClient, MongoServerError, ObjectId, UUID } from 'mongodb'
+import type { Collection, CreateIndexesOptions, IndexSpecification } from 'mongodb'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ensureUniqueEmail, isOnEmail, type Users } from '../../../src/store/mongo/collection.ts'
+import { openMongoStore } from '../../../src/store/mongo/store.ts'
+import { openExisting } from '../../../src/store/open.ts'
+import { EmailTaken, StoreFailure } from '../../../src/store/user-store.ts'
+import { startProxy } from '../../support/mongodb-proxy.ts'
+import { started, useUndo } from '../../support/program.ts'
+import { describeMongodb, mongodbPlace, useOwnStores, usersIn } from '../../support/stores.ts'
+import { newUser, user } from '../../support/users.ts'
+
+const undo = useUndo()
+
+/** A new collection of users, and where it is. */
+async function newCollection() {
+  const place = mongodbPlace()
+  const client = new MongoClient(place.MONGODB_URI!)
+  undo.push(async () => {
+    await client.close()
+    await place.remove()
+  })
+  return { place, collection: client.db().collection('users') }
+}
+
+const { open } = useOwnStores(mongodbPlace)
+
+describeMongodb('a collection of other programs', () => {
+  test.each<[string, IndexSpecification, CreateIndexesOptions]>([
+    ['that mongoose made', { email: 1 }, {}],
+    ['with a name of its own', { email: 1 }, { name: 'mine', sparse: true }],
+    ['in descending order', { email: -1 }, {}],
+  ])('a unique index on email %s is used', async (_, key, options) => {
+    const { place, collection } = await newCollection()
+    await collection.createIndex(key, { unique: true, ...options })
+    const proxy = await startProxy(place.MONGODB_URI!)
+    undo.push(() => proxy.close())
+    const store = await open({ ...place, MONGODB_URI: proxy.uri })
+    const fields = newUser()
+    await store.create(fields)
+    await expect(store.create(fields)).rejects.toThrow(EmailTaken)
+    expect(proxy.commands().filter(({ name }) => name === 'createIndexes')).toEqual([])
+  })
+
+  test('gets a unique index on email that leaves out users without one', async () => {
+    const { place, collection } = await newCollection()
+    await collection.createIndex({ username: 1 }, { unique: true })
+    const proxy = await startProxy(place.MONGODB_URI!)
+    undo.push(() => proxy.close())
+    await open({ ...place, MONGODB_URI: proxy.uri })
+    const index = { name: 'users_email_unique', key: { email: 1 }, unique: true, sparse: true }
+    const made = proxy.commands().filter(({ name }) => name === 'createIndexes')
+    expect(made).toMatchObject([{ indexes: [index] }])
+  })
+
+  test('is not used while its emails are not unique, except to read', async () => {
+    const { place, collection } = await newCollection()
+    await collection.insertMany([{ email: 'a@x' }, { email: 'a@x' }])
+    await expect(open(place)).rejects.toThrow(StoreFailure)
+    const reader = await openExisting(place)
+    expect(await usersIn(reader!)).toHaveLength(2)
+    await reader!.close()
+  })
+
+  test('is read without a command that needs another right than to find', async () => {
+    const { place, collection } = await newCollection()
+    await collection.insertOne({ email: 'a@x' })
+    const proxy = await startProxy(place.MONGODB_URI!)
+    undo.push(() => proxy.close())
+    const reader = await openExisting({ ...place, MONGODB_URI: proxy.uri })
+    expect(await usersIn(reader!)).toHaveLength(1)
+    await reader!.close()
+    const names = proxy.commands().map(({ name }) => name)
+    expect(new Set(names)).toEqual(new Set(['find', 'endSessions']))
+  })
+
+  test('is not checked again when idle connections are closed', async () => {
+    const { place } = await newCollection()
+    const proxy = await startProxy(place.MONGODB_URI!, { maxIdleTimeMS: '50' })
+    undo.push(() => proxy.close())
+    const store = await openMongoStore(proxy.uri)
+    undo.push(() => store.close())
+    for (let i = 0; i < 3; i += 1) {
+      await sleep(200)
+      await store.findByEmail('a@x')
+    }
+    const names = proxy.commands().map(({ name }) => name)
+    expect(names.filter((name) => name === 'listIndexes')).toHaveLength(1)
+  })
+
+  test('a duplicate key of another unique index is a failure that names the index, not a taken email', async () => {
+    const { place, collection } = await newCollection()
+    await collection.createIndex({ name: 1 }, { unique: true, name: 'their_index' })
+    const store = await open(place)
+    const { name } = await store.create(newUser())
+    for (const create of [
+      () => store.create(newUser({ name })),
+      () => store.createMany([newUser({ name }), newUser()], false),
+    ]) {
+      const failure: unknown = await create().catch((error: unknown) => error)
+      expect(failure).toBeInstanceOf(StoreFailure)
+      expect(failure).toMatchObject({
+        kind: 'DuplicateKey',
+        message: expect.stringMatching(/the unique index their_index refuses the user/),
+      })
+    }
+  })
+
+  test('an email or an id that is taken is found in spite of another unique index', async () => {
+    const { place, collection } = await newCollection()
+    await collection.createIndex({ username: 1 }, { unique: true })
+    const store = await open(place)
+    const [first, second] = [user(), user()]
+    await store.createMany([first], false)
+    await expect(store.create(first)).rejects.toThrow(EmailTaken)
+    const sameId = { ...second, id: first.id }
+    expect(await store.createMany([{ ...first, id: second.id }, sameId], false)).toEqual([
+      'email taken',
+      'id taken',
+    ])
+  })
+
+  const OTHER_IDS = ['ada', 7, new UUID(), true, new Date(), { a: 1 }, Long.fromNumber(7)]
+
+  test.each(OTHER_IDS)('is not used if an _id is not an ObjectId: %p', async (_id) => {
+    const { place, collection } = await newCollection()
+    await collection.insertMany([{ email: 'a@x' }, { _id: _id as never, email: 'b@x' }])
+    const type = _id.constructor.name === 'Long' ? 'Number' : _id.constructor.name
+    const failure = { kind: 'an _id is not an ObjectId', message: expect.stringContaining(type) }
+    await expect(open(place)).rejects.toMatchObject(failure)
+    await expect(openExisting(place)).rejects.toMatchObject(failure)
+  })
+
+  test('with an _id that is not an ObjectId makes the service not ready, and the log says why', async () => {
+    const { place, collection } = await newCollection()
+    await collection.insertOne({ _id: 'ada' as never, email: 'a@x' })
+    const service = await started(place)
+    const state = '503 starting, but the store cannot be used: an _id is not an ObjectId'
+    const probe = async () => {
+      const { status, text } = await service.probe('/readyz')
+      return `${status} ${text}`
+    }
+    while ((await probe()) === '503 starting') await sleep(20)
+    expect(await probe()).toBe(state)
+    expect(service.output.stdout).toMatch(
+      /cannot use the collection users: an _id is not an ObjectId: a document has one of type String/,
+    )
+    await collection.deleteMany({})
+    while ((await probe()) !== '200 ready') await sleep(20)
+  })
+
+  test.each(['ada', 7, new UUID(), true, new Date()])(
+    'never ends a list without a user whose _id is not an ObjectId: %p',
+    async (_id) => {
+      const { place, collection } = await newCollection()
+      const store = await open(place)
+      const { insertedId } = await collection.insertOne({ email: 'a@x' })
+      await collection.insertMany([{ email: 'b@x' }, { _id: _id as never, email: 'c@x' }])
+      await expect(usersIn(store)).rejects.toThrow(StoreFailure)
+      await expect(store.ids(undefined, 10)).rejects.toThrow(/has one of type/)
+      const after = insertedId.toHexString()
+      await expect(usersIn(store, { after })).rejects.toThrow(StoreFailure)
+      await expect(store.ids(after, 10)).rejects.toThrow(/has one of type/)
+    },
+  )
+
+  test.each<[unknown, string]>([
+    [null, ''],
+    [undefined, ''],
+    [42, '42'],
+    [4.5, '4.5'],
+    [true, 'true'],
+    [Long.fromString('9007199254740993'), '9007199254740993'],
+    [new Date(0), '1970-01-01T00:00:00.000Z'],
+    [new ObjectId('0'.repeat(24)), '0'.repeat(24)],
+    [{ given: 'Ada', n: 1 }, '{"given":"Ada","n":1}'],
+    [['Ada', 1], '["Ada",1]'],
+    [new Binary(Buffer.from('Ada')), 'Ada'],
+  ])(
+    'reads a name that is %p as text, and renames the user if that text is expected',
+    async (value, text) => {
+      const { place, collection } = await newCollection()
+      const store = await open(place)
+      const { insertedId } = await collection.insertOne({
+        email: 'a@x',
+        ...(value !== undefined && { name: value }),
+      })
+      const id = insertedId.toHexString()
+      const stored = { id, name: text, email: 'a@x' }
+      expect(await usersIn(store)).toEqual([stored])
+      expect(await store.find(id)).toEqual(stored)
+      expect(await store.findByEmail('a@x')).toEqual(stored)
+      expect(await store.rename(id, 'Grace', `${text}x`)).toBe(false)
+      expect(await store.rename(id, 'Grace', text)).toBe(true)
+      expect(await store.find(id)).toEqual({ ...stored, name: 'Grace' })
+    },
+  )
+
+  test('removes a user whose name is not text, if that text is expected', async () => {
+    const { place, collection } = await newCollection()
+    const store = await open(place)
+    const { insertedId } = await collection.insertOne({ name: { given: 'Ada' } })
+    expect(await store.remove(insertedId.toHexString(), '{"given":"Grace"}')).toBe(false)
+    expect(await store.remove(insertedId.toHexString(), '{"given":"Ada"}')).toBe(true)
+  })
+
+  test('no user has the empty email, also if another program has stored it', async () => {
+    const { place, collection } = await newCollection()
+    const store = await open(place)
+    await collection.insertOne({ name: 'Ada', email: '' })
+    expect(await store.findByEmail('')).toBeUndefined()
+  })
+
+  test('an insert of an import may take longer than a request', async () => {
+    const { place } = await newCollection()
+    const proxy = await startProxy(place.MONGODB_URI!)
+    undo.push(() => proxy.close())
+    const store = await open({ ...place, MONGODB_URI: proxy.uri })
+    proxy.delayInserts(2_500)
+    const users = Array.from({ length: 100 }, () => newUser({ email: '' }))
+    expect(await store.createMany(users, false)).toEqual(Array(100).fill('created'))
+    expect(await usersIn(store)).toHaveLength(100)
+  })
+
+  test('is used with a URI that asks to read from other servers than the primary', async () => {
+    const { place } = await newCollection()
+    const options = { readPreference: 'secondary', maxStalenessSeconds: '90' }
+    const proxy = await startProxy(place.MONGODB_URI!, options)
+    undo.push(() => proxy.close())
+    const store = await open({ ...place, MONGODB_URI: proxy.uri })
+    expect(await store.isEmpty()).toBe(true)
+  })
+})
+
+test.each<[boolean, object]>([
+  [true, { key: { email: 1 } }],
+  [true, { key: { email: 1 }, partialFilterExpression: { email: { $type: 'string' } } }],
+  [true, { key: { email: 1 }, collation: { locale: 'en', strength: 2 } }],
+  [false, { key: { username: 1 } }],
+  [false, { key: { email: 1, tenant: 1 } }],
+  [false, { key: { email: 1 }, partialFilterExpression: { active: true } }],
+])('%p: a unique index with %j makes all emails unique', (expected, index) => {
+  expect(isOnEmail(index as never)).toBe(expected)
+})
+
+/** A collection whose index on email cannot be made, because of the value in `keyValue`. */
+function withDuplicates(keyValue?: object): Users {
+  const code = { code: 11_000, errmsg: 'E11000 dup key: { email: "a@x" }' }
+  const users: Partial<Record<keyof Collection, unknown>> = {
+    indexes: async () => [],
+    createIndex: () =>
+      Promise.reject(new MongoServerError({ ...code, ...(keyValue && { keyValue }) })),
+    find: () => ({ toArray: async () => [{ _id: 'id1' }, { _id: 'id2' }] }),
+  }
+  return users as unknown as Users
+}
+
+test.each([
+  ['the users id1 and id2 have the same email', { email: 'a@x' }],
+  ['several users have the email null', { email: null }],
+  ['several users have the email ""', { email: '' }],
+  ['E11000 dup key: { email: "a@x" }', undefined],
+])('an index that cannot be made says: %s', async (message, keyValue) => {
+  await expect(ensureUniqueEmail(withDuplicates(keyValue))).rejects.toThrow(message)
+})
+
+test('a collection that does not exist yet has no index', async () => {
+  const made: unknown[] = []
+  const error = new MongoServerError({ code: 26, errmsg: 'ns does not exist' })
+  const users = {
+    indexes: () => Promise.reject(error),
+    createIndex: async (...args: unknown[]) => void made.push(args),
+  }
+  await ensureUniqueEmail(users as unknown as Users)
+  expect(made).toHaveLength(1)
+})
+
+test('a right that is missing is not taken for a missing index', async () => {
+  const error = new MongoServerError({ code: 13, errmsg: 'not authorized' })
+  const users = { indexes: () => Promise.reject(error) }
+  await expect(ensureUniqueEmail(users as unknown as Users)).rejects.toBe(error)
+})

@@ -1,0 +1,149 @@
+// What is left of a user who was deleted: no byte, in the database, its log and a new backup.
+import { expect, test } from '@jest/globals'
+import { randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { databaseIn } from '../../../src/store/open.ts'
+import type { User, UserStore } from '../../../src/store/user-store.ts'
+import { started } from '../../support/program.ts'
+import { send } from '../../support/service.ts'
+import {
+  databaseOf,
+  SECRET,
+  sqlitePlace,
+  useOwnStores,
+  usersIn,
+  type Place,
+} from '../../support/stores.ts'
+import { useTransfers } from '../../support/transfers.ts'
+
+const { folder, at, done, importUsers, file } = useTransfers()
+const { newPlace, open } = useOwnStores(sqlitePlace)
+
+/** A user whose name and email are in no other file. */
+const unique = (length = 0) => {
+  const name = `${randomUUID()} ${'long '.repeat(length / 5)}`
+  return { name, email: `${randomUUID()}${'x'.repeat(length)}@example.com` }
+}
+const OVERFLOWS = 20_000 // more than a page of SQLite
+
+const bytesIn = (folder: string) =>
+  readdirSync(folder).map((name) => readFileSync(join(folder, name)))
+
+/** Those of the texts whose beginning is in a file of one of the folders. */
+const remainsOf = (texts: string[], ...folders: string[]) =>
+  texts.filter((text) =>
+    folders.flatMap(bytesIn).some((bytes) => bytes.includes(text.slice(0, 36))),
+  )
+
+const textsOf = (users: User[]) => users.flatMap(({ id, name, email }) => [id, name, email])
+
+const create = (store: UserStore, ...users: Omit<User, 'id'>[]) =>
+  Promise.all(users.map((user) => store.create(user)))
+
+/** Closes a store, and opens it again when its log is empty. */
+async function reopened(store: UserStore, place: Place) {
+  await store.close()
+  expect(statSync(`${databaseIn(place.DATA_DIR)}-wal`).size).toBe(0)
+  return open(place)
+}
+
+test.each([
+  ['short', 0],
+  ['long', OVERFLOWS],
+])(
+  'of a user with a %s name, a former name and a refused one, nothing is left when the service has stopped',
+  async (_, length) => {
+    const place = at(sqlitePlace)
+    const service = await started(place, { SIGNING_SECRET: SECRET })
+    const port = Number(new URL(service.url()).port)
+    const [first, second, refused, other] = [0, 1, 2, 3].map(() => unique(length))
+    await send(port, 'POST /users', { json: other })
+    const { json } = await send(port, 'POST /users', { json: first })
+    const { status } = await send(port, 'POST /users', {
+      json: { ...refused, email: first!.email },
+    })
+    await send(port, `PUT /users/${json.id}`, { json: { name: second!.name } })
+    const texts = [json.id, first!.name, first!.email, second!.name, refused!.name] as string[]
+    const backup = async (name: string) => done('backup', place, [join(folder(), name)])
+
+    await backup('before.db')
+    expect(remainsOf([second!.name], folder())).toEqual([second!.name])
+    expect((await send(port, `DELETE /users/${json.id}`)).status).toBe(204)
+    expect(await backup('after.db')).toMatchObject({ code: 0 })
+    const copy = readFileSync(join(folder(), 'after.db'))
+    expect(texts.filter((text) => copy.includes(text.slice(0, 36)))).toEqual([])
+
+    service.process.kill('SIGTERM')
+    expect([status, await service.ended]).toEqual([400, 0])
+    expect(remainsOf([...texts, other!.name], place.DATA_DIR)).toEqual([other!.name])
+  },
+)
+
+test('nothing is left of any of a thousand users, wherever SQLite has moved them', async () => {
+  const place = newPlace()
+  let store = await open(place)
+  const gone: string[] = []
+  for (let round = 0; round < 4; round += 1) {
+    const users = await create(store, ...Array.from({ length: 1_000 }, () => unique()))
+    const some = users.filter((_, i) => i % 4 !== round)
+    await Promise.all(some.map(({ id }) => store.remove(id)))
+    gone.push(...textsOf(some))
+    store = await reopened(store, place)
+  }
+  expect(remainsOf(gone, place.DATA_DIR)).toEqual([])
+})
+
+test('what version 2.0.0 left of deleted users is gone after the first stop', async () => {
+  const place = newPlace()
+  const store = await open(place)
+  const users = await create(store, unique(), unique(OVERFLOWS), unique())
+  const db = databaseOf(place) // as that version opened it
+  db.exec(`PRAGMA secure_delete = OFF; DELETE FROM users WHERE id <> '${users[2]!.id}'`)
+  db.close()
+  await (await reopened(store, place)).close()
+  expect(remainsOf(textsOf(users), place.DATA_DIR)).toEqual(textsOf(users.slice(2)))
+})
+
+test('in a database that is too large to be rewritten, deleted and former text is overwritten', async () => {
+  const place = newPlace()
+  const store = await open(place)
+  const [other] = await create(store, unique())
+  await store.createMany(
+    Array.from({ length: 25 }, () => unique(1_000_000)),
+    false,
+  ) // with settings of its own
+  const users = (await usersIn(store)).filter(({ id }) => id !== other!.id)
+  await store.rename(users[0]!.id, 'short')
+  await store.remove(users[1]!.id)
+  const { ino, size } = statSync(databaseIn(place.DATA_DIR))
+  await (await reopened(store, place)).close()
+  expect(statSync(databaseIn(place.DATA_DIR)).size).toBeGreaterThanOrEqual(size)
+  expect(statSync(databaseIn(place.DATA_DIR)).ino).toBe(ino)
+  const gone = [users[0]!.name, ...textsOf([users[1]!])]
+  expect(remainsOf(gone, place.DATA_DIR)).toEqual([])
+})
+
+test('an import that renames overwrites the former name, too', async () => {
+  const place = at(sqlitePlace)
+  const [user, other] = [unique(OVERFLOWS), unique()]
+  const users = file('users.json', JSON.stringify([user]))
+  const renamed = file('renamed.json', JSON.stringify([{ ...user, name: other.name }]))
+  await importUsers(place, users)
+  expect(await importUsers(place, renamed, '--update')).toMatchObject({ code: 0 })
+  expect(remainsOf([user.name, other.name], place.DATA_DIR)).toEqual([other.name])
+})
+
+test('the log of a service that runs keeps nothing for longer than 8 MB of further writes', async () => {
+  const place = newPlace()
+  const store = await open(place)
+  const reader = databaseOf(place)
+  reader.exec('BEGIN; SELECT * FROM users') // SQLite cannot begin the log again: it grows
+  const users = await create(store, ...Array.from({ length: 5 }, () => unique(1_000_000)))
+  await store.remove(users[4]!.id)
+  reader.close()
+  expect(remainsOf(textsOf(users.slice(4)), place.DATA_DIR)).not.toEqual([])
+  for (let i = 0; i < 8; i += 1) await create(store, unique(500_000))
+  expect(statSync(`${databaseIn(place.DATA_DIR)}-wal`).size).toBeLessThan(6_000_000)
+  expect(remainsOf(textsOf(users.slice(4)), place.DATA_DIR)).toEqual([])
+})

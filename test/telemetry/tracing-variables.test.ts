@@ -1,0 +1,61 @@
+// OpenTelemetry's environment variables.
+import { expect, test } from '@jest/globals'
+import { readTracing } from '../../src/telemetry/tracing-variables.ts'
+
+const BASE = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }
+const OWN = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://me:pw@collector/x?key=1' }
+
+test.each<[Record<string, string>, string | undefined]>([
+  [{}, undefined],
+  [{ OTEL_TRACES_EXPORTER: 'otlp' }, undefined],
+  [BASE, 'http://collector:4318/v1/traces'],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector/otlp/' }, 'http://collector/otlp/v1/traces'],
+  [OWN, OWN.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT],
+  [{ ...BASE, ...OWN }, OWN.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT],
+  [{ ...BASE, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: '' }, 'http://collector:4318/v1/traces'],
+  [{ ...BASE, OTEL_SDK_DISABLED: 'false' }, 'http://collector:4318/v1/traces'],
+  [{ ...BASE, OTEL_SDK_DISABLED: 'True' }, undefined],
+  [{ ...BASE, OTEL_TRACES_EXPORTER: 'otlp' }, 'http://collector:4318/v1/traces'],
+  [{ ...BASE, OTEL_TRACES_EXPORTER: 'none' }, undefined],
+])('with %j, traces go to %s', (environment, url) => {
+  const { endpoint, warnings } = readTracing(environment)
+  expect([endpoint?.href, warnings]).toEqual([url, []])
+})
+
+test.each([
+  ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'collector:4318'],
+  ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'http://'],
+  ['OTEL_TRACES_EXPORTER', 'console'],
+])('%s=%s sends no traces, and the start says so without the value', (name, value) => {
+  const { endpoint, warnings } = readTracing({ ...BASE, [name]: value })
+  expect(endpoint).toBeUndefined()
+  expect(warnings).toEqual([expect.stringMatching(`^${name} is not supported, or not with this`)])
+  expect(warnings.join()).not.toContain(value)
+})
+
+test('a variable that changes nothing is named, unless it says what happens anyway', () => {
+  const supported = {
+    OTEL_SERVICE_NAME: 'a',
+    OTEL_RESOURCE_ATTRIBUTES: 'a=b',
+    OTEL_TRACES_SAMPLER: 'traceidratio',
+    OTEL_TRACES_SAMPLER_ARG: '0.1',
+    OTEL_BSP_SCHEDULE_DELAY: '10',
+    OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT: '10',
+    OTEL_EXPORTER_OTLP_HEADERS: 'a=b',
+    OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE: 'a',
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    OTEL_METRICS_EXPORTER: 'none',
+    OTEL_PROPAGATORS: 'tracecontext,baggage',
+    OTEL_LOGS_EXPORTER: '',
+  }
+  const unsupported = {
+    OTEL_LOG_LEVEL: 'debug',
+    OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'grpc',
+    OTEL_EXPORTER_OTLP_METRICS_HEADERS: 'key=1',
+    OTEL_METRICS_EXPORTER: 'otlp',
+    OTEL_PROPAGATORS: 'b3',
+  }
+  expect(readTracing(supported).warnings).toEqual([])
+  const names = readTracing({ ...unsupported, ...BASE }).warnings.map((text) => text.split(' ')[0])
+  expect(names).toEqual(Object.keys(unsupported))
+})
