@@ -1,7 +1,7 @@
 // Writes what a handler returns as the response. A list is streamed.
 import { Readable } from 'node:stream'
 import type Koa from 'koa'
-import { contentOfText, JSON_TYPE } from '../http/json.ts'
+import { contentOfText } from '../http/json.ts'
 import type { IncomingRequest } from '../http/request.ts'
 import { arrayWriter, LINES_TYPE, writeLines, type ListWriter } from './list-body.ts'
 
@@ -11,15 +11,14 @@ export interface Reply {
   body?: unknown
 }
 
-/** @param mediaTypes those of the operation's 200, the default first */
+/** @param mediaTypes those that the operation documents for this status, the default first */
 export async function send(
   ctx: Koa.Context,
   { status, headers = {}, body }: Reply,
   mediaTypes: string[],
 ): Promise<void> {
   const hasChoice = mediaTypes.length > 1
-  const [usual] = status === 200 ? mediaTypes : []
-  const type = (hasChoice && ctx.accepts(mediaTypes)) || usual || 'application/json'
+  const type = (hasChoice && ctx.accepts(mediaTypes)) || mediaTypes[0] || 'application/json'
   const content = isAsyncIterable(body)
     ? await stream(body, type === LINES_TYPE ? writeLines : arrayWriter(), ctx)
     : contentOf(body, type)
@@ -27,7 +26,7 @@ export async function send(
   ctx.set(headers)
   if (hasChoice) ctx.vary('Accept')
   if (content === undefined) return // assigning undefined to ctx.body would make it a 204
-  ctx.set('Content-Type', type === 'application/json' ? JSON_TYPE : type)
+  ctx.type = type // with `charset=utf-8` if it is text or JSON
   ctx.body = content
 }
 

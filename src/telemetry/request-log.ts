@@ -23,7 +23,7 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
     const location = response.getHeader('Location') // of a user that was created
     const outcome = { location, status, code, refused, cause, ms }
     const line = { id, trace_id, remoteAddress, user, method, path, operation, ...outcome }
-    if (!response.writableFinished) log.warn(line, 'response aborted')
+    if (request.socket.destroyed) log.warn(line, 'response aborted')
     else if (response.statusCode >= 500) log.error(line, 'request')
     else log.info(line, 'request')
   }
