@@ -103,9 +103,14 @@ function misspellingIn(name: string): string | [] {
 /** Variables that may also be given as a file, for secrets that are mounted: `SIGNING_SECRET_FILE`. */
 const FILE_VARIABLES = ['SIGNING_SECRET', 'SIGNING_SECRETS', 'MONGODB_URI']
 
-/** The variables that are set, without blanks at their ends. Adds the text of the files in `_FILE` variables. */
+/**
+ * The variables that are set, without blanks at their ends, except in a path: version 2.0.0 kept users there. Adds the
+ * text of the files in `_FILE` variables.
+ */
 function readFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const trimmed = Object.entries(environment).map(([name, value]) => [name, value?.trim()] as const)
+  const trimmed = Object.entries(environment).map(
+    ([name, value]) => [name, name === 'DATA_DIR' ? value : value?.trim()] as const,
+  )
   const vars = Object.fromEntries(trimmed.filter(([, value]) => value !== ''))
   for (const name of FILE_VARIABLES) {
     const file = vars[`${name}_FILE`]
@@ -184,9 +189,6 @@ const MONGODB_URI_RULE =
   'start with mongodb:// or mongodb+srv://; percent-encode @ (%40), / (%2F), ? (%3F) and # (%23) in a password'
 const mongodbUri = text(MONGODB_URI_RULE, (uri) => MONGODB_URI.test(uri))
 
-const isHttpUrl = (url: string) => /^https?:/.test(url) && URL.canParse(url)
-const httpUrl = text('be an http:// or https:// URL', isHttpUrl)
-
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const level = text(`be one of ${LEVELS.join(', ')}`, (name) => LEVELS.includes(name))
 
@@ -223,7 +225,7 @@ export const VARIABLES = {
   STOP_TIMEOUT: duration('0s', '1h')({ default: ms('8s') }), // less than the 10 s of `docker stop`
   DOCS: flag({ default: 'true' }),
   LOG_LEVEL: level({ default: 'info' }),
-  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl({ default: undefined }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: str({ default: undefined }), // telemetry/tracing-variables.ts reads it
 }
 
 const NAMES = [...Object.keys(VARIABLES), ...FILE_VARIABLES.map((name) => `${name}_FILE`)]

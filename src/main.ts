@@ -17,8 +17,13 @@ try {
     process.exit()
   }
   const config = loadConfig()
-  const { endpoint, warnings } = readTracing(process.env)
-  config.warnings.push(...warnings)
+  const { endpoint, unsupported } = readTracing(process.env)
+  for (const name of unsupported) {
+    config.warnings.push(
+      `${name} is not supported, or not with this value: see k8s/README.md#traces`,
+    )
+    delete process.env[name] // the libraries must not read it
+  }
   const tracing = endpoint && (await import('./telemetry/tracing.ts')).startTracing(endpoint)
   const { run } = await import('./service.ts') // only now: tracing instruments modules while they load
   await run(config, tracing)

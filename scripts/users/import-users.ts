@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // Stores the users of a file in the configured store, in constant memory.
+import { dirname, resolve } from 'node:path'
 import { addAbortSignal } from 'node:stream'
 import { loadConfig } from '../../src/config.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -72,8 +73,11 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   const signal = stopSignal()
   addAbortSignal(signal, input.bytes)
   const open = options['dry-run'] ? openDryRun : openStore
-  const store = await open(loadConfig(false, warn))
+  const config = loadConfig(false, warn)
+  if (reportFile && dirname(resolve(reportFile)) === resolve(config.DATA_DIR))
+    throw new UsageError(`a report must not be in ${config.DATA_DIR} (DATA_DIR)`)
   const report = openReport(reportFile, input.defaultReport, input.stat, options.force)
+  const store = await open(config)
   warn(`users are kept in ${store.description}`)
 
   const tally = newTally()

@@ -1,6 +1,6 @@
 // The host names that the service answers to. A page of another site can make its own name point to
 // 127.0.0.1 (DNS rebinding), and would then share the service's origin in the browser.
-import { isIPv4 } from 'node:net'
+import { BlockList, isIP } from 'node:net'
 
 /**
  * Whether a request may name this host in `Host`: a name or an address, perhaps with a port.
@@ -25,7 +25,13 @@ export function hostCheck(allowed: string[]): HostCheck {
 
 /** Whether a name or an address always means this machine (RFC 6761 §6.3). */
 export function isLoopback(name: string): boolean {
-  const address = name.replace(/^::ffff:(?=\d)/, '') // an IPv4 address on a socket for IPv6
-  if (isIPv4(address)) return address.startsWith('127.')
-  return /^(localhost|.+\.localhost|::1|\[::1\])$/.test(address)
+  const address = name.replace(/^\[(.*)\]$/, '$1')
+  const family = isIP(address)
+  if (family === 0) return /^(localhost|.+\.localhost)$/.test(address)
+  return LOOPBACK.check(address, family === 6 ? 'ipv6' : 'ipv4')
 }
+
+/** Also contains IPv4 addresses in the form of IPv6, such as `::ffff:127.0.0.1`. */
+const LOOPBACK = new BlockList()
+LOOPBACK.addSubnet('127.0.0.0', 8)
+LOOPBACK.addAddress('::1', 'ipv6')

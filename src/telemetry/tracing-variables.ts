@@ -4,20 +4,21 @@
 /** `NAME=value` of the variables that have an effect, or say what happens anyway. */
 const SUPPORTED = [
   /^OTEL_(SDK_DISABLED|SERVICE_NAME|RESOURCE_ATTRIBUTES|TRACES_SAMPLER|TRACES_SAMPLER_ARG)=/,
-  /^OTEL_(BSP_\w+|(SPAN_)?(ATTRIBUTE|EVENT|LINK)_\w+_LIMIT)=/,
+  /^OTEL_BSP_\w+=[1-9]\d*$/,
+  /^OTEL_((SPAN_)?(ATTRIBUTE|EVENT|LINK)_\w+_LIMIT)=/,
   /^OTEL_EXPORTER_OTLP_(TRACES_)?(HEADERS|TIMEOUT|COMPRESSION|\w*CERTIFICATE|CLIENT_KEY)=/,
   /^OTEL_EXPORTER_OTLP_(TRACES_)?(ENDPOINT=https?:\/\/.+|PROTOCOL=http\/json)$/,
   /^OTEL_(TRACES_EXPORTER=(otlp|none)|(METRICS|LOGS)_EXPORTER=none|PROPAGATORS=tracecontext,baggage)$/,
 ]
 
-/** @returns where to send traces, if anywhere; and a sentence, without the value, for each variable without effect */
+/** @returns where to send traces, if anywhere; and the names of the variables that have no effect */
 export function readTracing(environment: NodeJS.ProcessEnv) {
   const given = Object.entries(environment).filter(
     ([name, value]) => name.startsWith('OTEL_') && value,
   )
-  const warnings = given
+  const unsupported = given
     .filter((entry) => !SUPPORTED.some((supported) => supported.test(entry.join('='))))
-    .map(([name]) => `${name} is not supported, or not with this value: see k8s/README.md#traces`)
+    .map(([name]) => name)
   const vars = Object.fromEntries(given)
   const { OTEL_TRACES_EXPORTER: exporter = 'otlp', OTEL_SDK_DISABLED: disabled = '' } = vars
   const base = vars['OTEL_EXPORTER_OTLP_ENDPOINT']?.replace(/\/?$/, '/v1/traces')
@@ -25,6 +26,6 @@ export function readTracing(environment: NodeJS.ProcessEnv) {
   const isOn = exporter === 'otlp' && disabled.toLowerCase() !== 'true'
   return {
     endpoint: isOn && /^https?:/.test(url) && URL.canParse(url) ? new URL(url) : undefined,
-    warnings,
+    unsupported,
   }
 }

@@ -24,9 +24,12 @@ export async function openDryRun(config: Parameters<typeof openStore>[0]): Promi
       return copy.createMany(users, update)
     },
     async close() {
-      await real?.close()
-      await copy.close()
-      rmSync(DATA_DIR, { recursive: true })
+      try {
+        await real?.close()
+        await copy.close()
+      } finally {
+        rmSync(DATA_DIR, { recursive: true })
+      }
     },
   }
 }

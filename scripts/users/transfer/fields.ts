@@ -82,22 +82,32 @@ function contentOf(values: unknown[], header: Header): Content {
   const fields = Object.fromEntries(
     FIELDS.map((field) => [field, valueOf(values, indexes.get(field)!)]),
   )
-  const reason = doubt(fields, values, header)
-  return reason === undefined ? { fields } : { reason }
+  // The titles and the id are those of export-users.
+  const isExact = titles.join() === FIELDS.join() && isUserId(String(fields['id']))
+  const reason = isExact ? undefined : doubt(fields, values, header)
+  return reason === undefined ? { fields, isExact } : { reason }
 }
 
 const plural = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
 
 function valueOf(values: unknown[], ways: number[][]): unknown {
   for (const way of ways) {
-    const parts = way.map((index) => values[index]).filter((value) => textOf(value).trim() !== '')
-    if (parts.length > 0) return parts.length === 1 ? parts[0] : parts.join(' ')
+    const parts = way.map((index) => values[index]).filter((value) => !isAbsent(value))
+    const noText = parts.find((part) => typeof part === 'object') // then validation says so
+    if (parts.length > 0) return parts.length === 1 ? parts[0] : (noText ?? joined(parts))
   }
   return values[ways.flat()[0]!] ?? ''
 }
 
-/** Whether this is an id as the service gives them. export-users wrote such a line, so its texts are exact. */
-export const isOwnId = (id: unknown): boolean => typeof id === 'string' && isUserId(id)
+/** JSON exports of some systems have `false` where there is no value. */
+const isAbsent = (value: unknown): boolean => value === false || textOf(value).trim() === ''
+
+/** The parts of a name, without those that are already at its end: `Ada Alm` and `Alm`. */
+function joined(parts: unknown[]): string {
+  return parts.map(String).reduce((name, part) => {
+    return ` ${name}`.endsWith(` ${part}`) ? name : `${name} ${part}`
+  })
+}
 
 /** Why a record may mean something else than its fields say. */
 function doubt(fields: Record<string, unknown>, values: unknown[], header: Header) {
@@ -105,21 +115,26 @@ function doubt(fields: Record<string, unknown>, values: unknown[], header: Heade
   const isText = (index: number) =>
     typeof values[index] !== 'boolean' && /\p{L}/u.test(textOf(values[index]))
   if (problem && indexes.get('not used')!.flat().some(isText)) return problem
-  if (isOwnId(fields['id'])) return undefined
-  const [name, email] = [textOf(fields['name']), textOf(fields['email'])]
+  const name = textOf(fields['name'])
+  const email = textOf(fields['email'])
+  if (name.includes('\x1b')) return HAS_ESCAPES
   if (email.includes('@')) return MARKUP.test(email) ? HAS_MARKUP : undefined
   const other = values.findIndex((value) => textOf(value).includes('@'))
   if (other >= 0 && chosen.email === undefined)
     return `its email has no @, but \`${titles[other]}\` has: choose with --email-column, or correct it`
-  const texts = [name, email].filter(Boolean)
+  const used = (['name', 'email'] as const).flatMap((field) => indexes.get(field)!.flat())
+  const texts = used.map((index) => textOf(values[index])).filter(Boolean)
   const isTitle = (text: string) => isKnownTitle(text) || titles.includes(text)
   if (texts.length > 0 && texts.every(isTitle)) return 'it repeats the titles'
   return NO_USER.test(name) ? IS_NO_USER : undefined
 }
 
 /** In an email that is more than an address: `Ada <ada@example.com>`, quotes, what cannot be seen. */
-const MARKUP = /[<>\p{Cc}\p{Cf}]|mailto:|^smtp:|^['"=]|['"]$/iu
+const MARKUP = /[<>\p{Cc}\p{Cf}]|mailto:|^smtp:|^['"=`´“”„‘’«»]|['"`´“”‘’«»]$/iu
 const HAS_MARKUP = 'its email has more than an address, perhaps invisibly: leave only the address'
+
+const HAS_ESCAPES =
+  'its name has escape characters, as text in ISO-2022-JP has: use --encoding iso-2022-jp'
 
 const NO_USER =
   /^[-=+:|_*. ]+$|^((grand|sub) ?)?totals?\b|^(summe|gesamt|somme|suma)\b|confidential|copyright|©|^generated/i

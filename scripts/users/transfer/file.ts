@@ -51,7 +51,8 @@ export function openOutput(file: string, force: boolean): Write {
   return async (text, signal) => {
     try {
       await writeTo(output, file)(text, signal)
-      fs.renameSync(temporary, target)
+      if (force) fs.renameSync(temporary, target)
+      else fs.linkSync(temporary, target) // fails if another program has made the file meanwhile
     } finally {
       fs.rmSync(temporary, { force: true })
     }

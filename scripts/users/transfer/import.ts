@@ -3,18 +3,16 @@ import { validator } from '../../../src/contract/validate.ts'
 import { operationOf } from '../../../src/contract/contract.ts'
 import type { components } from '../../../src/contract/openapi.ts'
 import type { ImportResult, User, UserToImport, UserStore } from '../../../src/store/user-store.ts'
+import { isUserId } from '../../../src/store/user-id.ts'
 import { newUser } from '../../../src/users.ts'
 import { positionOf, type Line } from './lines.ts'
-import { isOwnId } from './fields.ts'
 
-/** In users; the first batches have as many. */
-const MIN_BATCH_SIZE = 100
+/** In users: services that write to the store wait for a batch, which takes less than half a second. */
+const BATCH_SIZE = 5_000
 /** In characters. */
 const MAX_BATCH_LENGTH = 4_000_000
 /** How many users are looked up at a time: as many as MongoDB takes in a command. */
 const LOOKUPS = 100
-/** How long a batch should take: services that write to the store wait for it. */
-const BATCH_MS = 500
 /** The text of a user: the greatest `BODY_LIMIT`, as for POST. */
 const MAX_USER_BYTES = 1024 * 1024
 
@@ -50,23 +48,23 @@ export async function importUsers(
 ): Promise<void> {
   const { store, update, newIds, report, signal } = to
   let batch: { position: string; user: UserToImport }[] = []
+  /** The names and positions of the users in the batch. */
+  const byEmail = new Map<string, { name: string; position: string }>()
   let length = 0
-  let size = MIN_BATCH_SIZE
+  const size = Math.min(BATCH_SIZE, store.maxBatchSize)
   let { lastLine } = tally
 
   async function storeBatch(): Promise<void> {
-    const [stored, batchEnd] = [batch, lastLine]
+    const stored = batch
+    const batchEnd = lastLine
     batch = []
+    byEmail.clear()
     length = 0
     lastLine = tally.lastLine // unless this batch is stored
     const users = stored.map(({ user }) => user)
-    const startedAt = performance.now()
     const results = users.length > 0 ? await store.createMany(users, update) : []
-    const ms = Math.max(performance.now() - startedAt, 1)
     for (let from = 0; from < users.length; from += LOOKUPS) await count(stored, results, from)
     lastLine = tally.lastLine = batchEnd
-    const affordable = Math.floor((users.length * BATCH_MS) / ms)
-    size = Math.max(MIN_BATCH_SIZE, Math.min(affordable, 2 * users.length, store.maxBatchSize))
   }
 
   async function count(stored: typeof batch, results: ImportResult[], from: number) {
@@ -84,6 +82,10 @@ export async function importUsers(
     lastLine = positionOf(line)
     try {
       const user = toUser(line, newIds)
+      const earlier = update ? byEmail.get(user.email) : undefined
+      if (earlier && user.name !== '' && earlier.name !== user.name)
+        throw new Error(`duplicate: ${earlier.position} has its email and another name`)
+      if (user.email !== '') byEmail.set(user.email, { name: user.name, position: lastLine })
       for (const note of notesOn(user, line))
         tally.notes.set(note, (tally.notes.get(note) ?? 0) + 1)
       batch.push({ position: lastLine, user })
@@ -132,11 +134,11 @@ function toUser(line: Line, newIds: boolean): UserToImport {
   if ('reason' in line) throw new Error(line.reason)
   const { id: given = '' } = line.fields
   const user = newUser(validate(line.fields) as components['schemas']['UserFields']) // removes the id
-  if (!isOwnId(given) && NO_EMAIL.test(user.email)) user.email = ''
+  if (!line.isExact && NO_EMAIL.test(user.email)) user.email = ''
   const text = textOf(user)
   if (Buffer.byteLength(text) > MAX_USER_BYTES) throw new Error(TOO_LONG)
   const id = newIds ? '' : String(given).replace(/^ObjectId\("?(.*?)"?\)$/, '$1') // as mongoexport writes it
-  if (isOwnId(id)) return { ...user, id }
+  if (isUserId(id)) return { ...user, id }
   if (id !== '') throw new Error(INVALID_ID)
   if (!user.name && !user.email) throw new Error('it has neither a name nor an email')
   return user
@@ -144,7 +146,7 @@ function toUser(line: Line, newIds: boolean): UserToImport {
 
 /** What databases and spreadsheets write where there is no value. */
 const NO_EMAIL =
-  /^\s*(\\n|[([<]?null[)\]>]?|#?n\/a|nan|nil|none|undefined|-+|#(null|value|ref|name|num|div\/0)[!?])\s*$/i
+  /^\s*(\\n|[([<][^@]*[)\]>]|n\/?a|n\.a\.|nan|nil|none|null|false|undefined|#[\p{L}/0]+[!?]?|[^\p{L}\p{N}@]+)\s*$/iu
 
 const textOf = (user: UserToImport): string => Object.values(user).join('')
 

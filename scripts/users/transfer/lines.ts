@@ -1,7 +1,10 @@
 // Splits text into lines, in bounded memory; and the types of what a line contains.
 
-/** The fields of a user in a file, or why they cannot be read. */
-export type Content = { fields: Record<string, unknown> } | { reason: string }
+/**
+ * The fields of a user in a file, or why they cannot be read. `isExact` means that export-users wrote them: they stay as
+ * they are.
+ */
+export type Content = { fields: Record<string, unknown>; isExact?: boolean } | { reason: string }
 
 /** A user in a file, with the number of the line where it begins and of its element in a JSON array, from 1. */
 export type Line = { line: number; element?: number } & Content

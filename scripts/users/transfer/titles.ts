@@ -21,11 +21,15 @@ const TITLES = {
 /** The columns that together are the name when no column has the full name, in this order. */
 const NAME_PARTS = {
   'last name, before the first': '姓, 名字, 苗字',
-  'first name': 'first name, given name, forename, first, Vorname, prénom, nombre, 名, 名前',
-  'middle name': 'middle name, additional name, zweiter Vorname, deuxième prénom, segundo nombre',
+  'first name':
+    'first name, given name, forename, first, Vorname, prénom, nombre, nome, voornaam, förnamn, fornavn, ' +
+    '名, 名前',
+  'middle name':
+    'tussenvoegsel, middle name, additional name, zweiter Vorname, deuxième prénom, segundo nombre',
   'last name':
-    'last name, family name, surname, last, sn, Nachname, Familienname, Zuname, Geburtsname, ' +
+    'last name, family name, surname, last, second name, family, sn, Nachname, Familienname, Zuname, Geburtsname, ' +
     'Name (beside a first name), nom de famille, nom, nom d’usage, nom de naissance, ' +
+    'cognome, achternaam, sobrenome, efternamn, efternavn, ' +
     'apellido, primer apellido, 1er apellido, apellido 1, apellido paterno',
   'second last name': 'segundo apellido, 2º apellido, apellido 2, apellido materno',
 }
@@ -66,11 +70,28 @@ export function headerOf(row: string[], chosen: Columns): Header {
   const indexesOf = (field: Field): number[][] => {
     const given = titlesIn(chosen[field]).map(indexOf)
     if (chosen[field] !== undefined) return [given.filter((index) => index >= 0)]
-    return knownIndexes([words, titles.map(stem)], field)
+    return knownIndexes([words, stems], field)
   }
+  const stems = titles.map(stem)
   const indexes: Header['indexes'] = new Map(FIELDS.map((field) => [field, indexesOf(field)]))
   const used = new Set([...indexes.values()].flat(2))
   indexes.set('not used', [[...titles.keys()].filter((index) => !used.has(index))])
+  /** What is wrong if a title that is only similar to a known one has others like it: `Name (First)`, `Name (Last)`. */
+  function alike(): string | undefined {
+    for (const field of REQUIRED) {
+      const [first = -1] = chosen[field] === undefined ? indexes.get(field)!.flat() : []
+      const others = titles.filter(
+        (_, i) => i !== first && stems[i] === stems[first] && !isNumbered(i, first),
+      )
+      if (first >= 0 && others.length > 0 && !KNOWN.has(words[first]!))
+        return `${listed([titles[first]!, ...others])} are alike: choose with --${field}-column`
+    }
+    return undefined
+  }
+
+  const isNumbered = (i: number, j: number) =>
+    titles[i]!.replaceAll(/\d+/g, '') === titles[j]!.replaceAll(/\d+/g, '')
+
   const absent = Object.values(chosen)
     .flatMap(titlesIn)
     .find((title) => indexOf(title) < 0)
@@ -79,7 +100,8 @@ export function headerOf(row: string[], chosen: Columns): Header {
   )
   const advice = missing && (used.size === 0 ? NO_TITLES : missingTitle(missing))
   const wrong = absent === undefined ? advice : `titled \`${absent}\``
-  const problem = wrong && `no column is ${wrong}; the titles are: ${listed(titles)}`
+  const doubtful = wrong && `no column is ${wrong}; the titles are: ${listed(titles)}`
+  const problem = doubtful ?? alike()
   return { titles, chosen, indexes, minWidth: Math.max(-1, ...used) + 1, problem }
 }
 
@@ -101,8 +123,10 @@ function knownIndexes(variants: string[][], field: Field): number[][] {
   if (stems[fullName[0]!] !== 'name') return [fullName, joined]
   const isLastName = first.length > 0 && last[0] === fullName[0] // `Name;First name`
   if (isLastName || stems.includes('vorname')) return [joined, fullName]
-  if (first.length > 0) return [fullName, joined]
-  return [[...new Set([...fullName, ...middle, ...last, ...second])]] // `Name;Surname`
+  const isSimilar = !normalizeAll(TITLES.name).includes(variants[0]![fullName[0]!]!) // `Name (Company)`
+  if (first.length > 0) return isSimilar ? [joined, fullName] : [fullName, joined]
+  const others = last.length > 0 ? [...middle, ...last, ...second] : []
+  return [[...new Set([...fullName, ...others])]] // `Name;Surname`
 }
 
 /** The index of the best of the titles that is there, if any. */
@@ -167,7 +191,7 @@ const normalize = (title: string): string =>
     .normalize('NFKD')
     .toLowerCase()
     .replaceAll(/(\d)\p{L}{1,3}(?!\p{L})/gu, '$1')
-    .replaceAll(/\(\p{L}{1,2}\)|[^\p{L}\p{N}]/gu, '')
+    .replaceAll(/\([a-z]{1,2}\)|[^\p{L}\p{N}]/gu, '')
     .replace(/(?<=...)[ns]$/, '')
 
 /** `E-Mail-Adresse 1 (privat)` and `E-Mail-Adresse [Required]` are `emailadresse`. */

@@ -30,7 +30,7 @@ export async function openDatabase(file: string): Promise<DatabaseSyncInstance> 
 
 /** A function that says whether the files of an open database were deleted or replaced since now. */
 export function watchFiles(file: string): () => boolean {
-  const inodes = () => ['', '-wal'].map((suffix) => inodeOf(file + suffix)).join()
+  const inodes = () => ['', '-wal', '-shm'].map((suffix) => inodeOf(file + suffix)).join()
   const opened = inodes()
   return () => inodes() !== opened
 }

@@ -55,7 +55,7 @@ export async function openSqliteStore(
   const remove = changer(db, `DELETE FROM users WHERE ${MATCHES}`)
   const firstIds = db.prepare('SELECT id FROM users WHERE id > ? ORDER BY id LIMIT ?')
   const newest = db.prepare('SELECT id FROM users WHERE id < ? ORDER BY id DESC LIMIT 1')
-  const row = newest.get(LAST_ID)
+  const row = await retryWhileBusy(() => newest.get(LAST_ID), `open SQLite in ${file}`)
   if (row) continueAfter((row as { id: string }).id)
   return {
     description: `SQLite in ${file}`,

@@ -74,3 +74,47 @@ test('an object without a chosen key is refused if it has another text', async (
   const { users } = await readObjects('json', objects, { name: 'nmae', email: '' })
   expect(users).toEqual(['no column is titled `nmae`; the titles are: name, age', ' <>'])
 })
+
+const OID = '665f1c2e8b3f4a0012d4c001'
+
+test.each<[string, object, RegExp | string]>([
+  [
+    'an id of another program',
+    { _id: { $oid: OID }, name: 'Ada', email: '', mail: 'a@x' },
+    /its email has no @/,
+  ],
+  [
+    'an email with a name',
+    { _id: { $oid: OID }, name: 'Ada', email: 'Ada <a@x>' },
+    /more than an address/,
+  ],
+  ['typographic quotes', { name: 'Ada', email: '“a@x”' }, /more than an address/],
+  [
+    'titles again, in parts',
+    { 'First Name': 'First Name', 'Last Name': 'Last Name', Email: 'Email' },
+    /repeats the titles/,
+  ],
+  [
+    'a part of a name that is false',
+    { first_name: 'Ada', last_name: false, email: 'a@x' },
+    'Ada <a@x>',
+  ],
+  [
+    'a part that the name has',
+    { name: 'Ada Alm', family_name: 'Alm', email: 'a@x' },
+    'Ada Alm <a@x>',
+  ],
+  [
+    'a company beside a name',
+    { 'Name (Company)': 'Acme', 'First Name': 'Ada', 'Last Name': 'Alm', Email: 'a@x' },
+    'Ada Alm <a@x>',
+  ],
+  [
+    'titles that are alike',
+    { 'Name (First)': 'Ada', 'Name (Last)': 'Alm', Email: 'a@x' },
+    /are alike: choose with --name-column/,
+  ],
+])('%s is read as it is meant, or refused', async (_, object, expected) => {
+  const { users } = await readObjects('json', [object])
+  expect(users).toEqual([typeof expected === 'string' ? expected : expect.stringMatching(expected)])
+})

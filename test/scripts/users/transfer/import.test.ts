@@ -1,5 +1,5 @@
 // Users of a file into a store.
-import { afterEach, expect, jest, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { readdirSync } from 'node:fs'
 import { formatOf, serialize } from '../../../../scripts/users/transfer/formats.ts'
 import { importUsers, newTally } from '../../../../scripts/users/transfer/import.ts'
@@ -232,17 +232,13 @@ test('an import counts what is unusual, and shows the first user that is stored'
   })
 })
 
-afterEach(() => void jest.restoreAllMocks())
-
-/** Imports users into a store that is done with each batch after `times`, in ms; the size of each batch. */
-async function sizesOf(count: number, times: number[], createMany = () => {}) {
+/** Imports users, and returns the size of each batch. */
+async function sizesOf(count: number, createMany = () => {}) {
   const sizes: number[] = []
-  const now = jest.spyOn(performance, 'now').mockReturnValue(0)
   const store = failing({
     maxBatchSize: 1_000,
     async createMany(users) {
       createMany()
-      now.mockReturnValue(times[sizes.length] ?? times.at(-1)!)
       sizes.push(users.length)
       return users.map((): ImportResult => 'created')
     },
@@ -253,26 +249,33 @@ async function sizesOf(count: number, times: number[], createMany = () => {}) {
   return { sizes, ...(await importLines(lines(), store)) }
 }
 
-test('batches grow to what the store takes at once', async () => {
-  const { sizes, tally } = await sizesOf(10_000, [0])
-  expect(sizes.slice(0, 6)).toEqual([100, 200, 400, 800, 1_000, 1_000])
-  expect(Math.max(...sizes)).toBe(1_000)
-  expect([tally.counts.created, tally.lastLine]).toEqual([10_000, 'line 10000'])
+test('a batch has what the store takes at once', async () => {
+  const { sizes, tally } = await sizesOf(2_500)
+  expect(sizes).toEqual([1_000, 1_000, 500])
+  expect([tally.counts.created, tally.lastLine]).toEqual([2_500, 'line 2500'])
 })
 
-test('batches stay small when the store is slow', async () => {
-  const { sizes } = await sizesOf(300, [600, 1_200])
-  expect(sizes).toEqual([100, 100, 100])
+test('with --update, two lines with one email and different names are not both stored', async () => {
+  async function* lines(): AsyncGenerator<Line[]> {
+    const of = (name: string, line: number) => ({ line, fields: { name, email: 'info@x' } })
+    yield [of('Ada', 1), of('Bo', 2), of('Ada', 3)]
+  }
+  const store = failing({
+    maxBatchSize: 10,
+    createMany: async (users) => users.map((): ImportResult => 'created'),
+  })
+  const { tally } = await importLines(lines(), store, { update: true })
+  expect(tally.counts).toMatchObject({ refused: 1 })
 })
 
 test('when the store fails, what was stored before is counted, and nothing more is tried', async () => {
   let calls = 0
-  const { sizes, tally, failure } = await sizesOf(10_000, [0], () => {
+  const { sizes, tally, failure } = await sizesOf(10_000, () => {
     calls += 1
     if (calls === 3) throw new StoreFailure(new Error('gone'))
   })
   expect(failure).toBeInstanceOf(StoreFailure)
   expect(calls).toBe(3)
-  expect(sizes).toEqual([100, 200])
-  expect([tally.counts.created, tally.lastLine]).toEqual([300, 'line 300'])
+  expect(sizes).toEqual([1_000, 1_000])
+  expect([tally.counts.created, tally.lastLine]).toEqual([2_000, 'line 2000'])
 })
