@@ -6,9 +6,9 @@ import { parse } from 'dotenv'
 import { cleanEnv, makeValidator, str } from 'envalid'
 import { closestMatch } from 'leven'
 import ms, { type StringValue } from 'ms'
+import { readTextFile } from './files.ts'
 import { LIMITS } from './http/limits.ts'
 import { isLongEnough, MIN_SECRET_BYTES } from './auth/tokens.ts'
-import { readTextFile } from './text-file.ts'
 
 /** The configuration, by the names of the variables. README.md has a table of it. */
 export type Config = ReturnType<typeof readConfig>
@@ -32,7 +32,7 @@ export function loadConfig(needsSecret?: boolean, warn?: (text: string) => void)
 /** Unlike `dotenv.config`, refuses a file that cannot be read, and lines that it would ignore or cut. */
 function readEnvFile(): NodeJS.Dict<string> {
   if (!existsSync('.env')) return {}
-  const text = readText('.env', '.env').replaceAll(/\r\n?/g, '\n')
+  const text = readFile('.env', '.env').replaceAll(/\r\n?/g, '\n')
   const valid = ENV_LINES.exec(text)![0]
   if (valid.length === text.length) return parse(text, { fast: true }) // else empty lines take quadratic time
   throw new InvalidConfig(`${RULE}: see line ${valid.split('\n').length}`)
@@ -49,7 +49,7 @@ const ENV_LINES =
   /^(?:\s*(?:(?:export\s+)?[\w.-]+\s*=[^\S\n]*(?:(["'`])(?:\\\1|(?!\1)[^])*\1[^\S\n]*|[^\s"'`#][^\n#]*)?)?(?:(?<!\S)#.*)?(?:\n|$))*/
 
 /** @param name what names it in the error */
-function readText(file: string, name: string): string {
+function readFile(file: string, name: string): string {
   try {
     return readTextFile(file)
   } catch (error) {
@@ -76,22 +76,16 @@ export function readConfig(environment: NodeJS.ProcessEnv, needsSecret = true) {
     },
   })
   const secrets = env.SIGNING_SECRETS ?? (env.SIGNING_SECRET ? [env.SIGNING_SECRET] : [])
-  const trimmed = secrets.map((secret) => secret.trim())
-  const warnings = Object.keys(environment).flatMap(misspellingIn)
-  if (env.SIGNING_SECRET?.trim() !== env.SIGNING_SECRET) warnings.push(BLANKS)
   return {
     ...env,
     DOCS: env.DOCS === 'true',
     /** In seconds. */
     TOKEN_TTL: Math.floor(env.TOKEN_TTL / 1000),
     OPS_HOST: env.OPS_HOST ?? env.HOST,
-    /**
-     * Also has SIGNING_SECRET. The first one signs, all verify; if there are none, a file in DATA_DIR has them. Those
-     * with blanks at their ends come last: version 2.0.0 signed with the blanks in SIGNING_SECRET.
-     */
-    SIGNING_SECRETS: [...new Set([...trimmed, ...secrets])],
+    /** Also has SIGNING_SECRET. The first one signs, all verify; if there are none, a file in DATA_DIR has them. */
+    SIGNING_SECRETS: [...new Set([...secrets, ...untrimmedSecrets(environment)])],
     /** A sentence for each variable that looks misspelled, or has blanks that do not count. */
-    warnings,
+    warnings: [...Object.keys(environment).flatMap(misspellingIn), ...blanksIn(environment)],
   }
 }
 
@@ -109,16 +103,24 @@ function misspellingIn(name: string): string | [] {
 /** Variables that may also be given as a file, for secrets that are mounted: `SIGNING_SECRET_FILE`. */
 const FILE_VARIABLES = ['SIGNING_SECRET', 'SIGNING_SECRETS', 'MONGODB_URI']
 
-/** The variables that are set; an empty one counts as not set. Adds the text of the files in `_FILE` variables. */
+/** The variables that are set, without blanks at their ends. Adds the text of the files in `_FILE` variables. */
 function readFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const vars = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const trimmed = Object.entries(environment).map(([name, value]) => [name, value?.trim()] as const)
+  const vars = Object.fromEntries(trimmed.filter(([, value]) => value !== ''))
   for (const name of FILE_VARIABLES) {
     const file = vars[`${name}_FILE`]
     if (file && vars[name]) throw new InvalidConfig(`${name}_FILE must not be set with ${name}`)
-    if (file) vars[name] = readText(file, `${name}_FILE`).trim()
+    if (file) vars[name] = readFile(file, `${name}_FILE`).trim()
   }
   return vars
 }
+
+const blanksIn = ({ SIGNING_SECRET = '' }: NodeJS.ProcessEnv): string[] =>
+  SIGNING_SECRET === SIGNING_SECRET.trim() ? [] : [BLANKS]
+
+/** Secrets with their blanks: version 2.0.0 signed tokens with a SIGNING_SECRET that ended with a line break. */
+const untrimmedSecrets = ({ SIGNING_SECRET = '', SIGNING_SECRETS = '' }: NodeJS.ProcessEnv) =>
+  [SIGNING_SECRET, ...SIGNING_SECRETS.split(/,\s*/)].filter(isLongEnough)
 
 /** A number that `parse` reads; NaN is out of range. @param range names `min` and `max`, as the end of a sentence */
 const number = (range: string, min: number, max: number, parse: (text: string) => number) =>
@@ -153,18 +155,16 @@ const text = (rule: string, isValid: (text: string) => boolean) =>
   })
 
 /** A list of texts of a certain form. @param rule what they must be */
-const list = (rule: string, isValid: (text: string) => boolean, split = splitAndTrim) =>
+const list = (rule: string, isValid: (text: string) => boolean) =>
   makeValidator((value) => {
-    const items = split(value)
+    const items = value.split(',').map((item) => item.trim())
     if (items.every(isValid)) return items
     throw new Error(`must be ${rule}, separated by commas`)
   })
 
-const splitAndTrim = (value: string) => value.split(',').map((item) => item.trim())
-
 const LONG_ENOUGH = `at least ${MIN_SECRET_BYTES} bytes`
 const secret = text(`have ${LONG_ENOUGH} (RFC 7518 §3.2)`, isLongEnough)
-const secrets = list(`secrets of ${LONG_ENOUGH}`, isLongEnough, (value) => value.split(/, */))
+const secrets = list(`secrets of ${LONG_ENOUGH}`, isLongEnough)
 
 const HOST = /^([\w.-]+|\[[\da-f:.]+\])$/i
 const hosts = list('host names without ports', (name) => HOST.test(name))

@@ -17,6 +17,11 @@ export function preconditionFailed(ifMatch = '*', ifNoneMatch = '*'): Failure {
   return new Failure(412, 'the precondition in If-Match or If-None-Match failed')
 }
 
+const malformed = (header: string) =>
+  new Failure(412, `${header} must be \`*\` or ETags in double quotes, such as \`"abc"\``, {
+    code: 'precondition_malformed',
+  })
+
 /** Turns any error into a failure. A 5xx keeps the error as its cause, for the log. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error
@@ -44,10 +49,6 @@ export function respondToErrors(app: Koa): void {
   }
 }
 
-const malformed = (header: string) =>
-  new Failure(412, `${header} must be \`*\` or ETags in double quotes, such as \`"abc"\``, {
-    code: 'precondition_malformed',
-  })
 const WEAK_IF_MATCH =
   'If-Match never matches a weak ETag (`W/`): turn off compression in the proxy that made it weak'
 

@@ -34,8 +34,8 @@ export function users(store: UserStore, basePath: string): UserHandlers {
       const user = await store.find(id)
       if (!user) throw userNotFound()
       const etag = etagOf(user)
-      if (isMalformed(wanted) || isMalformed(unwanted ?? '*') || ifNoneMatch(unwanted, etag))
-        throw preconditionFailed(wanted, unwanted)
+      const isRefused = [wanted, unwanted ?? '*'].some(isMalformed) || ifNoneMatch(unwanted, etag)
+      if (isRefused) throw preconditionFailed(wanted, unwanted)
       if (user.name === newName) return
       if (!ifMatch(wanted, etag)) throw preconditionFailed(wanted)
       if (await write(user.name)) return

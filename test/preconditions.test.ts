@@ -122,6 +122,10 @@ describeStores((place) => {
         const response = await write(user.id, { 'if-match': field })
         expect([response.status, response.json]).toEqual([412, { message, code }])
       }
+      const unquoted = await write(user.id, { 'if-none-match': 'abc' })
+      const message = 'If-None-Match must be `*` or ETags in double quotes, such as `"abc"`'
+      const refusal = { message, code: 'precondition_malformed' }
+      expect([unquoted.status, unquoted.json]).toEqual([412, refusal])
       expect(await store().find(user.id)).toEqual(user)
     })
 

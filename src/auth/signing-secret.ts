@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import { join } from 'node:path'
-import { readTextFile } from '../text-file.ts'
+import { readTextFile } from '../files.ts'
 import { isLongEnough, MIN_SECRET_BYTES } from './tokens.ts'
 
 /**

@@ -12,9 +12,8 @@ export type VerifyResult =
 /** The fewest bytes that a key for HS256 may have (RFC 7518 §3.2). */
 export const MIN_SECRET_BYTES = 32
 
-/** Blanks at the ends of a secret do not count. */
 export const isLongEnough = (secret: string): boolean =>
-  Buffer.byteLength(secret.trim()) >= MIN_SECRET_BYTES
+  Buffer.byteLength(secret) >= MIN_SECRET_BYTES
 
 const BEARER = /^bearer\s+(.+)$/i
 

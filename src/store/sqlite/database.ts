@@ -3,6 +3,7 @@ import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import fs from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { checkOwner } from '../../files.ts'
 import { StoreFailure } from '../user-store.ts'
 import { migrate } from './schema.ts'
 
@@ -19,7 +20,7 @@ export async function openDatabase(file: string): Promise<DatabaseSyncInstance> 
   const folder = dirname(file)
   await retryWhileBusy(() => {
     makeFolder(folder)
-    for (const suffix of SUFFIXES) checkOwner(file + suffix)
+    for (const suffix of SUFFIXES) checkFile(file + suffix)
     // Only its owner can ever read it.
     const { O_RDWR, O_CREAT, O_NOFOLLOW } = fs.constants
     fs.closeSync(fs.openSync(file, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600))
@@ -73,7 +74,7 @@ export async function closeDatabase(
  * @throws StoreFailure services write all the time, or another process copies the file
  */
 export async function freezeSqlite(file: string) {
-  for (const suffix of SUFFIXES) checkOwner(file + suffix)
+  for (const suffix of SUFFIXES) checkFile(file + suffix)
   const db = new DatabaseSync(file)
   const logSize = () => fs.statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
   const emptyLog = (then: string) =>
@@ -133,13 +134,15 @@ const codeOf = (error: unknown): number => ((error as { errcode?: number }).errc
 const SUFFIXES = ['', '-journal', '-wal', '-shm']
 
 /** @throws Error another user can have planted the file, or can change it */
-function checkOwner(file: string): void {
+function checkFile(file: string): void {
   const stats = fs.lstatSync(file, { throwIfNoEntry: false })
   if (!stats) return
-  if (!stats.isFile()) throw new Error(`${file} is not a regular file`)
-  if (stats.uid !== (process.geteuid?.() ?? stats.uid))
-    throw new Error(`${file} belongs to another user`)
-  if (stats.mode & 0o002) throw new Error(`every user can write ${file}; use chmod 600`)
+  if (!stats.isFile()) throw new Error(`${file}: it is not a regular file`)
+  try {
+    checkOwner(stats, 0o002)
+  } catch (error) {
+    throw new Error(`${file}: ${(error as Error).message}`, { cause: error })
+  }
 }
 
 /** Does not use the option `recursive` of `mkdirSync`: on /proc/x, Node 20 and 24 would try forever. */

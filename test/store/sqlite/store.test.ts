@@ -144,12 +144,12 @@ test.each(FILES)('%s is refused when it is a link, or every user can write it', 
   const { DATA_DIR } = newPlace()
   const [file, elsewhere] = [join(DATA_DIR, name), join(DATA_DIR, 'elsewhere')]
   fs.symlinkSync(elsewhere, file)
-  await expect(openAt(DATA_DIR)).rejects.toThrow(`${file} is not a regular file`)
+  await expect(openAt(DATA_DIR)).rejects.toThrow(`${file}: it is not a regular file`)
   expect(fs.existsSync(elsewhere)).toBe(false)
   fs.rmSync(file)
   fs.writeFileSync(file, '')
   fs.chmodSync(file, 0o666)
-  await expect(openAt(DATA_DIR)).rejects.toThrow(`every user can write ${file}`)
+  await expect(openAt(DATA_DIR)).rejects.toThrow(`${file}: other users can write it; use chmod 600`)
 })
 
 testAsRoot('a file beside the database is refused when it belongs to another user', async () => {
@@ -157,7 +157,7 @@ testAsRoot('a file beside the database is refused when it belongs to another use
   const file = join(DATA_DIR, 'users.db-journal')
   fs.writeFileSync(file, '')
   asRoot('chown', '1234', file)
-  await expect(openAt(DATA_DIR)).rejects.toThrow(`${file} belongs to another user`)
+  await expect(openAt(DATA_DIR)).rejects.toThrow(`${file}: it belongs to another user`)
 })
 
 test.each<[string, (file: string) => void]>([

@@ -1,4 +1,5 @@
-// Reads the small files that people name: `.env`, secrets. Never waits for a FIFO, and reads no device.
+// The small files that people name, such as `.env` and secrets, and files that must be private. Never waits for a FIFO,
+// and reads no device.
 import { isUtf8 } from 'node:buffer'
 import fs, { type Stats } from 'node:fs'
 
@@ -15,7 +16,7 @@ export function readTextFile(file: string, isPrivate = false): string {
   try {
     const stats = fs.fstatSync(fd)
     if (!stats.isFile()) throw new Error('it is not a regular file')
-    if (isPrivate) checkPrivate(stats)
+    if (isPrivate) checkOwner(stats, 0o077)
     const bytes = readStart(fd)
     if (bytes.length > MAX_SIZE) throw new Error(`it has more than ${MAX_SIZE} bytes`)
     if (!isUtf8(bytes)) throw new Error('it is not UTF-8')
@@ -25,10 +26,13 @@ export function readTextFile(file: string, isPrivate = false): string {
   }
 }
 
-function checkPrivate({ uid, mode }: Stats): void {
+/** @param forbidden the permissions that others must not have, such as 0o077 @throws Error others can use the file */
+export function checkOwner({ uid, mode }: Stats, forbidden: number): void {
   if (uid !== (process.geteuid?.() ?? uid)) throw new Error('it belongs to another user')
-  if (mode & 0o077) throw new Error('other users can read or write it; use chmod 600')
+  if (mode & forbidden) throw new Error(`other users can ${VERBS[forbidden]} it; use chmod 600`)
 }
+
+const VERBS: Record<number, string> = { 0o077: 'read or write', 0o002: 'write' }
 
 /** Reads one byte more than a file may have. The size that the system says is 0 for files of /proc, which can be endless. */
 function readStart(fd: number): Buffer {
