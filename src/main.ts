@@ -12,7 +12,7 @@ const OPTIONS = { help: { type: 'boolean', short: 'h' }, version: { type: 'boole
 try {
   const { values } = parseArgs({ options: OPTIONS })
   if (values.help || values.version) {
-    const { contract } = await import('./contract/document.ts')
+    const { contract } = await import('./contract/contract.ts')
     console.log(values.help ? USAGE : contract.info.version)
     process.exit()
   }

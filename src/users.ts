@@ -1,5 +1,5 @@
 // The operations under /users, each by its operationId.
-import { pathOf } from './contract/document.ts'
+import { pathOf } from './contract/contract.ts'
 import type { Handlers } from './contract/handlers.ts'
 import type { components } from './contract/openapi.ts'
 import { userNotFound, preconditionFailed } from './errors.ts'

@@ -105,7 +105,7 @@ const load = (seconds: number) => `${CALL}
 `
 
 test('the first user is created, and every operation works through the Service', async () => {
-  const script = 'node dist/scripts/create-user.js --name Ada --email ada@example.com'
+  const script = 'node dist/scripts/users/create-user.js --name Ada --email ada@example.com'
   const made = kubectl(['exec', 'deployment/users-service', '--', ...script.split(' ')])
   expect(JSON.parse(made.split('\n')[0]!)).toMatchObject({ name: 'Ada' })
   const walk = `${CALL}

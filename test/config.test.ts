@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { createTokens } from '../src/auth/tokens.ts'
 import { InvalidConfig, loadConfig, readConfig, VARIABLES } from '../src/config.ts'
-import { contract } from '../src/contract/document.ts'
+import { contract } from '../src/contract/contract.ts'
 import { newFolder } from './support/readme.ts'
 import { SECRET } from './support/stores.ts'
 

@@ -23,7 +23,7 @@ const STEPS: [string, RegExp, string][][] = [
     ['src/store/sqlite/schema.ts', /email: 'TEXT UNIQUE',/, "$& phone: 'TEXT',"],
     ['src/store/mongo/documents.ts', /email(?= \} = BSON)/, '$&, phone'],
     ['src/store/mongo/documents.ts', /email: toText\(email\)/, '$&, phone: toText(phone)'],
-    ['scripts/transfer/titles.ts', /id: 'id',/, "$& phone: 'phone, telephone',"],
+    ['scripts/users/transfer/titles.ts', /id: 'id',/, "$& phone: 'phone, telephone',"],
     ['test/support/users.ts', /email: `.*,/, '$& phone: `555 ${count}`,'],
   ],
   [['src/store/sqlite/schema.ts', /'', \/\/.*/, "$&\n'ALTER TABLE users ADD COLUMN phone TEXT',"]],

@@ -7,7 +7,7 @@ import { newFolder, root } from './support/readme.ts'
 
 const REFUSED = [
   'new.ts imports ./main.ts',
-  'new.ts imports ../scripts/program.ts',
+  'new.ts imports ../scripts/users/program.ts',
   'new/file.ts imports ../config.ts',
   'new/file.ts imports ../http/limits.ts',
   'http/new.ts imports ../contract/body.ts',
@@ -17,7 +17,7 @@ const REFUSED = [
   'store/new.ts imports ../http/failure.ts',
   'store/new/file.ts imports ../../http/failure.ts',
   'telemetry/new.ts imports ../store/open.ts',
-  'operator/new.ts imports ../contract/body.ts',
+  'ops/new.ts imports ../contract/body.ts',
   'client/new.ts imports ../contract/body.ts',
   'users.ts imports ./app.ts',
   'login.ts imports ./store/open.ts',

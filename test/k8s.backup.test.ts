@@ -22,7 +22,7 @@ describeStores((kind) => {
   function job(place: Place, old: string[]) {
     const bin = newFolder()
     for (const program of ['backup', 'export-users']) {
-      const script = `#!/bin/sh\nexec node ${root}dist/scripts/${program}.js "$@"`
+      const script = `#!/bin/sh\nexec node ${root}dist/scripts/users/${program}.js "$@"`
       writeFileSync(join(bin, program), script, { mode: 0o755 })
     }
     for (const name of old) file(name, '')

@@ -29,7 +29,10 @@ test('a program compiles if a source is newer than its output; without the compi
   const build = 'mkdir -p dist/src && touch dist/src/main.js dist/.built && echo built'
   writeFileSync(join(cwd, 'package.json'), JSON.stringify({ scripts: { build } }))
   const compileAfter = (change: string) =>
-    spawnSync('sh', ['-c', `${change}; . ${root}scripts/compile.sh`], { cwd, encoding: 'utf8' })
+    spawnSync('sh', ['-c', `${change}; . ${root}scripts/build/compile.sh`], {
+      cwd,
+      encoding: 'utf8',
+    })
   const files = 'src/a.ts openapi.yaml tsconfig.json node_modules/.package-lock.json'
   const uncompiled = compileAfter(`mkdir -p src scripts node_modules/.bin; touch ${files}`)
   expect(uncompiled).toMatchObject({ status: 1, stderr: expect.stringContaining('npm run build') })

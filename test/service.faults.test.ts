@@ -181,7 +181,7 @@ testExt4(
     const named = /"level":50.*"message":"[^"]*EROFS: read-only file system/
     while (!named.test(service.output.stdout)) await sleep(10)
 
-    const backup = run('scripts/backup', place, {}, ['-'])
+    const backup = run('scripts/users/backup', place, {}, ['-'])
     expect(await backup.ended).toBe(1)
     expect(backup.output.stderr).toContain(': copy users.db and users.db-wal together')
     /** The users in a copy of these files. */

@@ -18,7 +18,7 @@ import { useTransfers } from './support/transfers.ts'
 const { at, file, folder } = useTransfers()
 
 async function createUser(place: Place, args: string[], env = {}, cwd?: string) {
-  const program = run('scripts/create-user', place, env, args, cwd)
+  const program = run('scripts/users/create-user', place, env, args, cwd)
   return { code: await program.ended, ...program.output }
 }
 const ADA = ['--name', 'Ada', '--email', 'ada@example.com']

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path'
 import { usageOf, WITH_USAGE } from './server.ts'
 import { show } from './table.ts'
 
-const PROGRAM = resolve(import.meta.dirname, '../../../dist/scripts/import-users.js')
+const PROGRAM = resolve(import.meta.dirname, '../../../dist/scripts/users/import-users.js')
 
 /** Imports users, and shows the CPU time per user, and users per second, of each tenth. @returns some of them */
 export async function importUsers(count: number, env: Record<string, string>) {

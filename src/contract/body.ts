@@ -5,7 +5,7 @@ import type { LimitFunction } from 'p-limit'
 import { BODY_TOO_LARGE, Failure } from '../http/failure.ts'
 import { LIMITS } from '../http/limits.ts'
 import type { Request } from '../http/request.ts'
-import type { Operation } from './document.ts'
+import type { Operation } from './contract.ts'
 import { validator } from './validate.ts'
 
 /**

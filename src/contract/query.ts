@@ -1,7 +1,7 @@
 // Reads the query of a request and checks it against the parameters of the contract. The error names a
 // parameter that is unknown, malformed or repeated.
 import { Failure } from '../http/failure.ts'
-import type { Operation, Parameter } from './document.ts'
+import type { Operation, Parameter } from './contract.ts'
 import { ajv, describeProblem } from './validate.ts'
 
 /** A function that reads and validates the text after the `?`. */

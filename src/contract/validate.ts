@@ -1,7 +1,7 @@
 // Checks values against the schemas of the contract, and says what is wrong in words for people.
 import { Ajv, type ErrorObject } from 'ajv'
 import { Failure } from '../http/failure.ts'
-import { contract, type Operation } from './document.ts'
+import { contract, type Operation } from './contract.ts'
 
 /** `x-well-formed-unicode` is not a format: validators print a line for each format that they do not know. */
 const isWellFormed = (_: unknown, text: string) => text.isWellFormed()

@@ -2,7 +2,7 @@
 // tokens.test.ts; which paths are protected: also contract/router.test.ts.)
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { contract } from '../../src/contract/document.ts'
+import { contract } from '../../src/contract/contract.ts'
 import { PROTECTED } from '../../src/auth/guard.ts'
 import type { UserStore } from '../../src/store/user-store.ts'
 import { expectContract } from '../support/contract.ts'

@@ -2,7 +2,7 @@
 // example of a request succeeds.
 import { expect, test } from '@jest/globals'
 import jwt from 'jsonwebtoken'
-import { contract, contractOperations } from '../../src/contract/document.ts'
+import { contract, contractOperations } from '../../src/contract/contract.ts'
 import { hostCheck } from '../../src/http/hosts.ts'
 import { etagOf } from '../../src/preconditions.ts'
 import { openStore } from '../../src/store/open.ts'

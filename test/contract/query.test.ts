@@ -1,7 +1,7 @@
 // The query of GET /users, without a server: what is accepted, and what is refused by its name.
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { operationOf } from '../../src/contract/document.ts'
+import { operationOf } from '../../src/contract/contract.ts'
 import { queryReader } from '../../src/contract/query.ts'
 import { anyText } from '../support/text.ts'
 

@@ -2,7 +2,7 @@
 import { expect } from '@jest/globals'
 import { Ajv } from 'ajv'
 import type { IncomingHttpHeaders } from 'node:http'
-import { contract } from '../../src/contract/document.ts'
+import { contract } from '../../src/contract/contract.ts'
 
 type Ref = { $ref?: string }
 

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, expect } from '@jest/globals'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Line } from '../../scripts/transfer/lines.ts'
-import { readText } from '../../scripts/transfer/text.ts'
+import type { Line } from '../../scripts/users/transfer/lines.ts'
+import { readText } from '../../scripts/users/transfer/text.ts'
 import { killPrograms, run } from './program.ts'
 import { newFolder } from './readme.ts'
 import { usePlaces, type Place } from './stores.ts'
@@ -17,7 +17,7 @@ export function useTransfers() {
   const at = usePlaces()
 
   async function done(script: string, place: Place, args: string[], input?: string) {
-    const program = run(`scripts/${script}`, place, {}, args)
+    const program = run(`scripts/users/${script}`, place, {}, args)
     program.process.stdin!.end(input)
     return { code: await program.ended, ...program.output }
   }

@@ -1,4 +1,4 @@
-// What the metrics say of a store that fails. (The rest is in operator/server.test.ts, over HTTP.)
+// What the metrics say of a store that fails. (The rest is in ops/server.test.ts, over HTTP.)
 import { expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createMetrics } from '../../src/telemetry/metrics.ts'

@@ -1,0 +1,44 @@
+#!/usr/bin/env node
+// Creates a user in the configured store and prints the user with a token. This is how to create the first user.
+import { openSecrets } from '../../src/auth/signing-secret.ts'
+import { createTokens } from '../../src/auth/tokens.ts'
+import { loadConfig, type Config } from '../../src/config.ts'
+import { openStore } from '../../src/store/open.ts'
+import { newUser } from '../../src/users.ts'
+import { print, program, STORE, UsageError, warn } from './program.ts'
+
+const USAGE = `usage: create-user [--name NAME] --email EMAIL
+
+Stores a user, and prints the user and a token for requests. This is how to create the first user: the
+service lets only users create users.
+
+${STORE}
+The token is signed with SIGNING_SECRET or SIGNING_SECRETS, else with the file signing-secret in DATA_DIR;
+it is valid for TOKEN_TTL. With MONGODB_URI and no secret, no token is printed.
+Exit codes: 0 the user is stored; 1 the user is not, for example because a user has the email; 2 wrong
+options.`
+
+const OPTIONS = { name: { type: 'string' }, email: { type: 'string' } } as const
+
+await program(USAGE, OPTIONS, async ({ name = '', email }, [extra]) => {
+  if (extra !== undefined) throw new UsageError(`${extra} is not an option; put a name in quotes`)
+  if (!email) throw new UsageError('give an email: a user without one cannot log in')
+  const config = loadConfig(false, warn)
+  const store = await openStore(config)
+  const user = await store.create(newUser({ name, email }))
+  await store.close()
+  warn(`stored in ${store.description}`)
+  if (!/^\S+@\S+$/.test(email))
+    warn(`${email} does not look like an email; the user logs in with exactly this text`)
+  await print(`${JSON.stringify(user)}\n\n${authorization(config, user.id)}`)
+  return 0
+})
+
+/** A header with a token for the user, or how to get one: only the secret of the service makes valid tokens. */
+function authorization(config: Config, id: string): string {
+  if (config.MONGODB_URI && config.SIGNING_SECRETS.length === 0) {
+    return 'No token: SIGNING_SECRET is not set. The service issues one: POST /login {"email": "…"}'
+  }
+  const tokens = createTokens(openSecrets(config), config.TOKEN_TTL)
+  return `Authorization: Bearer ${tokens.issue(id)}`
+}

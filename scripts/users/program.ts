@@ -1,0 +1,103 @@
+// What the programs share: options, --help, output, errors and exit codes.
+import { statSync } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
+import { parseArgs, type ParseArgsConfig } from 'node:util'
+import { contract } from '../../src/contract/contract.ts'
+
+type Options = NonNullable<ParseArgsConfig['options']>
+type Values<O extends Options> = ReturnType<
+  typeof parseArgs<{ options: O; allowPositionals: true }>
+>['values']
+
+/** The end of the usage of a program that opens the store. */
+export const STORE = `The store is that of the service: MONGODB_URI if it is set, else users.db in DATA_DIR (./data by
+default). Variables come from the environment, or from the file .env in the current folder.`
+
+/** Wrong arguments: exit code 2, with the first line of the usage. */
+export class UsageError extends Error {}
+
+/**
+ * Runs a program and exits: with the code that `main` returns, 1 if it fails, or 2 if the arguments are wrong.
+ *
+ * @param usage what --help prints; --version prints the version
+ */
+export async function program<O extends Options>(
+  usage: string,
+  options: O,
+  main: (values: Values<O>, positionals: string[]) => Promise<number>,
+): Promise<never> {
+  const more = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } } as const
+  try {
+    const all = { ...options, ...more }
+    const { values, positionals } = parseArgs({ options: all, allowPositionals: true })
+    const info = 'help' in values ? usage : 'version' in values && contract.info.version
+    if (!info) process.exit(await main(values, positionals))
+    await print(info)
+    process.exit(0)
+  } catch (error) {
+    warn(describeError(error))
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (!(error instanceof UsageError || WRONG_ARGUMENTS.test(code))) process.exit(1)
+    warn(`${usage.split('\n', 1)[0]}\nsee --help`)
+    process.exit(2)
+  }
+}
+
+const WRONG_ARGUMENTS = /^ERR_(PARSE_ARGS_|ENCODING_NOT_SUPPORTED)/
+
+/** The message of an error, in plain words if it is a common error with a file. */
+export function describeError(error: unknown): string {
+  const { code = '', path, message } = error as NodeJS.ErrnoException
+  if (code === 'EPIPE') return 'the reader of standard output closed it'
+  if (code === 'ERR_ENCODING_NOT_SUPPORTED') return `${message}: convert the file with iconv`
+  return path && code in FILE_ERRORS ? `${path} ${FILE_ERRORS[code]}` : message
+}
+
+const FILE_ERRORS: Record<string, string> = {
+  EACCES: 'cannot be opened: permission denied',
+  EEXIST: 'exists: give another file',
+  ENOENT: 'does not exist',
+}
+
+/**
+ * Resolves a path from the command line; `-` stays. npm runs a program in the folder of package.json, and
+ * INIT_CWD is the folder where the user typed the command.
+ *
+ * @throws UsageError it is a folder, or in a folder that does not exist
+ */
+export function fileAt(path: string): string {
+  if (path === '-') return path
+  const { INIT_CWD = '', npm_lifecycle_event: script } = process.env
+  const file = script === basename(process.argv[1]!, '.js') ? resolve(INIT_CWD, path) : path
+  const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory()
+  if (!isFolder(dirname(file))) throw new UsageError(`there is no folder ${dirname(file)}`)
+  if (isFolder(file)) throw new UsageError(`${file} is a folder: give a file`)
+  return file
+}
+
+/** Prints to standard output. @throws Error standard output is closed, or its disk is full */
+export const print = (text: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const done = (error?: Error | null) => (error ? reject(error) : resolve())
+    process.stdout.once('error', done).write(`${escapeControls(text)}\n`, done)
+  })
+
+/** Prints to standard error. */
+export const warn = (text: string): void => console.error(escapeControls(text))
+
+/** `text` with its control characters escaped, so that text from a file cannot control a terminal. */
+export const escapeControls = (text: string): string =>
+  text.replaceAll(
+    /[^\P{Cc}\n]|\p{Bidi_Control}/gu,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+
+/** The exit code of a program that was stopped by Ctrl-C. */
+export const STOPPED = 130
+
+/** A signal that aborts on Ctrl-C or SIGTERM. The first one then does not end the process. */
+export function stopSignal(): AbortSignal {
+  const stop = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
+  return stop.signal
+}

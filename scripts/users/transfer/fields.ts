@@ -1,0 +1,132 @@
+// The fields of a user from the columns of a line of CSV, or from the keys of an object in JSON, which may differ from
+// object to object. What seems to say something else than would be stored is refused.
+import { isUserId } from '../../../src/store/user-id.ts'
+import { MAX_FIELDS, TOO_WIDE, type Content, type Line } from './lines.ts'
+import { FIELDS, headerOf, isKnownTitle, summaryOf, type Columns, type Header } from './titles.ts'
+
+/** A line of CSV; that of the titles has no values. */
+export type Row = { line: number; element?: number; titles: string[]; values?: string[] }
+
+export type Read = (
+  text: AsyncIterable<string>,
+  chosen: Columns,
+) => AsyncGenerator<Iterable<Row | Line>>
+
+/**
+ * Reads the users in a file.
+ *
+ * @param onColumns called with the titles that are used and those that are not; again at the end, if keys differ
+ * @throws Error a column is missing
+ */
+type ReadUsers = (
+  text: AsyncIterable<string>,
+  chosen?: Columns,
+  onColumns?: (summary: string) => void,
+) => AsyncGenerator<Iterable<Line>>
+
+/** Makes a reader of users from a reader of lines or objects. */
+export function fieldsFrom(read: Read): ReadUsers {
+  return async function* (text, chosen = {}, onColumns = () => {}) {
+    const headers = new Map<unknown, Header>()
+
+    function headerWith(titles: string[], key: unknown): Header {
+      const known = headers.get(key)
+      if (known) return known
+      const header = headerOf(titles, chosen)
+      if (key === titles && header.problem) throw new Error(header.problem) // of a CSV file
+      if (headers.size === 0) onColumns(summaryOf([header]))
+      if (headers.size < MAX_HEADERS) headers.set(key, header)
+      return header
+    }
+
+    function* usersIn(rows: Iterable<Row | Line>): Generator<Line> {
+      for (const row of rows) {
+        const { line, element } = row
+        if ('reason' in row) yield row
+        else if ('titles' in row) {
+          const header = headerWith(row.titles, row.titles)
+          if (row.values) yield { line, ...contentOf(row.values, header) }
+        } else {
+          const titles = Object.keys(row.fields)
+          const values = Object.values(row.fields).map(plain)
+          const content = () => contentOf(values, headerWith(titles, titles.join('\n')))
+          yield { line, element, ...(titles.length > MAX_FIELDS ? TOO_WIDE : content()) }
+        }
+      }
+    }
+
+    try {
+      for await (const rows of read(text, chosen)) yield usersIn(rows)
+    } finally {
+      if (headers.size > 1) onColumns(summaryOf([...headers.values()]))
+    }
+  }
+}
+
+/** The most different sets of keys that are remembered and reported. */
+const MAX_HEADERS = 100
+
+/** The value in MongoDB's extended JSON, such as `{"$oid":"…"}`. */
+function plain(value: unknown): unknown {
+  const [entry, ...more] = typeof value === 'object' && value ? Object.entries(value) : []
+  return more.length === 0 && /^\$(oid|uuid|number\w+)$/.test(entry?.[0] ?? '') ? entry![1] : value
+}
+
+/** A spreadsheet may leave out empty fields at the end of a record, or add some. */
+function contentOf(values: unknown[], header: Header): Content {
+  const { titles, indexes, minWidth } = header
+  if (values.length < minWidth || values.slice(titles.length).some((value) => value !== '')) {
+    const [count, width] = [plural(values.length, 'field'), plural(titles.length, 'title')]
+    return { reason: `it has ${count}, but the first line has ${width}` }
+  }
+  const fields = Object.fromEntries(
+    FIELDS.map((field) => [field, valueOf(values, indexes.get(field)!)]),
+  )
+  const reason = doubt(fields, values, header)
+  return reason === undefined ? { fields } : { reason }
+}
+
+const plural = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
+
+function valueOf(values: unknown[], ways: number[][]): unknown {
+  for (const way of ways) {
+    const parts = way.map((index) => values[index]).filter((value) => textOf(value).trim() !== '')
+    if (parts.length > 0) return parts.length === 1 ? parts[0] : parts.join(' ')
+  }
+  return values[ways.flat()[0]!] ?? ''
+}
+
+/** Whether this is an id as the service gives them. export-users wrote such a line, so its texts are exact. */
+export const isOwnId = (id: unknown): boolean => typeof id === 'string' && isUserId(id)
+
+/** Why a record may mean something else than its fields say. */
+function doubt(fields: Record<string, unknown>, values: unknown[], header: Header) {
+  const { titles, chosen, indexes, problem } = header
+  const isText = (index: number) =>
+    typeof values[index] !== 'boolean' && /\p{L}/u.test(textOf(values[index]))
+  if (problem && indexes.get('not used')!.flat().some(isText)) return problem
+  if (isOwnId(fields['id'])) return undefined
+  const [name, email] = [textOf(fields['name']), textOf(fields['email'])]
+  if (email.includes('@')) return MARKUP.test(email) ? HAS_MARKUP : undefined
+  const other = values.findIndex((value) => textOf(value).includes('@'))
+  if (other >= 0 && chosen.email === undefined)
+    return `its email has no @, but \`${titles[other]}\` has: choose with --email-column, or correct it`
+  const texts = [name, email].filter(Boolean)
+  const isTitle = (text: string) => isKnownTitle(text) || titles.includes(text)
+  if (texts.length > 0 && texts.every(isTitle)) return 'it repeats the titles'
+  return NO_USER.test(name) ? IS_NO_USER : undefined
+}
+
+/** In an email that is more than an address: `Ada <ada@example.com>`, quotes, what cannot be seen. */
+const MARKUP = /[<>\p{Cc}\p{Cf}]|mailto:|^smtp:|^['"=]|['"]$/iu
+const HAS_MARKUP = 'its email has more than an address, perhaps invisibly: leave only the address'
+
+const NO_USER =
+  /^[-=+:|_*. ]+$|^((grand|sub) ?)?totals?\b|^(summe|gesamt|somme|suma)\b|confidential|copyright|©|^generated/i
+const IS_NO_USER =
+  'it looks like a footer or a line of a table: delete it, or give the user an email'
+
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

@@ -1,0 +1,166 @@
+// Stores the users of a file, batch by batch. Does not use files, formats or the terminal.
+import { validator } from '../../../src/contract/validate.ts'
+import { operationOf } from '../../../src/contract/contract.ts'
+import type { components } from '../../../src/contract/openapi.ts'
+import type { ImportResult, User, UserToImport, UserStore } from '../../../src/store/user-store.ts'
+import { newUser } from '../../../src/users.ts'
+import { positionOf, type Line } from './lines.ts'
+import { isOwnId } from './fields.ts'
+
+/** In users; the first batches have as many. */
+const MIN_BATCH_SIZE = 100
+/** In characters. */
+const MAX_BATCH_LENGTH = 4_000_000
+/** How many users are looked up at a time: as many as MongoDB takes in a command. */
+const LOOKUPS = 100
+/** How long a batch should take: services that write to the store wait for it. */
+const BATCH_MS = 500
+/** The text of a user: the greatest `BODY_LIMIT`, as for POST. */
+const MAX_USER_BYTES = 1024 * 1024
+
+export interface Import {
+  store: Pick<UserStore, 'createMany' | 'find' | 'findByEmail' | 'maxBatchSize'>
+  /** Whether a user whose email is already there gets the name in the file, unless that is empty. */
+  update: boolean
+  /** Whether the ids in the file are ignored. */
+  newIds: boolean
+  /** Called for each line that is refused, is a duplicate or renames a user. */
+  report: (position: string, what: string) => void
+  /** Ends the import after a batch, with an `AbortError`. */
+  signal: AbortSignal
+}
+
+export const newTally = () => ({
+  /** How many lines had each outcome. `unchanged` means that the same user was stored before. */
+  counts: { created: 0, updated: 0, unchanged: 0, duplicate: 0, refused: 0 },
+  /** How many users a person should look at, by what is unusual. */
+  notes: new Map<string, number>(),
+  /** The first user, as it is stored. */
+  first: undefined as UserToImport | undefined,
+  /** The line (or element) up to which the import is complete. */
+  lastLine: '',
+})
+export type Tally = ReturnType<typeof newTally>
+
+/** Stores the users of `lines`, and counts them in `tally`. If `lines` fails, the users before that are stored. */
+export async function importUsers(
+  lines: AsyncIterable<Iterable<Line>>,
+  to: Import,
+  tally: Tally,
+): Promise<void> {
+  const { store, update, newIds, report, signal } = to
+  let batch: { position: string; user: UserToImport }[] = []
+  let length = 0
+  let size = MIN_BATCH_SIZE
+  let { lastLine } = tally
+
+  async function storeBatch(): Promise<void> {
+    const [stored, batchEnd] = [batch, lastLine]
+    batch = []
+    length = 0
+    lastLine = tally.lastLine // unless this batch is stored
+    const users = stored.map(({ user }) => user)
+    const startedAt = performance.now()
+    const results = users.length > 0 ? await store.createMany(users, update) : []
+    const ms = Math.max(performance.now() - startedAt, 1)
+    for (let from = 0; from < users.length; from += LOOKUPS) await count(stored, results, from)
+    lastLine = tally.lastLine = batchEnd
+    const affordable = Math.floor((users.length * BATCH_MS) / ms)
+    size = Math.max(MIN_BATCH_SIZE, Math.min(affordable, 2 * users.length, store.maxBatchSize))
+  }
+
+  async function count(stored: typeof batch, results: ImportResult[], from: number) {
+    const some = stored.slice(from, from + LOOKUPS)
+    const outcomes = some.map(({ user }, i) => outcomeOf(user, results[from + i]!, to))
+    for (const [i, [outcome, what]] of (await Promise.all(outcomes)).entries()) {
+      const { position, user } = some[i]!
+      tally.counts[outcome] += 1
+      if (what) report(position, what)
+      if (outcome !== 'duplicate' && outcome !== 'refused') tally.first ??= user
+    }
+  }
+
+  function add(line: Line): void {
+    lastLine = positionOf(line)
+    try {
+      const user = toUser(line, newIds)
+      for (const note of notesOn(user, line))
+        tally.notes.set(note, (tally.notes.get(note) ?? 0) + 1)
+      batch.push({ position: lastLine, user })
+      length += textOf(user).length
+    } catch (error) {
+      tally.counts.refused += 1
+      report(lastLine, (error as Error).message)
+    }
+  }
+
+  try {
+    for await (const chunk of lines) {
+      for (const line of chunk) {
+        add(line)
+        if (batch.length < size && length < MAX_BATCH_LENGTH) continue
+        await storeBatch()
+        signal.throwIfAborted()
+      }
+    }
+  } finally {
+    await storeBatch()
+  }
+}
+
+/** What became of a user, and what the report says of it, if anything. */
+type Outcome = [keyof Tally['counts'], string?]
+
+async function outcomeOf(user: UserToImport, result: ImportResult, to: Import): Promise<Outcome> {
+  if (result === 'created') return ['created']
+  const isIdTaken = result === 'id taken'
+  const owner = isIdTaken ? await to.store.find(user.id!) : await to.store.findByEmail(user.email)
+  const name = `the user ${owner?.id ?? '(deleted meanwhile)'}`
+  if (result === 'updated') return ['updated', `${name} has got this name`]
+  const fields = Object.entries(user) as [keyof User, string][]
+  if (fields.every(([field, text]) => owner?.[field] === text)) return ['unchanged']
+  if (isIdTaken) return ['duplicate', `duplicate: ${name} has its id`]
+  if (to.update && user.name === '')
+    return ['refused', `its name is empty: ${name} keeps the old name`]
+  return ['duplicate', `duplicate: ${name} has its email`]
+}
+
+const validate = validator(operationOf('createUser'))
+
+/** @throws Error the line does not hold a user */
+function toUser(line: Line, newIds: boolean): UserToImport {
+  if ('reason' in line) throw new Error(line.reason)
+  const { id: given = '' } = line.fields
+  const user = newUser(validate(line.fields) as components['schemas']['UserFields']) // removes the id
+  if (!isOwnId(given) && NO_EMAIL.test(user.email)) user.email = ''
+  const text = textOf(user)
+  if (Buffer.byteLength(text) > MAX_USER_BYTES) throw new Error(TOO_LONG)
+  const id = newIds ? '' : String(given).replace(/^ObjectId\("?(.*?)"?\)$/, '$1') // as mongoexport writes it
+  if (isOwnId(id)) return { ...user, id }
+  if (id !== '') throw new Error(INVALID_ID)
+  if (text === '') throw new Error('it has neither a name nor an email')
+  return user
+}
+
+/** What databases and spreadsheets write where there is no value. */
+const NO_EMAIL =
+  /^\s*(\\n|[([<]?null[)\]>]?|#?n\/a|nan|nil|none|undefined|-+|#(null|value|ref|name|num|div\/0)[!?])\s*$/i
+
+const textOf = (user: UserToImport): string => Object.values(user).join('')
+
+const TOO_LONG = `it is longer than ${MAX_USER_BYTES.toLocaleString('en')} bytes`
+const INVALID_ID =
+  'field `id` must be 24 lower-case hexadecimal digits (--new-ids ignores the ids in the file)'
+
+/** What is unusual about a user, each as the name of a count. */
+function notesOn({ id, name, email }: UserToImport, line: Line): string[] {
+  const given = 'fields' in line && line.fields['email']
+  const isAddress = /^[^\s,;@]+@[^\s,;@]+$/.test(email)
+  return [
+    email !== '' && !email.includes('@') ? 'emails without an @' : '',
+    email.includes('@') && !isAddress ? 'emails that are not one plain address' : '',
+    email === '' && given ? 'emails left out, because they are NULL or the like' : '',
+    name === '' ? 'empty names' : '',
+    email === '' && !id ? 'users without an email and an id: another run stores them again' : '',
+  ].filter(Boolean)
+}

@@ -1,0 +1,77 @@
+// What operators are told while the store does not respond. (With stores: ../store/mongo.)
+import { expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createReadiness } from '../../src/ops/readiness.ts'
+import { StoreFailure } from '../../src/store/user-store.ts'
+import { createLogger } from '../../src/telemetry/log.ts'
+
+/** A store whose calls fail for these kinds of reasons, and then succeed. */
+const storeAfter = (...kinds: string[]) => ({
+  isGone: () => false,
+  async isEmpty() {
+    const kind = kinds.shift()
+    if (kind) throw new StoreFailure(new Error('x'), 'use it', kind)
+    return true
+  },
+})
+
+/** A readiness, and what it has logged. */
+function create() {
+  const lines: Record<string, unknown>[] = []
+  const write = (line: string) => void lines.push(JSON.parse(line))
+  return { lines, readiness: createReadiness(createLogger('info', undefined, { write })) }
+}
+
+const failure = (kind: string) => ({ level: 50, err: { message: `cannot use it: ${kind}: x` } })
+const recovery = (failed: number) => ({ msg: 'the store responds again', failed })
+
+test('at the start, the service is ready when the store responds, and says before why it does not', async () => {
+  const { lines, readiness } = create()
+  expect(readiness.status()).toEqual({ isReady: false, state: 'starting' })
+  expect(await readiness.check(storeAfter('no response', 'unknown host'))).toBeUndefined()
+  const state = 'starting, but the store cannot be used: no response'
+  expect(readiness.status()).toEqual({ isReady: false, state })
+  while (!readiness.status().isReady) await sleep(10)
+  expect(lines).toMatchObject([failure('no response'), failure('unknown host'), recovery(0)])
+})
+
+test('in an outage, the service stays ready, and says why the store fails; then how many requests failed', async () => {
+  const { lines, readiness } = create()
+  await readiness.check(storeAfter())
+  const store = storeAfter('no primary')
+  const began = Date.now()
+  for (let i = 0; i < 2; i += 1) readiness.onRequestFailed(store)
+  while (lines.length === 0) await sleep(1)
+  const state = 'ready, but the store cannot be used: no primary'
+  expect(readiness.status()).toEqual({ isReady: true, state })
+  while (readiness.status().state !== 'ready') await sleep(10)
+  expect(lines).toMatchObject([failure('no primary'), recovery(2)])
+  expect(Date.parse(String(lines[1]!['since']))).toBeGreaterThanOrEqual(began)
+})
+
+test('a request that fails while the store responds is no outage', async () => {
+  const { lines, readiness } = create()
+  readiness.onRequestFailed(storeAfter())
+  while (!readiness.status().isReady) await sleep(1)
+  expect(lines).toEqual([])
+})
+
+test('a service that stops is not ready, whatever the store does', async () => {
+  const { lines, readiness } = create()
+  readiness.stopping()
+  for (const store of [storeAfter('x'), storeAfter()]) await readiness.check(store)
+  expect(readiness.status()).toEqual({ isReady: false, state: 'stopping' })
+  expect(lines).toEqual([])
+})
+
+test('the service is not ready any more when its database was deleted or replaced, and the log says so once', async () => {
+  const { lines, readiness } = create()
+  let isGone = false
+  await readiness.check({ ...storeAfter(), isGone: () => isGone })
+  expect(readiness.status().isReady).toBe(true)
+  isGone = true
+  const state = expect.stringMatching(/^the database was deleted or replaced: /)
+  expect(readiness.status()).toEqual({ isReady: false, state })
+  expect(readiness.status()).toEqual({ isReady: false, state })
+  expect(lines).toMatchObject([{ level: 50, msg: state }])
+})

@@ -1,0 +1,129 @@
+// What all programs share, and the small programs.
+import { describe, expect, test } from '@jest/globals'
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { escapeControls, fileAt } from '../../../scripts/users/program.ts'
+import { contract } from '../../../src/contract/contract.ts'
+import { dist, run } from '../../support/program.ts'
+import { createAt, sqlitePlace } from '../../support/stores.ts'
+import { useTransfers } from '../../support/transfers.ts'
+
+const { folder, at, file, done } = useTransfers()
+
+const USAGE = /^.*\nusage: create-user \[--name NAME\] --email EMAIL\nsee --help\n$/
+test.each([
+  ['-h', 0, /^usage: create-user .*\n\n/, /^$/],
+  ['--version', 0, RegExp(`^${contract.info.version}\n$`), /^$/],
+  ['--nonsense', 2, /^$/, /^.*--nonsense.*\nusage: create-user .*\nsee --help\n$/],
+  ['--name Ada', 2, /^$/, USAGE],
+  ['--email=', 2, /^$/, USAGE],
+  ['--email a@x x', 2, /^$/, USAGE],
+])('create-user %s exits with %d', async (args, code, stdout, stderr) => {
+  const ended = await done('create-user', at(sqlitePlace), args.split(' '))
+  const [out, err] = [stdout, stderr].map((pattern) => expect.stringMatching(pattern))
+  expect(ended).toEqual({ code, stdout: out, stderr: err })
+})
+
+test('control characters cannot reach a terminal', async () => {
+  const escaped = 'a\\u001b[31m\\u009b\\u007f\\u202e\\u000d\nb'
+  expect(escapeControls('a\x1b[31m\x9b\x7f\u202e\r\nb')).toBe(escaped)
+  for (const [first, said] of [
+    ['name', 'are: name, \\u001b]0;title\\u0007\n'],
+    ['name,email', 'name: name; email: email; not used: \\u001b]0;title\\u0007\n'],
+  ]) {
+    const title = file('title.csv', `${first},\x1b]0;title\x07\n`)
+    const { stderr } = await done('import-users', at(sqlitePlace), ['--report', '-', title])
+    expect(stderr).toContain(said)
+  }
+})
+
+test('output that cannot be written is a failure', () => {
+  const place = at(sqlitePlace)
+  const people = file('people.csv', 'name,email\nAda,a@x\n')
+  const env = { ...process.env, MONGODB_URI: '', ...place.environment }
+  for (const command of [`import-users.js ${people}`, 'export-users.js -', 'backup.js -']) {
+    const shell = `node scripts/users/${command} > /dev/full`
+    const { status, stderr } = spawnSync('sh', ['-c', shell], { cwd: dist, encoding: 'utf8', env })
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/ENOSPC: no space left .*\n$/)])
+  }
+})
+
+describe.each<[string, string[], string]>([
+  ['import-users', [], 'people.csv'],
+  ['import-users', ['--format', 'ndjson', '-', '--report'], 'report.txt'],
+  ['export-users', [], 'users.csv'],
+  ['backup', [], 'users.db'],
+])('%s %j', (script, args, path) => {
+  test(`takes ${path} from the folder where the user typed it, if npm runs it`, async () => {
+    const place = at(sqlitePlace)
+    await createAt(place)
+    file('people.csv', 'name,email\nAda,a@x\n')
+    const env = { INIT_CWD: folder(), npm_lifecycle_event: script }
+    const program = run(`scripts/users/${script}`, place, env, [...args, path])
+    program.process.stdin!.end()
+    expect([await program.ended, existsSync(join(folder(), path))]).toEqual([0, true])
+  })
+
+  test('refuses a folder, and a file in a folder that does not exist', async () => {
+    const missing = join(folder(), 'missing')
+    const refused = async (file: string, message: string) => {
+      const { code, stderr } = await done(script, at(sqlitePlace), [...args, file])
+      expect([code, stderr]).toEqual([2, expect.stringMatching(`^${message}\n`)])
+    }
+    await refused(join(missing, path), `there is no folder ${missing}`)
+    await refused(folder(), `${folder()} is a folder: give a file`)
+  })
+})
+
+test('a path is left as it is if npm runs another script', () => {
+  const before = { ...process.env }
+  Object.assign(process.env, { INIT_CWD: folder(), npm_lifecycle_event: 'test' })
+  expect(fileAt('people.csv')).toBe('people.csv')
+  process.env = before
+})
+
+test.each([
+  ['backup', /^there are no users in .*: check DATA_/],
+  ['export-users', /^there are no users: check MONGODB_URI or DATA_DIR\n$/],
+])('%s of no users fails, says where it looked and makes no file', async (script, message) => {
+  const target = join(folder(), 'users.csv')
+  const { code, stderr } = await done(script, at(sqlitePlace), [target])
+  expect([code, existsSync(target)]).toEqual([1, false])
+  expect(stderr).toMatch(message)
+})
+
+const COMMANDS = [
+  'create-user --email a@x',
+  'import-users --format csv -',
+  'export-users -',
+  'backup copy.db',
+]
+/** Runs a command with this line in `.env`, in the current folder. */
+async function withEnv(line: string, command: string) {
+  file('.env', line)
+  const [script, ...args] = command.split(' ')
+  const program = run(`scripts/users/${script}`, at(sqlitePlace), {}, args, folder())
+  program.process.stdin!.end()
+  return { code: await program.ended, stderr: program.output.stderr }
+}
+
+test.each(COMMANDS)('%s reads .env in the current folder', async (command) => {
+  const stderr = expect.stringMatching(/^STOP_DELAY must be a duration .*, not "soon"\n$/)
+  expect(await withEnv('STOP_DELAY=soon', command)).toEqual({ code: 1, stderr })
+})
+
+test.each(COMMANDS)('%s names a variable that looks misspelled', async (command) => {
+  const { stderr } = await withEnv('MONGODB_URL=x', command)
+  expect(stderr).toMatch(/^MONGODB_URL .* MONGODB_URI\?\n/)
+})
+
+test.each([
+  ['a@x', ''],
+  ['a b@x', 'a b@x does not look like an email; the user logs in with exactly this text\n'],
+])('create-user stores %s, and says where and what looks wrong', async (email, warning) => {
+  const place = at(sqlitePlace)
+  const { code, stdout, stderr } = await done('create-user', place, ['--email', email])
+  expect([code, stdout]).toEqual([0, expect.stringContaining(`"email":"${email}"`)])
+  expect(stderr).toBe(`stored in SQLite in ${join(place.DATA_DIR, 'users.db')}\n${warning}`)
+})
