@@ -5,7 +5,7 @@ import { respondToErrors } from './errors.ts'
 import { guard } from './auth/guard.ts'
 import { login } from './login.ts'
 import { rawPath } from './http/target.ts'
-import { reference } from './docs/reference.ts'
+import { serveReference } from './docs/reference.ts'
 import type { UserStore } from './store/user-store.ts'
 import type { Tokens } from './auth/tokens.ts'
 import { users } from './users.ts'
@@ -23,7 +23,7 @@ export function createApp(store: UserStore, tokens: Tokens, docs: boolean, baseP
 
   app.use(guard(tokens))
   app.use(createRouter({ ...users(store, basePath), ...login(store, tokens) }).routes())
-  if (docs) app.use(reference(basePath))
+  if (docs) app.use(serveReference(basePath))
   app.use(unmatched)
   return app
 }

@@ -22,7 +22,7 @@ export class InvalidConfig extends Error {}
  * @param warn is called with each warning of the configuration
  * @throws InvalidConfig
  */
-export function loadConfig(needsSecret?: boolean, warn?: (text: string) => void): Config {
+export function loadConfig(needsSecret = true, warn?: (text: string) => void): Config {
   for (const [name, value] of Object.entries(readEnvFile())) process.env[name] ??= value
   const config = readConfig(process.env, needsSecret)
   for (const warning of config.warnings) warn?.(warning)

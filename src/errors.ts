@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http'
 import type Koa from 'koa'
 import { CHALLENGE, Failure } from './http/failure.ts'
-import type { Request } from './http/request.ts'
+import type { IncomingRequest } from './http/request.ts'
 import { isMalformed, isWeak } from './preconditions.ts'
 import { EmailTaken, StoreFailure } from './store/user-store.ts'
 
@@ -40,10 +40,13 @@ export function respondToErrors(app: Koa): void {
     const isKnown = this.state['error'] === error // a stream and its response both report it
     this.state['error'] = error
     const failure = toFailure(error)
-    Object.assign((this.req as Request).log, { code: failure.code })
+    Object.assign((this.req as IncomingRequest).log, { code: failure.code })
     if (failure.status >= 500 && !isKnown) app.emit('error', failure, this)
     // The client must not take a part of a response for the whole.
-    if (isTooLate) return void (this.res.writableEnded || this.req.socket.resetAndDestroy())
+    if (isTooLate) {
+      if (!this.res.writableEnded) this.req.socket.resetAndDestroy()
+      return
+    }
     const { status, headers, body } = failure
     this.res.writeHead(status, STATUS_CODES[status], headers).end(body) // Koa may have set the reason of another status
   }

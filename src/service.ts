@@ -1,7 +1,6 @@
 // The service from start to end: it opens the store and the servers, waits for a signal, and closes them in
 // reverse order.
 import { once } from 'node:events'
-import { statSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,14 +16,14 @@ import { createOperatorServer } from './ops/server.ts'
 import { openStore } from './store/open.ts'
 import { StoreFailure, type UserStore } from './store/user-store.ts'
 import { createLogger } from './telemetry/log.ts'
-import { measured } from './telemetry/measured-store.ts'
+import { measure } from './telemetry/measured-store.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { createRequestLog } from './telemetry/request-log.ts'
 import type { Tracing } from './telemetry/tracing.ts'
 
 /** Runs the service until a signal stops it. @param tracing is stopped last */
 export async function run(config: Config, tracing?: Tracing): Promise<void> {
-  const stop = stopSignal() // first: without a handler, process 1 of a container ignores signals
+  const stop = firstSignal() // first: without a handler, process 1 of a container ignores signals
   const { version } = contract.info
   const metrics = createMetrics(version)
   const log = createLogger(config.LOG_LEVEL, metrics.logLineDropped)
@@ -41,9 +40,11 @@ export async function run(config: Config, tracing?: Tracing): Promise<void> {
   )
   await listen(operator.server, config.OPS_HOST, config.OPS_PORT, 'OPS_HOST (or HOST) and OPS_PORT')
 
-  const store = await openStore(config, { onBatch: metrics.storeBatch, allowUnreachable: true })
-  if (!config.MONGODB_URI && statSync(config.DATA_DIR).mode & 0o002)
-    log.warn(`every user can write to ${config.DATA_DIR} (DATA_DIR): use chmod o-w`)
+  const store = await openStore(config, {
+    onBatch: metrics.storeBatch,
+    warn: (text) => log.warn(text),
+    allowUnreachable: true,
+  })
   const service = createPublicServer(config, store, { log, metrics, readiness })
   await listen(service.server, config.HOST, config.PORT, 'HOST and PORT', config.OPS_PORT)
   const isEmpty = await readiness.check(store)
@@ -88,7 +89,7 @@ type Observers = Parameters<typeof createRequestLog>[0] & { readiness: Readiness
 function createPublicServer(config: Config, store: UserStore, observers: Observers) {
   const { metrics, readiness } = observers
   const tokens = createTokens(openSecrets(config), config.TOKEN_TTL)
-  const app = createApp(measured(store, metrics), tokens, config.DOCS, config.BASE_PATH)
+  const app = createApp(measure(store, metrics), tokens, config.DOCS, config.BASE_PATH)
   const requestLog = createRequestLog(observers)
   app.on('error', requestLog.onFailure)
   app.on('error', ({ cause }) => cause instanceof StoreFailure && readiness.onRequestFailed(store))
@@ -132,7 +133,7 @@ function urlOf(server: Server): string {
 }
 
 /** Resolves at the first SIGTERM or SIGINT. A second one ends the process at once. */
-function stopSignal(): Promise<NodeJS.Signals> {
+function firstSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let first: number | undefined
     const onSignal = (signal: NodeJS.Signals) => {

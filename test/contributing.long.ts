@@ -1,17 +1,13 @@
-// Follows "How to add a field" in CONTRIBUTING.md, in a copy of the repository: users get a phone.
+// Follows the guides in CONTRIBUTING.md, each in a copy of the repository.
 import { expect, test } from '@jest/globals'
-import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { etagOf } from '../src/preconditions.ts'
-import { runToEnd } from './support/program.ts'
-import { newFolder, root } from './support/readme.ts'
+import { filesWithErrors, followGuide, type Change } from './support/guide.ts'
 
 const ADA = { id: '665f1c2e8b3f4a0012d4c001', name: 'Ada Lovelace', email: 'ada@example.com' }
 const PHONE = '        phone:\n          type: string\n          description: Any text.\n'
 
-/** Each step: files, what to find in them, and what to put in its place. */
-const STEPS: [string, RegExp, string][][] = [
+/** Users get a phone. */
+const FIELD: Change[][] = [
   [
     ['openapi.yaml', /required: \[id, name, email/, '$&, phone'],
     ['openapi.yaml', / {10}description:.*(Unique among|not the email of).*\n/g, `$&${PHONE}`],
@@ -35,39 +31,189 @@ const STEPS: [string, RegExp, string][][] = [
 ]
 
 test('a field is added by the steps of CONTRIBUTING.md, and no test needs a change', () => {
-  const page = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')
-  const steps = /## How to add a field\n(.*?)\n## /s.exec(page)![1]!.split(/^\d\. /m)
-  const folder = newFolder()
-  const copy = `git ls-files -co --exclude-standard | tar c -T - | tar x -C ${folder}`
-  runToEnd('bash', ['-ec', `${copy}; ln -s $PWD/node_modules ${folder}`], { cwd: root })
-  const run = (command: string) =>
-    spawnSync('bash', ['-c', `${command} 2>&1`], { cwd: folder, encoding: 'utf8', maxBuffer: 1e9 })
-      .stdout
-  const filesFound = (pattern: RegExp, text: string) =>
-    [...new Set([...text.matchAll(pattern)].map(([, file]) => file))].toSorted()
-  // Types of packages behind a link cannot be named in a declaration, which this does not need.
-  const compile = () => run('npx tsc --project test --declaration false')
-  const failing = (tests: string) =>
-    filesFound(/^FAIL (\S+)/gm, run(`npm test -- --maxWorkers=1 ${tests}`))
-  const take = (step: number) => {
-    for (const [file, found, replacement] of STEPS[step]!) {
-      const text = readFileSync(join(folder, file), 'utf8')
-      expect(text).toMatch(found)
-      writeFileSync(join(folder, file), text.replace(found, replacement))
-    }
-  }
-
-  take(0)
-  expect(run('npm run generate')).toContain('openapi.yaml → src/contract/openapi.ts')
-  const named = filesFound(/`([\w./-]+\.ts)`/g, steps[2]!)
-  expect(filesFound(/^(\S+)\(.*error/gm, compile())).toEqual(named)
-  take(1)
-  expect(compile()).toBe('')
-  expect(failing('test/store/sqlite/schema')).toEqual(['test/store/sqlite/schema.test.ts'])
-  take(2)
+  const guide = followGuide('How to add a field')
+  guide.change(FIELD[0]!)
+  expect(guide.run('npm run generate')).toContain('openapi.yaml → src/contract/openapi.ts')
+  expect(filesWithErrors(guide.compile())).toEqual(guide.filesIn(2))
+  guide.change(FIELD[1]!)
+  expect(guide.compile()).toBe('')
+  expect(guide.failing('test/store/sqlite/schema')).toEqual(['test/store/sqlite/schema.test.ts'])
+  guide.change(FIELD[2]!)
   const documents = ['test/contract/examples.test.ts', 'test/readme.test.ts']
   const tests = 'test/(contract|login|readme|scripts|store|users)'
-  expect(failing(`"${tests}" test/app.model`)).toEqual(documents)
-  take(3)
-  expect(run(`npm test -- ${documents.join(' ')}`)).toMatch(/^Tests: +(\d+ skipped, )?\d+ passed,/m)
+  expect(guide.failing(`"${tests}" test/app.model`)).toEqual(documents)
+  guide.change(FIELD[3]!)
+  expect(guide.npmTest(documents.join(' '))).toMatch(PASSED)
+
+  const lines = [
+    '{"phone":"555"}',
+    '{"name":"Ada","phone":"\\\\ud800"}',
+    '{"name":"Ada","phone":7}',
+  ]
+  const file = `printf '%s\\n' ${lines.map((line) => `'${line}'`).join(' ')} > users.ndjson`
+  const imported = guide.run(`${file}; DATA_DIR=data npm run import-users -- users.ndjson`)
+  expect(imported).toContain('line 1: it has neither a name nor an email')
+  expect(imported).toContain('line 2: field `phone` must not contain a lone surrogate')
+}, 600_000)
+
+const PASSED = /^Tests: +(\d+ skipped, )?\d+ passed,/m
+
+/** An operation of the contract with a 200 that has this content, and these responses. */
+function operation(id: string, summary: string, content: string, responses: string): string {
+  return `
+    get:
+      operationId: ${id}
+      tags: [users]
+      summary: ${summary}
+      description: ${summary}.
+      security:
+        - bearer: []
+      responses:
+        '200':
+          description: ${summary}.
+          headers:
+            X-Request-Id:
+              $ref: '#/components/headers/X-Request-Id'
+          content:
+            ${content}
+        '401': { $ref: '#/components/responses/Unauthorized' }
+        '500': { $ref: '#/components/responses/Failed' }
+        default: { $ref: '#/components/responses/OtherError' }${responses}
+
+`
+}
+
+const COUNT = `application/json:
+              schema: { $ref: '#/components/schemas/Count' }
+              examples: { none: { summary: no users, value: { count: 0 } } }`
+const COUNT_SCHEMA = `    Count:
+      type: object
+      description: A number of users.
+      required: [count]
+      properties: { count: { type: integer, format: int32 } }
+`
+
+/** `GET /stats/users` returns how many users there are. */
+const JSON_OPERATION: Change[][] = [
+  [
+    [
+      'openapi.yaml',
+      '  /login:',
+      `  /stats/users:${operation('countUsers', 'Count the users', COUNT, '')}$&`,
+    ],
+    ['openapi.yaml', '    Token:\n', `${COUNT_SCHEMA}$&`],
+  ],
+  [
+    [
+      'src/users.ts',
+      '    async renameUser(',
+      '    async countUsers() { return { status: 200, body: { count: await store.count() } } },\n\n$&',
+    ],
+  ],
+  [
+    ['src/store/user-store.ts', '  isEmpty(', '  count(): Promise<number>\n\n$&'],
+    [
+      'src/store/sqlite/store.ts',
+      '    isEmpty:',
+      "    count: async () => (await retryWhileBusy(() => db.prepare('SELECT count(*) AS count FROM users').get()) as { count: number }).count,\n$&",
+    ],
+    [
+      'src/store/mongo/store.ts',
+      '    isEmpty:',
+      '    count: () => execute((users) => users.countDocuments()),\n$&',
+    ],
+    [
+      'src/telemetry/measured-store.ts',
+      '    list: timed',
+      "    count: timed('count', () => store.count()),\n$&",
+    ],
+    ['test/support/failing-store.ts', '    isEmpty:', '    count: fail,\n$&'],
+  ],
+  [
+    [
+      'test/contract/handlers.types.ts',
+      '  deleteUser: () =>',
+      '  countUsers: () => ({ status: 200, body: { count: 0 } }),\n$&',
+    ],
+    [
+      'test/support/operations.ts',
+      '  login: ',
+      "  countUsers: (users) => users.GET('/stats/users'),\n$&",
+    ],
+  ],
+  [
+    [
+      'test/contract/examples.test.ts',
+      "  'login 200",
+      "  'countUsers 200 none': ({ send }) => send(),\n$&",
+    ],
+  ],
+]
+
+test('an operation is added by the steps of CONTRIBUTING.md', () => {
+  const guide = followGuide('How to add an operation')
+  const [described, handler, stored, tested, scripted] = JSON_OPERATION
+  guide.change(described!)
+  expect(guide.run('npm run generate')).toContain('openapi.yaml → src/contract/openapi.ts')
+  expect(filesWithErrors(guide.compile())).toEqual(
+    guide.filesIn(1).filter((one) => !/openapi/.test(one)),
+  )
+  guide.change(handler!)
+  expect(guide.compile()).toContain("Property 'count' does not exist on type 'UserStore'")
+  guide.change(stored!)
+  guide.change(tested!)
+  expect(guide.compile()).toBe('')
+  expect(guide.failing(ALL)).toEqual(['test/contract/examples.test.ts'])
+  guide.change(scripted!)
+  expect(guide.npmTest('test/contract/examples')).toMatch(PASSED)
+}, 600_000)
+
+/** Tests that could know how many operations there are. */
+const ALL = '"test/(app.model|auth|client|contract|docs|errors|readme|telemetry|users)"'
+
+const PNG = 'image/png:\n              schema: { type: string, format: binary }'
+const NO_USER = "\n        '404': { $ref: '#/components/responses/NoSuchUser' }"
+const ITEM = "\n    parameters:\n      - $ref: '#/components/parameters/id'"
+
+/** `GET /users/{id}/avatar` returns an image. */
+const IMAGE_OPERATION: Change[][] = [
+  [
+    [
+      'openapi.yaml',
+      '  /login:',
+      `  /users/{id}/avatar:${ITEM}${operation('readAvatar', 'Read the picture of a user', PNG, NO_USER)}$&`,
+    ],
+  ],
+  [
+    [
+      'src/users.ts',
+      '    async renameUser(',
+      `    async readAvatar({ path: { id } }) {
+      if (!(await store.find(id))) throw userNotFound()
+      return { status: 200, body: Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNiAAAABgADNjd8qAAAAABJRU5ErkJggg==', 'base64') }
+    },\n\n$&`,
+    ],
+    [
+      'test/contract/handlers.types.ts',
+      '  deleteUser: () =>',
+      "  readAvatar: () => ({ status: 200, body: '' }),\n$&",
+    ],
+    [
+      'test/support/operations.ts',
+      '  login: ',
+      "  readAvatar: (users) => users.GET('/users/{id}/avatar', { params, parseAs: 'arrayBuffer' }),\n$&",
+    ],
+  ],
+  [['test/contract/examples.test.ts', "  'login 200", "  'readAvatar 200': withAda(),\n$&"]],
+]
+
+test('an operation that returns an image is added by the steps of CONTRIBUTING.md', () => {
+  const guide = followGuide('How to add an operation')
+  guide.change(IMAGE_OPERATION[0]!)
+  expect(guide.run('npm run generate')).toContain('openapi.yaml → src/contract/openapi.ts')
+  guide.change(IMAGE_OPERATION[1]!)
+  expect(guide.compile()).toBe('')
+  expect(guide.failing(ALL)).toEqual(['test/contract/examples.test.ts'])
+  guide.change(IMAGE_OPERATION[2]!)
+  expect(guide.npmTest('test/contract/examples')).toMatch(PASSED)
 }, 600_000)

@@ -39,13 +39,14 @@ test('runs on a server without the compiler, as README.md says', async () => {
   expect(printed).toContain('listening on')
 }, 300_000)
 
-test('npm run dev follows the page, TypeScript and the contract with its types, and leaves no process', async () => {
+test('npm run dev follows the page, TypeScript and the contract, keeps what runs when they do not compile, and leaves no process', async () => {
   const folder = clone()
   fs.symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   const env = { ...process.env, ...UNSET, PORT: '0', OPS_PORT: '0' }
   const dev = spawn('npm', ['run', 'dev'], { cwd: folder, env, detached: true })
   let printed = ''
-  dev.stdout.on('data', (text: Buffer) => (printed += text))
+  for (const output of [dev.stdout, dev.stderr])
+    output.on('data', (text: Buffer) => (printed += text))
   const prints = async (text: string) => {
     const deadline = Date.now() + 60_000
     while (!printed.includes(text)) {
@@ -53,19 +54,24 @@ test('npm run dev follows the page, TypeScript and the contract with its types, 
       await sleep(50)
     }
   }
+  const change = async (name: string, old: string | RegExp, changed: string, output: string) => {
+    printed = ''
+    const file = join(folder, name)
+    fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace(old, changed))
+    await prints(output)
+  }
   try {
     await prints('try it at')
-    for (const [name, old, changed, output] of [
-      ['src/docs/page.css', '#fff', '#eee', 'try it at'],
-      ['src/service.ts', 'try it at', 'see', 'see http'],
-      ['openapi.yaml', /version: .*/, 'version: 9.9.9', 'users-service 9.9.9'],
-      ['openapi.yaml', 'operationId: login', 'operationId: logIn', "Property 'logIn' is missing"],
-    ] as const) {
-      printed = ''
-      const file = join(folder, name)
-      fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace(old, changed))
-      await prints(output)
-    }
+    await change('src/docs/page.css', '#fff', '#eee', 'try it at')
+    await change('openapi.yaml', /version: .*/, 'version: 9.9.9', 'users-service 9.9.9')
+    await change('src/service.ts', 'try it at', 'see', 'see http')
+    const [, url] = /see (http.*?)\/docs/.exec(printed)!
+    await change('openapi.yaml', ': login', ': logIn', "Property 'logIn' is missing")
+    await change('src/service.ts', 'see', 'look', "Property 'logIn' is missing")
+    await change('openapi.yaml', '/login:', '/log in:', 'The router matches')
+    const login = { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }
+    expect((await fetch(`${url}/login`, login)).status).toBe(400) // of the service that compiled
+    await change('openapi.yaml', /\/log in:([^]*): logIn/, '/login:$1: login', 'look http')
     dev.kill('SIGTERM')
     await once(dev, 'close', { signal: AbortSignal.timeout(60_000) })
     expect(spawnSync('kill', ['-0', '--', `-${dev.pid}`]).status).toBe(1) // its group is empty

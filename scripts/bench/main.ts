@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { connect, load, type Exchange } from './load.ts'
-import { importUsers } from './many-users.ts'
+import { importManyUsers } from './many-users.ts'
 import { createUsers, fixturesOf, SCALE_SCENARIOS, SCENARIOS, SECRET } from './scenarios.ts'
 import { start, type Program, type Server } from './server.ts'
 import { showHead, showRows, TURNS } from './table.ts'
@@ -30,7 +30,8 @@ const { values } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 })
-const [seconds, users] = [Number(values.seconds), Number(values.users ?? 10_000)]
+const seconds = Number(values.seconds)
+const users = Number(values.users ?? 10_000)
 if (values.help || !(seconds > 0) || !(users > 0)) {
   console.log(HELP)
   process.exit(values.help ? 0 : 2)
@@ -81,7 +82,7 @@ async function measure(store: string, programs: Program[], uri?: string): Promis
   const isolated = programs.map((program) => withOwnData(program, uri))
   const servers = []
   for (const program of isolated) {
-    const users = program.users && (await importUsers(program.users, program.env))
+    const users = program.users && (await importManyUsers(program.users, program.env))
     const server = await start(program)
     const fixtures = users ? fixturesOf(users) : await createUsers(server.port)
     servers.push({ ...server, fixtures })

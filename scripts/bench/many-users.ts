@@ -10,7 +10,7 @@ import { show } from './table.ts'
 const PROGRAM = resolve(import.meta.dirname, '../../../dist/scripts/users/import-users.js')
 
 /** Imports users, and shows the CPU time per user, and users per second, of each tenth. @returns some of them */
-export async function importUsers(count: number, env: Record<string, string>) {
+export async function importManyUsers(count: number, env: Record<string, string>) {
   const child = fork(PROGRAM, ['--format', 'ndjson', '-'], {
     ...WITH_USAGE,
     env,

@@ -6,7 +6,8 @@ export type Usage = { cpu: number; memory: number; ms: number }
 
 process.on('message', () => {
   const { user, system } = process.cpuUsage()
-  const [memory, ms] = [process.memoryUsage.rss(), performance.now()]
+  const memory = process.memoryUsage.rss()
+  const ms = performance.now()
   process.send!({ cpu: user + system, memory, ms } satisfies Usage)
 })
 process.on('disconnect', () => process.exit())

@@ -4,7 +4,7 @@ import fs from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
-import { obeyPolicy } from './explorer.ts'
+import { adaptExplorer } from './explorer.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const page = join(root, 'src/docs')
@@ -17,7 +17,7 @@ fs.mkdirSync(join(root, 'dist/docs'), { recursive: true })
 for (const file of fs.readdirSync(page)) write(`docs/${file}`, fs.readFileSync(join(page, file)))
 write('docs/LICENSE', fs.readFileSync(join(explorer, 'LICENSE')))
 const bundle = fs.readFileSync(join(explorer, 'dist/browser/openapi-explorer.min.js'), 'utf8')
-write('docs/openapi-explorer.js', Buffer.from(obeyPolicy(bundle)))
+write('docs/openapi-explorer.js', Buffer.from(adaptExplorer(bundle)))
 
 const { version, license, dependencies } = JSON.parse(
   fs.readFileSync(join(root, 'package.json'), 'utf8'),

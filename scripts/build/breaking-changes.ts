@@ -16,7 +16,8 @@ export const breakingChanges = (released: OpenApi, current: OpenApi): string[] =
 
 function compare(at: string, before: Any, now: Any): string[] {
   return Object.keys({ ...before, ...now }).flatMap((key) => {
-    const [was, is] = [before?.[key], now?.[key]]
+    const was = before?.[key]
+    const is = now?.[key]
     const place = `${at} ${key}`.trim()
     if (was === is || isHarmless(at, key, was, is)) return []
     const areObjects = typeof was === 'object' && typeof is === 'object'
@@ -41,7 +42,7 @@ function isHarmless(at: string, key: string, was: Any, is: Any): boolean {
   if (key === 'required') return isRequest ? includesAll(was, is) : includesAll(is, was)
   if (key === 'x-also-accepts') return was === undefined
   const isLooser = key.startsWith('min') ? is < was : key.startsWith('max') && is > was
-  const isLimit = /^(min|max|pattern$|format$|x-well-formed)/.test(key)
+  const isLimit = /^(min|max|pattern$|format$)/.test(key)
   return isRequest && isLimit && (is === undefined || isLooser)
 }
 
@@ -50,7 +51,7 @@ const HAS_NAMES =
   /^paths$|^components( \S+)?$|^x-responses\S+$|(?<! properties) (responses|headers|content|parameters|properties)$/
 
 const DOCUMENTATION =
-  /^(openapi|info|externalDocs|description|summary|title|examples?|deprecated|tags|x-(?!responses-outside|also-accepts|well-formed).*)$/
+  /^(openapi|info|externalDocs|description|summary|title|examples?|deprecated|tags|x-(?!responses-outside|also-accepts).*)$/
 
 /** Whether every item of `few` is among `many`; a flag is an item if it is true. */
 const includesAll = (many: Any, few: Any) =>

@@ -1,4 +1,5 @@
-// Part of the build: OpenAPI Explorer, changed to obey the policy of the page, which allows no inline styles.
+// Part of the build: OpenAPI Explorer, adapted to the page: to its policy, which allows no inline styles, to phones, to
+// keyboards and screen readers, and to lines of JSON.
 
 /** What to replace in the bundle. Each of these must occur in it. */
 const CHANGES: [RegExp, string][] = [
@@ -51,7 +52,7 @@ const CHANGES: [RegExp, string][] = [
 const MISMATCH = 'scripts/build/explorer.ts does not fit this version of openapi-explorer'
 
 /** @throws Error when the bundle of a new version does not have what is to be changed */
-export function obeyPolicy(bundle: string): string {
+export function adaptExplorer(bundle: string): string {
   let result = bundle
   for (const [pattern, replacement] of CHANGES) {
     if (result.search(pattern) < 0) throw new Error(`${MISMATCH}: nothing in it matches ${pattern}`)

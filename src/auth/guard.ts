@@ -1,7 +1,7 @@
 // Decides which requests may pass: the first app.use. Never reads a body, never calls a store.
 import type Koa from 'koa'
 import { CHALLENGE, Failure } from '../http/failure.ts'
-import type { Request } from '../http/request.ts'
+import type { IncomingRequest } from '../http/request.ts'
 import type { Tokens } from './tokens.ts'
 
 /** Paths that match are protected: see the path of a request in CONTRIBUTING.md. Tested as the client sent it. */
@@ -14,7 +14,7 @@ export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
     const isProtected = PROTECTED.test(ctx.path)
     ctx.set('Cache-Control', isProtected ? 'private, no-cache' : 'no-store')
     if (!isProtected) return next()
-    const request = ctx.req as Request
+    const request = ctx.req as IncomingRequest
     // Node joins several headers of this name, and the result is not a token.
     const result = tokens.verify(request.headers.authorization)
     if (result.valid) {

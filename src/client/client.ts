@@ -129,30 +129,32 @@ export function createUsersClient(options: UsersClientOptions): UsersClient {
     return json ? { data: json, response } : { error: NOT_OURS, response }
   }
 
-  async function* all({ signal = others.signal }: Pick<RequestInit, 'signal'> = {}) {
-    let after = ''
-    do {
-      const query = { limit: PAGE_SIZE, ...(after && { after }) }
-      const call = client.GET('/users', { params: { query }, signal })
-      const { data, error, response } = await call.catch((cause: Error) => {
-        signal?.throwIfAborted()
-        throw new PageFailed(undefined, cause, { cause })
-      })
-      if (!Array.isArray(data)) throw new PageFailed(response, error ?? NOT_OURS)
-      const next = nextAfter(response)
-      if (next && next <= after) throw new PageFailed(response, NO_PROGRESS)
-      for (const user of data) {
-        signal?.throwIfAborted()
-        yield user
-      }
-      after = next
-    } while (after)
-  }
-
   const openapi = createClient<paths, 'application/json'>(others)
   const methods = METHODS.map((method) => [method, request.bind(undefined, method)])
+  const all: UsersClient['all'] = ({ signal = others.signal } = {}) => allUsers(client, signal)
   const client: UsersClient = { ...openapi, request, ...Object.fromEntries(methods), all }
   return client
+}
+
+/** Implements `UsersClient.all`. */
+async function* allUsers(client: Pick<UsersClient, 'GET'>, signal: RequestInit['signal']) {
+  let after = ''
+  do {
+    const query = { limit: PAGE_SIZE, ...(after && { after }) }
+    const call = client.GET('/users', { params: { query }, signal })
+    const { data, error, response } = await call.catch((cause: Error) => {
+      signal?.throwIfAborted()
+      throw new PageFailed(undefined, cause, { cause })
+    })
+    if (!Array.isArray(data)) throw new PageFailed(response, error ?? NOT_OURS)
+    const next = nextAfter(response)
+    if (next && next <= after) throw new PageFailed(response, NO_PROGRESS)
+    for (const user of data) {
+      signal?.throwIfAborted()
+      yield user
+    }
+    after = next
+  } while (after)
 }
 
 /**

@@ -4,7 +4,7 @@ import bodyParser from 'koa-bodyparser'
 import type { LimitFunction } from 'p-limit'
 import { BODY_TOO_LARGE, Failure } from '../http/failure.ts'
 import { LIMITS } from '../http/limits.ts'
-import type { Request } from '../http/request.ts'
+import type { IncomingRequest } from '../http/request.ts'
 import type { Operation } from './contract.ts'
 import { validator } from './validate.ts'
 
@@ -24,7 +24,7 @@ export function bodyReader(
 
   /** Resolves when the body has arrived, to whether there is one. @throws Failure 413, 415 */
   async function receive(ctx: Koa.Context): Promise<boolean> {
-    const request = ctx.req as Request
+    const request = ctx.req as IncomingRequest
     const { 'content-length': length, 'content-encoding': coding = 'identity' } = request.headers
     const { 'content-type': mediaType = '' } = request.headers
     request.headers['content-type'] = mediaType.replaceAll(EMPTY_PARAMETERS, '') // `type-is` refuses them
@@ -39,20 +39,21 @@ export function bodyReader(
       delete request.headers.expect // from now on, the client is sending
     }
     await request.arrival()
-    if (request.isTooLarge) throw BODY_TOO_LARGE
+    if (request.isDropped) throw BODY_TOO_LARGE
     return true
   }
 
   return async (ctx, serve) => {
-    const request = ctx.req as Request
+    const request = ctx.req as IncomingRequest
+    let hasBody: boolean
     try {
-      if (!(await receive(ctx))) return void validate(undefined)
+      hasBody = await receive(ctx)
     } catch (error) {
       // A client that is still sending would not read its response.
       if (!request.complete && !expectsContinue(request)) await request.dropRest()
       throw unreadable(error as Error)
     }
-    const parseAndServe = async () => serve(validate(await parse(ctx)))
+    const parseAndServe = async () => serve(validate(hasBody ? await parse(ctx) : undefined))
     const isLarge = request.readableLength > LIMITS.largeBody
     return isLarge ? limitLarge(parseAndServe) : parseAndServe()
   }
@@ -64,7 +65,7 @@ const EMPTY_PARAMETERS = /(?:;[ \t]*)+(?=;|$)/g
 const COMPRESSED = 'the body must not be compressed'
 
 /** RFC 9110 §10.1.1; HTTP/1.0 has no interim responses. */
-const expectsContinue = ({ httpVersion, headers }: Request): boolean =>
+const expectsContinue = ({ httpVersion, headers }: IncomingRequest): boolean =>
   httpVersion === '1.1' && headers.expect?.toLowerCase() === '100-continue'
 
 const parseJson = bodyParser({
@@ -79,7 +80,7 @@ const parseJson = bodyParser({
 async function parse(ctx: Koa.Context): Promise<unknown> {
   const { request } = ctx
   // koa-bodyparser would replace what is not UTF-8.
-  if (!(ctx.req as Request).isUtf8) throw new Failure(400, 'the body is not valid UTF-8')
+  if (!(ctx.req as IncomingRequest).isUtf8) throw new Failure(400, 'the body is not valid UTF-8')
   try {
     await parseJson(ctx, async () => {})
   } catch (error) {

@@ -18,5 +18,5 @@ export function arrayWriter(): ListWriter {
 }
 
 /** Each item as one line. */
-export const linesOf: ListWriter = (items = []) =>
+export const writeLines: ListWriter = (items = []) =>
   items.map((item) => `${JSON.stringify(item)}\n`).join('')

@@ -2,7 +2,7 @@
 // parameter that is unknown, malformed or repeated.
 import { Failure } from '../http/failure.ts'
 import type { Operation, Parameter } from './contract.ts'
-import { ajv, describeProblem } from './validate.ts'
+import { compile, describeProblem } from './validate.ts'
 
 /** A function that reads and validates the text after the `?`. */
 export function queryReader(operation: Operation): (query: string) => Record<string, unknown> {
@@ -19,6 +19,8 @@ export function queryReader(operation: Operation): (query: string) => Record<str
       if (name in values) throw invalidQuery(name, 'appears more than once')
       values[name] = read(text)
     }
+    for (const { name, required } of declared)
+      if (required && !(name in values)) throw invalidQuery(name, 'is required')
     return values
   }
 }
@@ -30,7 +32,7 @@ const invalidQuery = (name: string, problem: string) =>
   new Failure(400, `query parameter \`${name}\` ${problem}`)
 
 function valueReader({ name, schema }: Parameter): (text: string) => unknown {
-  const valid = ajv.compile(schema)
+  const valid = compile(schema)
   return (text) => {
     if (text.includes('@') && text.includes('+')) throw invalidQuery(name, MISTAKEN_PLUS)
     const decoded = decode(text)

@@ -1,9 +1,9 @@
 // Writes what a handler returns as the response. A list is streamed.
 import { Readable } from 'node:stream'
 import type Koa from 'koa'
-import { contentOfText, JSON_TYPE } from '../http/failure.ts'
-import type { Request } from '../http/request.ts'
-import { arrayWriter, LINES_TYPE, linesOf, type ListWriter } from './list-body.ts'
+import { contentOfText } from '../http/json.ts'
+import type { IncomingRequest } from '../http/request.ts'
+import { arrayWriter, LINES_TYPE, writeLines, type ListWriter } from './list-body.ts'
 
 export interface Reply {
   status: number
@@ -11,36 +11,35 @@ export interface Reply {
   body?: unknown
 }
 
-/** @param mediaTypes those of the operation's 200, the default first */
+/** @param mediaTypes those that the operation documents for this status, the default first */
 export async function send(
   ctx: Koa.Context,
   { status, headers = {}, body }: Reply,
   mediaTypes: string[],
 ): Promise<void> {
   const hasChoice = mediaTypes.length > 1
-  const [usual] = status === 200 ? mediaTypes : []
-  const type = (hasChoice && ctx.accepts(mediaTypes)) || usual || 'application/json'
+  const type = (hasChoice && ctx.accepts(mediaTypes)) || mediaTypes[0] || 'application/json'
   const content = isAsyncIterable(body)
-    ? await stream(body, type === LINES_TYPE ? linesOf : arrayWriter(), ctx)
+    ? await stream(body, type === LINES_TYPE ? writeLines : arrayWriter(), ctx)
     : contentOf(body, type)
   ctx.status = status
   ctx.set(headers)
   if (hasChoice) ctx.vary('Accept')
   if (content === undefined) return // assigning undefined to ctx.body would make it a 204
-  ctx.set('Content-Type', type === 'application/json' ? JSON_TYPE : type)
+  ctx.type = type // with `charset=utf-8` if it is text or JSON
   ctx.body = content
 }
 
 function contentOf(body: unknown, type: string): string | Buffer | undefined {
   if (body === undefined) return undefined
   if (type === 'application/json') return contentOfText(JSON.stringify(body))
-  if (type === LINES_TYPE) return contentOfText(linesOf(body as unknown[]))
+  if (type === LINES_TYPE) return contentOfText(writeLines(body as unknown[]))
   return Buffer.from(body as string | Uint8Array)
 }
 
 /** A list as a stream. Waits for the first page, so that a failure before it becomes a 500. */
 async function stream(list: AsyncIterable<unknown[]>, write: ListWriter, ctx: Koa.Context) {
-  const request = ctx.req as Request
+  const request = ctx.req as IncomingRequest
   async function* texts() {
     for await (const page of list) {
       request.lastProgress = performance.now() // the client has read the page before

@@ -4,7 +4,7 @@ import type Koa from 'koa'
 import pLimit, { type LimitFunction } from 'p-limit'
 import { Failure } from '../http/failure.ts'
 import { LIMITS } from '../http/limits.ts'
-import type { Request } from '../http/request.ts'
+import type { IncomingRequest } from '../http/request.ts'
 import { rawQuery } from '../http/target.ts'
 import { bodyReader } from './body.ts'
 import { contractOperations, type Operation } from './contract.ts'
@@ -15,10 +15,10 @@ import { send, type Reply } from './reply.ts'
 type Handler = (input: object, hasClientLeft: () => boolean) => Reply | Promise<Reply>
 
 /** Routes every operation of the contract to its handler. */
-export function createRouter(handlers: Handlers): Router {
+export function createRouter(handlers: Handlers, operations = contractOperations): Router {
   const router = new Router({ sensitive: true, strict: true })
   const limitLarge = pLimit(LIMITS.maxLargeBodies)
-  for (const operation of byPrecedence) {
+  for (const operation of operations.toSorted(byPrecedence)) {
     const route = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
     const serve = operationServer(operation, handlers[operation.id] as Handler, limitLarge)
     router.register(route, [operation.method], serve, { name: operation.id }) // traces use the name
@@ -27,13 +27,13 @@ export function createRouter(handlers: Handlers): Router {
 }
 
 /** Paths without parameters come first (OpenAPI 3.0.3, Path Templating Matching). */
-const byPrecedence = contractOperations.toSorted(
-  (a, b) => Number(a.path.includes('{')) - Number(b.path.includes('{')),
-)
+const byPrecedence = (a: Operation, b: Operation) =>
+  Number(a.path.includes('{')) - Number(b.path.includes('{'))
 
 export const pathNotFound = (hint = '') => new Failure(404, `path not found${hint}`)
 export const methodNotAllowed = (method: string, Allow: string) =>
   new Failure(405, `the method ${method} is not allowed on this path`, { headers: { Allow } })
+const missingHeader = (name: string) => new Failure(400, `header \`${name}\` is required`)
 
 /** The response when no route matches: 405 if the contract has the path, else 404. */
 export const unmatched: Koa.Middleware = (ctx) => {
@@ -53,18 +53,21 @@ function operationServer(
   const readQuery = hasQuery ? queryReader(operation) : () => undefined
   const readBody = operation.mediaTypes.length > 0 && bodyReader(operation, limitLarge)
   return async (ctx) => {
-    const request = ctx.req as Request
+    const request = ctx.req as IncomingRequest
     request.log['operation'] = operation.id
     // The captures are as the client sent them; `ctx.params` are percent-decoded.
     const path: Record<string, string> = {}
     for (const [i, name] of names.entries()) path[name] = ctx.captures[i]
     const query = readQuery(rawQuery(request.url ?? ''))
     const header: Record<string, unknown> = {}
-    for (const { name } of headers) header[name] = request.headers[name.toLowerCase()]
+    for (const { name, required } of headers) {
+      header[name] = request.headers[name.toLowerCase()]
+      if (required && header[name] === undefined) throw missingHeader(name)
+    }
     const hasClientLeft = () => request.socket.destroyed
     const serve = async (body?: unknown) => {
       const reply = await handler({ path, query, header, body }, hasClientLeft)
-      return send(ctx, reply, operation.responseTypes)
+      return send(ctx, reply, operation.responseTypes[reply.status] ?? [])
     }
     return readBody ? readBody(ctx, serve) : serve()
   }

@@ -4,12 +4,14 @@ const explorer = document.createElement('openapi-explorer')
 const [form, status] = ['form', 'output'].map((name) => document.querySelector(name))
 const [menu, logOutButton] = ['#menu', '#log-out'].map((id) => document.querySelector(id))
 
+/** The path of all users; the page may be behind a proxy that adds a prefix. */
+const USERS_PATH = new URL('users', location.href).pathname
 /** Where the session is kept, `{ email, token }`, until the tab closes. */
 const SESSION_KEY = location.pathname
 let session = JSON.parse(sessionStorage.getItem(SESSION_KEY))
 /** The ids of the users that were created on this page and exist. */
 let ids = []
-/** The id of the first user in the last list, only to read: it was not created here. */
+/** The id of the first user in the last list, only for GET: the user was not created here. */
 let listedId
 /** As much of a response as is shown: the highlighting of 20 MB stops the tab for minutes. */
 const SHOWN_LENGTH = 100_000
@@ -83,10 +85,13 @@ explorer.addEventListener('response', (event) => {
   const { request, response } = event.detail
   if (!response) return
   void shorten(event.composedPath()[0], response)
-  const created = request.method === 'POST' && response.status === 201
-  const deleted = request.method === 'DELETE' && response.status === 204
+  const path = new URL(request.url).pathname
+  const isUsers = path === USERS_PATH
+  const isUser = path === `${USERS_PATH}/${request.path.id}`
+  const created = isUsers && request.method === 'POST' && response.status === 201
+  const deleted = isUser && request.method === 'DELETE' && response.status === 204
   const gone = deleted || response.status === 404
-  const listed = request.method === 'GET' && !request.path.id && response.status === 200
+  const listed = isUsers && request.method === 'GET' && response.status === 200
   if (created) ids.push(JSON.parse(response.body).id)
   if (listed) listedId = /"id":"(\w+)"/.exec(response.body)?.[1]
   if (gone) ids = ids.filter((id) => id !== request.path.id)
@@ -121,7 +126,7 @@ async function fillIn() {
     login: (email) => session?.email ?? email,
   }
   for (const operation of explorer.resolvedSpec.tags.flatMap(({ paths }) => paths)) {
-    const id = ids.at(-1) ?? (operation.operationId === 'readUser' ? listedId : undefined)
+    const id = ids.at(-1) ?? (operation.method === 'get' ? listedId : undefined)
     const values = { id, limit: 100 }
     operation.parameters = operation.parameters.map((parameter) =>
       parameter.name in values

@@ -17,9 +17,12 @@ const FILES: Record<string, string> = {
   '/docs/openapi-explorer.js': '#docs/openapi-explorer.js',
 }
 
-/** The page may run only its own scripts and connect only to this service (Content Security Policy Level 3). */
+/**
+ * The page may run only its own scripts and connect only to this service (Content Security Policy Level 3). It shows an
+ * image of a response as a blob.
+ */
 const CONTENT_SECURITY_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /**
@@ -27,7 +30,7 @@ const CONTENT_SECURITY_POLICY =
  *
  * @param basePath the path at which clients find the service: the server in the contract
  */
-export function reference(basePath: string): Koa.Middleware {
+export function serveReference(basePath: string): Koa.Middleware {
   const pages = new Map(
     Object.entries(FILES).map(([path, file]) => {
       const bytes = readFileSync(fileURLToPath(import.meta.resolve(file)))

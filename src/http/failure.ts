@@ -1,6 +1,7 @@
 // The failures of HTTP, each with a status and a message. Knows nothing about stores or users.
 import { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { contentOfText, JSON_TYPE } from './json.ts'
 import { LIMITS } from './limits.ts'
 
 /** A failure as the client sees it: `{ "message": string, "code"?: string }` with a status and headers. */
@@ -27,13 +28,6 @@ export class Failure extends Error {
 }
 
 type FailureOptions = ErrorOptions & { headers?: Record<string, string>; code?: string }
-
-/** A long text as bytes, which are not in V8's heap while the client does not read them. */
-export const contentOfText = (text: string): string | Buffer =>
-  text.length > LIMITS.largeBody ? Buffer.from(text) : text
-
-/** The media type of every JSON body. */
-export const JSON_TYPE = 'application/json; charset=utf-8'
 
 export const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer' } } // RFC 6750 §3
 

@@ -1,12 +1,12 @@
 // Why a request is refused before anything looks at its path.
 import { Failure, HEADERS_TOO_LARGE, MALFORMED } from './failure.ts'
 import { LIMITS } from './limits.ts'
-import type { Request } from './request.ts'
+import type { IncomingRequest } from './request.ts'
 import { hostOf } from './target.ts'
 
 /** The failure with which to respond to `request`; undefined if it can be served. */
 export function refusalOf(
-  request: Request,
+  request: IncomingRequest,
   isAllowedHost: (host: string) => boolean,
 ): Failure | undefined {
   const { httpVersion, headers, rawHeaders, url = '' } = request
@@ -21,9 +21,12 @@ export function refusalOf(
 const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/ // the characters of uri-host and port, RFC 9110 §7.2
 
 /** Exactly one valid host (RFC 9112 §3.2): Node joins several with a comma and a space. HTTP/1.0 may have none. */
-const hasValidHost = ({ httpVersion, headers: { host } }: Request): boolean =>
+const hasValidHost = ({ httpVersion, headers: { host } }: IncomingRequest): boolean =>
   host === undefined ? httpVersion === '1.0' : HOST.test(host)
 
 /** Node decodes only chunks. With any other transfer coding it would pass on encoded bytes. HTTP/1.0 has none. */
-const hasKnownCoding = ({ httpVersion, headers: { 'transfer-encoding': coding } }: Request) =>
+const hasKnownCoding = ({
+  httpVersion,
+  headers: { 'transfer-encoding': coding },
+}: IncomingRequest) =>
   coding === undefined || (coding.toLowerCase() === 'chunked' && httpVersion === '1.1')

@@ -5,7 +5,7 @@ import { IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LIMITS } from './limits.ts'
 
-export class Request extends IncomingMessage {
+export class IncomingRequest extends IncomingMessage {
   response!: ServerResponse
   /** Serves it. */
   serve!: () => void
@@ -17,7 +17,7 @@ export class Request extends IncomingMessage {
   /** In bytes. A larger body is not kept. */
   bodyLimit = 0
   /** Whether no more of the body is kept: it has more bytes than `bodyLimit` or too many chunks, or is dropped. */
-  isTooLarge = false
+  isDropped = false
   /** Whether the body is valid UTF-8, once it has arrived. */
   isUtf8 = true
   #pieces: Buffer[] = []
@@ -44,8 +44,8 @@ export class Request extends IncomingMessage {
     this.lastProgress = performance.now()
     this.#chunks += 1
     this.#length += chunk.length
-    this.isTooLarge ||= this.#length > this.bodyLimit || this.#chunks > LIMITS.maxChunks
-    if (this.isTooLarge) this.emit('arrived')
+    this.isDropped ||= this.#length > this.bodyLimit || this.#chunks > LIMITS.maxChunks
+    if (this.isDropped) this.emit('arrived')
     else if (this.#pieces.push(chunk) > LIMITS.maxPieces)
       this.#pieces = [Buffer.concat(this.#pieces)]
     return this.#chunks <= LIMITS.maxChunks
@@ -66,7 +66,7 @@ export class Request extends IncomingMessage {
 
   /** Resolves when the body has arrived, or is too large. @throws Error the connection closed before */
   async arrival(): Promise<void> {
-    if (!this.complete && !this.isTooLarge) await once(this, 'arrived')
+    if (!this.complete && !this.isDropped) await once(this, 'arrived')
   }
 
   /**
@@ -76,7 +76,7 @@ export class Request extends IncomingMessage {
    */
   async dropRest(closes = false): Promise<void> {
     this.#pieces = [] // otherwise the timer would keep them
-    this.isTooLarge = true
+    this.isDropped = true
     this.resume().read(0) // otherwise Node would drop it without counting its chunks
     if (this.complete || this.socket.destroyed) return
     const end = once(this, 'end').catch(() => {})

@@ -7,15 +7,15 @@ import type { AddressInfo, Socket } from 'node:net'
 import { createConnections } from './connections.ts'
 import { MALFORMED, PARSER_FAILURES, refuse, type Failure } from './failure.ts'
 import type { HostCheck } from './hosts.ts'
-import { LIMITS, type Limits } from './limits.ts'
+import { LIMITS, type ServerLimits } from './limits.ts'
 import { refusalOf } from './refusal.ts'
-import { Request } from './request.ts'
+import { IncomingRequest } from './request.ts'
 import { withoutBasePath } from './target.ts'
 
 /** Called for the log and the metrics. */
 export interface Observer {
   /** A request is about to be served. Its response emits `close` when it has ended, or its connection has closed. */
-  onRequest: (request: Request, response: ServerResponse) => void
+  onRequest: (request: IncomingRequest, response: ServerResponse) => void
   /** Input that is not valid HTTP was rejected. */
   onMalformed: (failure: Failure, id: string, code: string, socket: Socket) => void
 }
@@ -29,17 +29,17 @@ interface Options {
   /** The largest request body, in bytes. */
   bodyLimit?: number
   /** Limits that differ from `LIMITS`. */
-  limits?: Partial<Limits> | undefined
+  limits?: Partial<ServerLimits> | undefined
 }
 
 export function createServer(
-  handle: (request: Request, response: ServerResponse) => void,
+  handle: (request: IncomingRequest, response: ServerResponse) => void,
   { observer, basePath, isAllowedHost = () => true, bodyLimit = 0, limits: changes }: Options = {},
 ) {
   const limits = { ...LIMITS, ...changes }
   let bound = ''
 
-  function receive(request: Request, response: ServerResponse): void {
+  function receive(request: IncomingRequest, response: ServerResponse): void {
     request.bodyLimit = bodyLimit
     if (basePath) request.url = withoutBasePath(request.url ?? '', basePath)
     const connection = connections.find(request.socket)
@@ -58,7 +58,7 @@ export function createServer(
 
   const server = http.createServer({
     ...limits,
-    IncomingMessage: Request,
+    IncomingMessage: IncomingRequest,
     requireHostHeader: false, // refusal.ts checks it: Node's own response has no body
     joinDuplicateHeaders: true, // otherwise Node keeps one of them, and a proxy may have checked another one
   })
@@ -84,7 +84,8 @@ export function createServer(
       const connection = connections.find(socket)
       // Any other code means that the connection broke.
       if (!connection || !/^(HPE|ERR_HTTP)_/.test(code)) return void socket.destroy()
-      const [failure, id] = [PARSER_FAILURES[code] ?? MALFORMED, randomUUID()]
+      const failure = PARSER_FAILURES[code] ?? MALFORMED
+      const id = randomUUID()
       if (connection.reject(failure, id)) observer?.onMalformed(failure, id, code, socket)
     })
 

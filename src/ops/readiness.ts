@@ -17,9 +17,10 @@ const PAUSE_MS = 500
 export function createReadiness(log: Logger) {
   let state: 'starting' | 'ready' | 'stopping' | typeof GONE = 'starting'
   let checked: Store | undefined
-  let since: Date | undefined
-  let kind: string | undefined
-  let failed = 0
+  /** The present outage, if there is one. */
+  let outageSince: Date | undefined
+  let failureKind: string | undefined
+  let failedRequests = 0
 
   /**
    * Checks `store` until it responds or the service stops. The service is ready as soon as it has responded once.
@@ -28,18 +29,20 @@ export function createReadiness(log: Logger) {
    */
   async function check(store: Store): Promise<boolean | undefined> {
     checked = store
-    since ??= new Date()
+    outageSince ??= new Date()
     try {
       const isEmpty = await store.isEmpty()
-      if (kind) log.info({ since, failed }, 'the store responds again')
-      since = kind = undefined
-      failed = 0
+      if (failureKind)
+        log.info({ since: outageSince, failed: failedRequests }, 'the store responds again')
+      outageSince = undefined
+      failureKind = undefined
+      failedRequests = 0
       if (state === 'starting') state = 'ready'
       return isEmpty
     } catch (err) {
       if (state === 'stopping') return undefined
       log.error({ err }, 'the store cannot be used')
-      kind = (err as StoreFailure).kind
+      failureKind = (err as StoreFailure).kind
       setTimeout(() => void check(store), PAUSE_MS).unref()
       return undefined
     }
@@ -50,8 +53,8 @@ export function createReadiness(log: Logger) {
 
     /** Counts a request that failed because of `store`, and checks `store`. */
     onRequestFailed(store: Store): void {
-      failed += 1
-      if (!since) void check(store)
+      failedRequests += 1
+      if (!outageSince) void check(store)
     },
 
     /** What /readyz says. */
@@ -60,11 +63,13 @@ export function createReadiness(log: Logger) {
         state = GONE
         log.error(GONE)
       }
-      const problem = kind ? `, but the store cannot be used: ${kind}` : ''
+      const problem = failureKind ? `, but the store cannot be used: ${failureKind}` : ''
       return { isReady: state === 'ready', state: state + problem }
     },
 
     /** From now on the service is not ready. */
-    stopping: () => void (state = 'stopping'),
+    stopping() {
+      state = 'stopping'
+    },
   }
 }

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import type { HostCheck } from '../http/hosts.ts'
 import { LIMITS } from '../http/limits.ts'
-import type { Request } from '../http/request.ts'
+import type { IncomingRequest } from '../http/request.ts'
 import { createServer } from '../http/server.ts'
 import { rawPath } from '../http/target.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -14,7 +14,7 @@ export function createOperatorServer(
   metrics: Metrics,
   isAllowedHost: HostCheck,
 ) {
-  async function handle({ method = '', url = '' }: Request, response: ServerResponse) {
+  async function handle({ method = '', url = '' }: IncomingRequest, response: ServerResponse) {
     const path = rawPath(url)
     if (!PATHS.includes(path)) return respond(response, 404, NOT_FOUND)
     if (!['GET', 'HEAD'].includes(method)) {

@@ -18,7 +18,7 @@ export function createLogger(
   repeatMs = 60_000,
 ): Logger {
   const serializers = { err: serializeError }
-  const hooks = { streamWrite: escapeControls, logMethod: leaveOutRepeated(repeatMs) }
+  const hooks = { streamWrite: escapeControlCharacters, logMethod: leaveOutRepeated(repeatMs) }
   return pino({ level, base: null, serializers, hooks }, destination)
 }
 
@@ -68,12 +68,12 @@ export function prettyPrint(line: string): string {
   const text = method ? `${method} ${path} ${status ?? msg} ${ms} ms` : String(msg)
   const rest = { ...fields, ...(err && { err: err.message }) }
   const more = inspect(rest, { colors: true, breakLength: Infinity })
-  const stack = err?.stack ? `${escapeControls(err.stack)}\n` : ''
-  return `${clock} ${label}${escapeControls(text)} ${more === '{}' ? '' : more}\n${stack}`
+  const stack = err?.stack ? `${escapeControlCharacters(err.stack)}\n` : ''
+  return `${clock} ${label}${escapeControlCharacters(text)} ${more === '{}' ? '' : more}\n${stack}`
 }
 
 /** Escapes control characters as JSON does, except the end of a line: a terminal would obey them. */
-const escapeControls = (text: string): string =>
+const escapeControlCharacters = (text: string): string =>
   // oxlint-disable-next-line no-control-regex -- \p{Cc} would take four times as long
   text.replace(/[\0-\t\v-\x1f\x7f-\x9f]/g, (control) => {
     return `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`

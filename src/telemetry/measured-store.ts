@@ -2,7 +2,7 @@
 import type { Metrics } from './metrics.ts'
 import { StoreFailure, type UserStore } from '../store/user-store.ts'
 
-export function measured(store: UserStore, metrics: Metrics): UserStore {
+export function measure(store: UserStore, metrics: Metrics): UserStore {
   function timed<A extends unknown[], R>(operation: string, call: (...args: A) => Promise<R>) {
     const { ended, failed } = metrics.storeOperation(operation)
     return async (...args: A): Promise<R> => {

@@ -4,14 +4,14 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type Koa from 'koa'
 import type { Failure } from '../http/failure.ts'
-import type { Request } from '../http/request.ts'
+import type { IncomingRequest } from '../http/request.ts'
 import { rawPath } from '../http/target.ts'
 import { messageOf, type Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Writes to the log and the metrics. */
 export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metrics }) {
-  function onResponse(request: Request, response: ServerResponse, startTime: number): void {
+  function onResponse(request: IncomingRequest, response: ServerResponse, startTime: number): void {
     const { method = '' } = request
     const { id, trace_id, user, operation = 'none', refused, code, cause } = request.log
     const { remoteAddress } = request.socket
@@ -23,13 +23,13 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
     const location = response.getHeader('Location') // of a user that was created
     const outcome = { location, status, code, refused, cause, ms }
     const line = { id, trace_id, remoteAddress, user, method, path, operation, ...outcome }
-    if (!response.writableFinished) log.warn(line, 'response aborted')
+    if (request.socket.destroyed) log.warn(line, 'response aborted')
     else if (response.statusCode >= 500) log.error(line, 'request')
     else log.info(line, 'request')
   }
 
   return {
-    onRequest(request: Request, response: ServerResponse): void {
+    onRequest(request: IncomingRequest, response: ServerResponse): void {
       const startTime = performance.now()
       response.on('close', () => onResponse(request, response, startTime))
       metrics.requestBegun()
@@ -44,7 +44,7 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
     },
     /** The service failed to serve a request. Its line has the cause, because the log leaves out repeated errors. */
     onFailure: ({ message, cause }: Failure, ctx: Koa.Context): void => {
-      const { log: fields } = ctx.req as Request
+      const { log: fields } = ctx.req as IncomingRequest
       fields['cause'] = messageOf(cause)
       log.error({ id: fields['id'], trace_id: fields['trace_id'], err: cause }, message)
     },
@@ -59,10 +59,11 @@ const PERSONAL = /(?<=\/[Uu][Ss][Ee][Rr][Ss]\/)(?![\da-f]{24}$).+|(?<![^/])[^/]*
 const SAFE_ID = /^[\w.:/+=@-]{1,128}$/ // no character that needs escaping anywhere
 
 /** The id that the client or a proxy gave the request. */
-const idOf = ({ headers }: Request) => SAFE_ID.exec(String(headers['x-request-id'] ?? ''))?.[0]
+const idOf = ({ headers }: IncomingRequest) =>
+  SAFE_ID.exec(String(headers['x-request-id'] ?? ''))?.[0]
 
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}/
 
 /** The trace that the client names (W3C Trace Context §3.2). */
-const traceOf = ({ headers }: Request) =>
+const traceOf = ({ headers }: IncomingRequest) =>
   TRACEPARENT.exec(String(headers['traceparent'] ?? ''))?.[1]

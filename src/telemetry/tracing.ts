@@ -15,7 +15,7 @@ import {
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { register } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Request } from '../http/request.ts'
+import { IncomingRequest } from '../http/request.ts'
 import { impersonalPath } from './request-log.ts'
 import { NO_RESPONSE, reasonOf, TraceExporter } from './trace-exporter.ts'
 
@@ -64,7 +64,7 @@ class RedactingSpanProcessor extends BatchSpanProcessor {
 
 /** Gives the request log the id of the trace, which may begin with this request. */
 function setTraceId(span: Span, request: IncomingMessage | ClientRequest): void {
-  if (request instanceof Request) request.log['trace_id'] = span.spanContext().traceId
+  if (request instanceof IncomingRequest) request.log['trace_id'] = span.spanContext().traceId
 }
 
 /** Probes come so often that their traces would hide the others. */

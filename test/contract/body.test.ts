@@ -38,6 +38,7 @@ test.each<[string, Request]>([
   ['no content coding, by its name', json('{}', coded('identity'))],
   ['no content coding, in another letter case', json('{}', coded('IDENTITY'))],
   ['a byte order mark', json('\uFEFF{}')],
+  ['anything in a field that is ignored', json('{"x":["\\ud800",{"\\udc00":null}],"\\ud800":1}')],
 ])('POST /users accepts %s', async (_, request) => {
   expect((await service().send('POST /users', request)).status).toBe(201)
 })
@@ -131,6 +132,47 @@ test.each([
   const bodySchema = { type: 'object', properties: { name: { type: 'string', ...limit } } }
   const validate = validator({ ...operationOf('createUser'), bodySchema })
   expect(() => validate({ name })).toThrow(`field \`name\` ${message}`)
+})
+
+/** Checks a body whose only field has the schema `phone`. */
+const validatePhone = (phone: object, value: unknown) => {
+  const bodySchema = { type: 'object', properties: { phone } }
+  return validator({ ...operationOf('createUser'), bodySchema })({ phone: value })
+}
+
+test.each([
+  ['a text', { type: 'string' }, '\ud800'],
+  ['half a pair', { type: 'string' }, '\u{1F600}'.slice(1)],
+  ['one of several texts', { type: 'array' }, ['x', 'x\udc00x']],
+  ['a text at any depth', { type: 'object' }, { a: [{ b: ['x', { c: '\ud800' }] }] }],
+  ['a key', { type: 'object' }, { '\udfff': 1 }],
+])('a field may not have a lone surrogate: in %s', (_, schema, value) => {
+  const message = 'field `phone` must not contain a lone surrogate'
+  expect(() => validatePhone(schema, value)).toThrow(message)
+})
+
+test('a field may have any other text, as deep as a body can be', () => {
+  const depth = 50_000
+  for (const value of ['\u{1F600}', '\ufffe', '\0', '\\ud800'])
+    expect(validatePhone({ type: 'string' }, value)).toEqual({ phone: value })
+  const deep: unknown = JSON.parse('['.repeat(depth) + ']'.repeat(depth))
+  expect(validatePhone({}, deep)).toBeTruthy()
+  const wrong: unknown = JSON.parse(`${'['.repeat(depth)}"\\ud800"${']'.repeat(depth)}`)
+  expect(() => validatePhone({}, wrong)).toThrow('lone surrogate')
+})
+
+test.each([
+  ['string', 'a string'],
+  ['integer', 'a whole number'],
+  ['number', 'a number'],
+  ['boolean', 'true or false'],
+  ['array', 'an array'],
+  ['object', 'an object'],
+])('an optional %s that is null is not "required": it must be %s', (type, words) => {
+  for (const value of [null, type === 'string' ? {} : 'x'])
+    expect(() => validatePhone({ type }, value)).toThrow(`field \`phone\` must be ${words}`)
+  expect(validatePhone({ type, nullable: true }, null)).toEqual({ phone: null })
+  expect(validatePhone({ type }, undefined)).toEqual({})
 })
 
 test.each([100, 1_000_000])('a limit of %d bytes is exact', async (bodyLimit) => {

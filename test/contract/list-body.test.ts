@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { once } from 'node:events'
 import net from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import { arrayWriter, linesOf, type ListWriter } from '../../src/contract/list-body.ts'
+import { arrayWriter, writeLines, type ListWriter } from '../../src/contract/list-body.ts'
 import { StoreFailure, type ListQuery, type User } from '../../src/store/user-store.ts'
 import { failing } from '../support/failing-store.ts'
 import { get } from '../support/requests.ts'
@@ -21,7 +21,7 @@ test('the array and the lines have all users, whatever their texts are and howev
   const text = fc.oneof(anyText, fc.constantFrom(...breaking))
   const page = fc.array(fc.record({ id: text, name: text }), { maxLength: 4 })
   const property = fc.property(fc.array(page, { maxLength: 4 }), (pages) => {
-    const lines = written(linesOf, pages).split('\n')
+    const lines = written(writeLines, pages).split('\n')
     expect(lines.pop()).toBe('')
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(pages.flat())
     expect(JSON.parse(written(arrayWriter(), pages))).toEqual(pages.flat())

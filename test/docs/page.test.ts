@@ -70,7 +70,7 @@ describeBrowser('the page', () => {
       if (['error', 'warning'].includes(line.type()) && !refused) warnings.push(line.text())
     })
     page.on('request', (request) => {
-      const here = /^(http:\/\/127\.0\.0\.1:|data:)/.test(request.url())
+      const here = /^(http:\/\/127\.0\.0\.1:|data:|blob:)/.test(request.url())
       if (!here) warnings.push(`a request to ${request.url()}`)
       sent.push(request.url() + (request.postData() ?? ''))
     })
@@ -124,8 +124,8 @@ describeBrowser('the page', () => {
     await button('Execute').click()
     const status = (await response).status()
     await page.locator('.response-message', { hasText: `(${status})` }).waitFor()
-    const shown = page.locator('api-request syntax-highlighter[mime-type]')
-    return { status, shown: await shown.filter({ hasNotText: '⌛' }).locator('pre').innerText() }
+    const shown = page.locator('api-request').locator('syntax-highlighter[mime-type] pre, img')
+    return { status, shown: await shown.filter({ hasNotText: '⌛' }).innerText() }
   }
 
   /** Opens an operation and executes it. */
@@ -230,9 +230,11 @@ describeBrowser('the page', () => {
 
     test('the example of every operation succeeds at the first click', async () => {
       await logIn()
-      const statuses = []
-      for (const { id } of contractOperations) statuses.push((await first(id)).status)
-      expect(statuses).toEqual([200, 201, 200, 204, 204, 200])
+      for (const { id, path, responseTypes } of contractOperations) {
+        if (path.includes('{id}')) await first('createUser') // another operation may have deleted the last user
+        const [success] = Object.keys(responseTypes)
+        expect([id, (await first(id)).status]).toEqual([id, Number(success)])
+      }
     })
 
     test('the examples succeed at the second click too, with users created here who exist', async () => {
@@ -323,7 +325,7 @@ describeBrowser('the page', () => {
     test('says why a log-in is refused, sends every request without it, and says what to do', async () => {
       expect(await logIn('nobody@example.com')).toBe(NO_USER)
       await store().remove((await store().findByEmail(ADA))!.id)
-      for (const { id, path } of contractOperations) {
+      for (const { id, path } of contractOperations.filter((one) => one.responseTypes['401'])) {
         await open(id)
         if (path.includes('{id}')) await field('id').fill('x')
         expect((await execute()).status).toBe(401)

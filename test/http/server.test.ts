@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LIMITS } from '../../src/http/limits.ts'
-import type { Request } from '../../src/http/request.ts'
+import type { IncomingRequest } from '../../src/http/request.ts'
 import { createServer } from '../../src/http/server.ts'
 import type { UserStore } from '../../src/store/user-store.ts'
 import { says, textFrom } from '../support/clients.ts'
@@ -275,7 +275,7 @@ test('a body arrives in few pieces, however many chunks it has', async () => {
 })
 
 test('the body of a client that has left is dropped, even if nobody has read it', async () => {
-  const requests: Request[] = []
+  const requests: IncomingRequest[] = []
   const { server, close } = createServer((one) => requests.push(one), { bodyLimit: 50_000 })
   try {
     const { socket } = dial(await listen(server))

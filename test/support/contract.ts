@@ -90,7 +90,7 @@ export function expectDocumented(found: ResponseObject, method: string, actual: 
   }
   const type = actual.headers['content-type']
   if (!content) return expect([type, actual.text]).toEqual([undefined, ''])
-  expect(Object.keys(content).map((one) => (one === JSON_TYPE ? UTF8_JSON : one))).toContain(type)
+  expect(Object.keys(content).map(asSent)).toContain(type)
   if (method === 'HEAD') return expect(actual.text).toBe('')
   if (type !== UTF8_JSON && type !== LINES) return undefined
   const json = type === LINES ? linesIn(actual.text) : JSON.parse(actual.text)
@@ -101,6 +101,10 @@ export function expectDocumented(found: ResponseObject, method: string, actual: 
 const JSON_TYPE = 'application/json'
 const UTF8_JSON = `${JSON_TYPE}; charset=utf-8`
 const LINES = 'application/x-ndjson'
+
+/** JSON and text are sent with their charset. */
+const asSent = (type: string) =>
+  type === JSON_TYPE || type.startsWith('text/') ? `${type}; charset=utf-8` : type
 
 function linesIn(text: string): unknown[] {
   const lines = text.split('\n')

@@ -2,17 +2,17 @@
 import { expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
-import { measured } from '../../src/telemetry/measured-store.ts'
+import { measure } from '../../src/telemetry/measured-store.ts'
 import { EmailTaken, StoreFailure, type UserStore } from '../../src/store/user-store.ts'
 import { failing } from '../support/failing-store.ts'
 import { usersIn } from '../support/stores.ts'
 import { newUser } from '../support/users.ts'
 
 /** A measured store, and what its metrics say of an operation. */
-function measure(methods?: Partial<UserStore>) {
+function measuring(methods?: Partial<UserStore>) {
   const metrics = createMetrics('1.2.3')
   return {
-    store: measured(failing(methods), metrics),
+    store: measure(failing(methods), metrics),
     async of(operation: string) {
       const { text } = await metrics.expose()
       const value = (name: string) =>
@@ -34,8 +34,8 @@ test.each<[string, (store: UserStore) => Promise<unknown>]>([
   ['ids', (store) => store.ids('', 1)],
   ['rename', (store) => store.rename('', '')],
   ['remove', (store) => store.remove('')],
-])('a failing %s is measured and counted as a failure', async (operation, call) => {
-  const metrics = measure()
+])('a failing %s is measure and counted as a failure', async (operation, call) => {
+  const metrics = measuring()
   await expect(call(metrics.store)).rejects.toThrow(StoreFailure)
   expect(await metrics.of(operation)).toMatchObject({ calls: 1, failures: 1 })
 })
@@ -45,10 +45,10 @@ test('the version is in the metrics', async () => {
   expect(text).toContain('build_info{version="1.2.3"} 1\n')
 })
 
-test('a measured store passes on all arguments', async () => {
+test('a measure store passes on all arguments', async () => {
   const calls: unknown[][] = []
   const noted = async (...args: unknown[]) => void calls.push(args) as never
-  const { store } = measure({ rename: noted, remove: noted, ids: noted, list: noted })
+  const { store } = measuring({ rename: noted, remove: noted, ids: noted, list: noted })
   await store.rename('id', 'new', 'old')
   await store.remove('id', 'old')
   await store.ids('id', 7)
@@ -57,13 +57,13 @@ test('a measured store passes on all arguments', async () => {
 })
 
 test('an email that is taken does not count as a failure', async () => {
-  const metrics = measure({ create: () => Promise.reject(new EmailTaken('x')) })
+  const metrics = measuring({ create: () => Promise.reject(new EmailTaken('x')) })
   await expect(metrics.store.create(newUser())).rejects.toThrow(EmailTaken)
   expect(await metrics.of('create')).toMatchObject({ failures: 0 })
 })
 
-test('a call is measured once, in seconds', async () => {
-  const metrics = measure({ find: () => sleep(10, undefined) })
+test('a call is measure once, in seconds', async () => {
+  const metrics = measuring({ find: () => sleep(10, undefined) })
   const start = performance.now()
   await metrics.store.find('')
   const { calls, seconds } = await metrics.of('find')

@@ -138,7 +138,7 @@ function toUser(line: Line, newIds: boolean): UserToImport {
   const id = newIds ? '' : String(given).replace(/^ObjectId\("?(.*?)"?\)$/, '$1') // as mongoexport writes it
   if (isOwnId(id)) return { ...user, id }
   if (id !== '') throw new Error(INVALID_ID)
-  if (text === '') throw new Error('it has neither a name nor an email')
+  if (!user.name && !user.email) throw new Error('it has neither a name nor an email')
   return user
 }
 

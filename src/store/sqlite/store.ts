@@ -1,6 +1,7 @@
 // Users in a SQLite file; every write is durable. In src, only this folder uses the SQLite library, which has
 // the interface of node:sqlite (https://nodejs.org/api/sqlite.html).
 import type { DatabaseSyncInstance as Database } from '@photostructure/sqlite'
+import fs from 'node:fs'
 import { dirname } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import pLimit from 'p-limit'
@@ -41,9 +42,12 @@ const MATCHES = `id = ${TEXT} AND name = ifnull(${TEXT}, name)`
 /** Opens the SQLite database `file`; makes it and its folder if they do not exist. @throws StoreFailure */
 export async function openSqliteStore(
   file: string,
-  { onBatch }: StoreOptions = {},
+  { onBatch, warn }: StoreOptions = {},
 ): Promise<UserStore> {
   const db = await openDatabase(file)
+  const folder = dirname(file)
+  if (fs.statSync(folder).mode & 0o002)
+    warn?.(`every user can write to ${folder} (DATA_DIR): use chmod o-w`)
   const isGone = watchFiles(file)
   const write = writer(db, isGone, onBatch)
   const insert = inserter(db)
