@@ -16,15 +16,17 @@ import {
   type Place,
 } from '../../support/stores.ts'
 import { useTransfers } from '../../support/transfers.ts'
+import { newUser } from '../../support/users.ts'
 
 const { folder, at, done, importUsers, file } = useTransfers()
 const { newPlace, open } = useOwnStores(sqlitePlace)
 
 /** A user whose name and email are in no other file. */
-const unique = (length = 0) => {
-  const name = `${randomUUID()} ${'long '.repeat(length / 5)}`
-  return { name, email: `${randomUUID()}${'x'.repeat(length)}@example.com` }
-}
+const unique = (length = 0) =>
+  newUser({
+    name: `${randomUUID()} ${'long '.repeat(length / 5)}`,
+    email: `${randomUUID()}${'x'.repeat(length)}@example.com`,
+  })
 const OVERFLOWS = 20_000 // more than a page of SQLite
 
 const bytesIn = (folder: string) =>
