@@ -87,7 +87,7 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   try {
     const lines = format.read(readText(input.bytes, encoding), columns, warn)
     const { update = false, 'new-ids': newIds = false } = options
-    await importUsers(lines, { store, update, newIds, report: report.add, signal }, tally)
+    await importUsers(lines, { store, update, newIds, report: report.add, signal, tally })
   } catch (error) {
     if (!signal.aborted || error instanceof StoreFailure) failure = error as Error
   }

@@ -5,14 +5,15 @@ import type { components } from '../../../src/contract/openapi.ts'
 import type { ImportResult, User, UserToImport, UserStore } from '../../../src/store/user-store.ts'
 import { isUserId } from '../../../src/store/user-id.ts'
 import { newUser } from '../../../src/users.ts'
+import pLimit from 'p-limit'
 import { positionOf, type Line } from './lines.ts'
 
-/** In users: services that write to the store wait for a batch, which takes less than half a second. */
-const BATCH_SIZE = 5_000
+/** In users. Services wait up to 0.2 s while SQLite stores a batch. With 1,000, an import takes twice as long. */
+const BATCH_SIZE = 10_000
 /** In characters. */
 const MAX_BATCH_LENGTH = 4_000_000
-/** How many users are looked up at a time: as many as MongoDB takes in a command. */
-const LOOKUPS = 100
+/** How many users are looked up at a time, because each may be large. */
+const MAX_LOOKUPS = 100
 /** The text of a user: the greatest `BODY_LIMIT`, as for POST. */
 const MAX_USER_BYTES = 1024 * 1024
 
@@ -26,6 +27,7 @@ export interface Import {
   report: (position: string, what: string) => void
   /** Ends the import after a batch, with an `AbortError`. */
   signal: AbortSignal
+  tally: Tally
 }
 
 export const newTally = () => ({
@@ -35,78 +37,80 @@ export const newTally = () => ({
   notes: new Map<string, number>(),
   /** The first user, as it is stored. */
   first: undefined as UserToImport | undefined,
-  /** The line (or element) up to which the import is complete. */
+  /** The line (or element) of the last user who was stored or was there: the import is complete up to it. */
   lastLine: '',
 })
 export type Tally = ReturnType<typeof newTally>
 
-/** Stores the users of `lines`, and counts them in `tally`. If `lines` fails, the users before that are stored. */
-export async function importUsers(
-  lines: AsyncIterable<Iterable<Line>>,
-  to: Import,
-  tally: Tally,
-): Promise<void> {
-  const { store, update, newIds, report, signal } = to
-  let batch: { position: string; user: UserToImport }[] = []
-  /** The names and positions of the users in the batch. */
-  const byEmail = new Map<string, { name: string; position: string }>()
+/** Stores the users of `lines`, and counts them. If `lines` fails, the users before that are stored. */
+export async function importUsers(lines: AsyncIterable<Iterable<Line>>, to: Import): Promise<void> {
+  const maxSize = Math.min(BATCH_SIZE, to.store.maxBatchSize)
+  let batch: Item[] = []
+  /** The users of the batch by their emails. */
+  const byEmail = new Map<string, Item>()
   let length = 0
-  const size = Math.min(BATCH_SIZE, store.maxBatchSize)
-  let { lastLine } = tally
 
   async function storeBatch(): Promise<void> {
-    const stored = batch
-    const batchEnd = lastLine
+    const items = batch
     batch = []
     byEmail.clear()
     length = 0
-    lastLine = tally.lastLine // unless this batch is stored
-    const users = stored.map(({ user }) => user)
-    const results = users.length > 0 ? await store.createMany(users, update) : []
-    for (let from = 0; from < users.length; from += LOOKUPS) await count(stored, results, from)
-    lastLine = tally.lastLine = batchEnd
-  }
-
-  async function count(stored: typeof batch, results: ImportResult[], from: number) {
-    const some = stored.slice(from, from + LOOKUPS)
-    const outcomes = some.map(({ user }, i) => outcomeOf(user, results[from + i]!, to))
-    for (const [i, [outcome, what]] of (await Promise.all(outcomes)).entries()) {
-      const { position, user } = some[i]!
-      tally.counts[outcome] += 1
-      if (what) report(position, what)
-      if (outcome !== 'duplicate' && outcome !== 'refused') tally.first ??= user
-    }
-  }
-
-  function add(line: Line): void {
-    lastLine = positionOf(line)
-    try {
-      const user = toUser(line, newIds)
-      const earlier = update ? byEmail.get(user.email) : undefined
-      if (earlier && user.name !== '' && earlier.name !== user.name)
-        throw new Error(`duplicate: ${earlier.position} has its email and another name`)
-      if (user.email !== '') byEmail.set(user.email, { name: user.name, position: lastLine })
-      for (const note of notesOn(user, line))
-        tally.notes.set(note, (tally.notes.get(note) ?? 0) + 1)
-      batch.push({ position: lastLine, user })
-      length += textOf(user).length
-    } catch (error) {
-      tally.counts.refused += 1
-      report(lastLine, (error as Error).message)
-    }
+    if (items.length > 0) await storeItems(items, to)
   }
 
   try {
     for await (const chunk of lines) {
       for (const line of chunk) {
-        add(line)
-        if (batch.length < size && length < MAX_BATCH_LENGTH) continue
+        const item = readItem(line, to, byEmail)
+        if (!item) continue
+        batch.push(item)
+        length += textOf(item.user).length
+        if (batch.length < maxSize && length < MAX_BATCH_LENGTH) continue
         await storeBatch()
-        signal.throwIfAborted()
+        to.signal.throwIfAborted()
       }
     }
   } finally {
     await storeBatch()
+  }
+}
+
+type Item = { position: string; user: UserToImport }
+
+/** The user of a line, or undefined if the line is refused. */
+function readItem(
+  line: Line,
+  { newIds, update, report, tally }: Import,
+  byEmail: Map<string, Item>,
+): Item | undefined {
+  const position = positionOf(line)
+  try {
+    const user = toUser(line, newIds)
+    const earlier = update && user.name !== '' ? byEmail.get(user.email) : undefined
+    if (earlier && earlier.user.name !== user.name)
+      throw new Error(`duplicate: ${earlier.position} has its email and another name`)
+    if (user.email !== '') byEmail.set(user.email, { position, user })
+    for (const note of notesOn(user, line)) tally.notes.set(note, (tally.notes.get(note) ?? 0) + 1)
+    return { position, user }
+  } catch (error) {
+    tally.counts.refused += 1
+    report(position, (error as Error).message)
+    return undefined
+  }
+}
+
+async function storeItems(items: Item[], to: Import): Promise<void> {
+  const { store, update, report, tally } = to
+  const users = items.map(({ user }) => user)
+  const results = await store.createMany(users, update)
+  const limit = pLimit(MAX_LOOKUPS)
+  const outcomes = users.map((user, i) => limit(outcomeOf, user, results[i]!, to))
+  for (const [i, [outcome, what]] of (await Promise.all(outcomes)).entries()) {
+    const { position, user } = items[i]!
+    tally.counts[outcome] += 1
+    tally.lastLine = position
+    if (what) report(position, what)
+    if (outcome !== 'duplicate' && outcome !== 'refused') tally.first ??= user
   }
 }
 

@@ -48,7 +48,7 @@ async function importLines(
 ) {
   const tally = newTally()
   const { signal } = new AbortController()
-  const importing = importUsers(lines, { store, update, newIds, report, signal }, tally)
+  const importing = importUsers(lines, { store, update, newIds, report, signal, tally })
   const failure: unknown = await importing.catch((error) => error)
   return { tally, failure }
 }
@@ -232,8 +232,8 @@ test('an import counts what is unusual, and shows the first user that is stored'
   })
 })
 
-/** Imports users, and returns the size of each batch. */
-async function sizesOf(count: number, createMany = () => {}) {
+/** Imports users into a store; the size of each batch. */
+async function sizesOf(count: number, createMany = () => {}, user: object = newUser()) {
   const sizes: number[] = []
   const store = failing({
     maxBatchSize: 1_000,
@@ -244,15 +244,32 @@ async function sizesOf(count: number, createMany = () => {}) {
     },
   })
   async function* lines(): AsyncGenerator<Line[]> {
-    yield Array.from({ length: count }, (_, i) => ({ line: i + 1, fields: newUser() as {} }))
+    yield Array.from({ length: count }, (_, i) => ({ line: i + 1, fields: { ...user } }))
   }
   return { sizes, ...(await importLines(lines(), store)) }
 }
 
-test('a batch has what the store takes at once', async () => {
+test('a batch has as many users as the store takes at once', async () => {
   const { sizes, tally } = await sizesOf(2_500)
   expect(sizes).toEqual([1_000, 1_000, 500])
   expect([tally.counts.created, tally.lastLine]).toEqual([2_500, 'line 2500'])
+})
+
+test('a batch of long users has fewer, so that it fits into memory', async () => {
+  const { sizes } = await sizesOf(10, () => {}, newUser({ name: 'x'.repeat(1_000_000) }))
+  expect(sizes).toEqual([4, 4, 2])
+})
+
+test('when the store fails, what was stored before is counted, and nothing more is tried', async () => {
+  let calls = 0
+  const { sizes, tally, failure } = await sizesOf(10_000, () => {
+    calls += 1
+    if (calls === 3) throw new StoreFailure(new Error('gone'))
+  })
+  expect(failure).toBeInstanceOf(StoreFailure)
+  expect(calls).toBe(3)
+  expect(sizes).toEqual([1_000, 1_000])
+  expect([tally.counts.created, tally.lastLine]).toEqual([2_000, 'line 2000'])
 })
 
 test('with --update, two lines with one email and different names are not both stored', async () => {
@@ -266,16 +283,4 @@ test('with --update, two lines with one email and different names are not both s
   })
   const { tally } = await importLines(lines(), store, { update: true })
   expect(tally.counts).toMatchObject({ refused: 1 })
-})
-
-test('when the store fails, what was stored before is counted, and nothing more is tried', async () => {
-  let calls = 0
-  const { sizes, tally, failure } = await sizesOf(10_000, () => {
-    calls += 1
-    if (calls === 3) throw new StoreFailure(new Error('gone'))
-  })
-  expect(failure).toBeInstanceOf(StoreFailure)
-  expect(calls).toBe(3)
-  expect(sizes).toEqual([1_000, 1_000])
-  expect([tally.counts.created, tally.lastLine]).toEqual([2_000, 'line 2000'])
 })
