@@ -83,7 +83,8 @@ function contentOf(values: unknown[], header: Header): Content {
     FIELDS.map((field) => [field, valueOf(values, indexes.get(field)!)]),
   )
   // The titles and the id are those of export-users.
-  const isExact = titles.join() === FIELDS.join() && isUserId(String(fields['id']))
+  const areOwn = titles.length === FIELDS.length && FIELDS.every((field) => titles.includes(field))
+  const isExact = areOwn && isUserId(String(fields['id']))
   const reason = isExact ? undefined : doubt(fields, values, header)
   return reason === undefined ? { fields, isExact } : { reason }
 }

@@ -41,7 +41,7 @@ export async function match(users: Users, id: string, ifName?: string) {
 
 /** The users whose `field` is one of `values`, by its value. @throws the driver's error */
 export async function findUsers(users: Users, field: 'id' | 'email', values: string[]) {
-  const present = values.filter((value) => value !== '') // an empty email is none
+  const present = [...new Set(values)].filter((value) => value !== '') // an empty email is none
   if (present.length === 0) return new Map<string, User>()
   const filter =
     field === 'id' ? { _id: { $in: present.map(toObjectId) } } : { email: { $in: present } }

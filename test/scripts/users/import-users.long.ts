@@ -13,7 +13,7 @@ import { newUser } from '../../support/users.ts'
 const { at, file, importUsers } = useTransfers()
 
 /** A server without indexes, which may stand in for MongoDB, reads all users for each look-up. */
-const many = ({ MONGODB_URI }: Place, most: number) => (MONGODB_URI ? 3_000 : most)
+const many = ({ MONGODB_URI }: Place, most: number) => (MONGODB_URI ? 10_000 : most)
 
 function people(count: number): string {
   const lines = Array.from({ length: count }, (_, i) => `Ada,ada-${i}@x\n`)

@@ -173,7 +173,7 @@ test.each([
 ])('the id of a document of MongoDB is kept: %s', async (format, file) => {
   const place = at(sqlitePlace)
   await importText(place, format, file)
-  expect(await usersAt(place)).toEqual([{ id: ID, name: 'Ada', email: 'a@x' }])
+  expect(await usersAt(place)).toMatchObject([{ id: ID, name: 'Ada', email: 'a@x' }])
 })
 
 const NULLS = [
@@ -205,7 +205,7 @@ test('what is exported is exact, even if it looks like no user', async () => {
   const [first, second] = [at(sqlitePlace), at(sqlitePlace)]
   const texts = ['NULL', '\\N', 'Email', 'Ada <a@x>', '="x"', 'Grand Total', '---', ' \u200Ba@x']
   let store = await openStore(first)
-  for (const text of texts) await store.create({ name: text, email: text })
+  for (const text of texts) await store.create(newUser({ name: text, email: text }))
   const users = await usersIn(store)
   for (const format of ['csv', 'ndjson', 'json']) {
     let file = ''
@@ -223,7 +223,7 @@ test('an import counts what is unusual, and shows the first user that is stored'
   const place = at(sqlitePlace)
   const lines = ['broken', 'Ada,ada', ',b@x', 'Cy,c@x ::: c@y', 'Dan,', ',e@x']
   const { tally } = await importText(place, 'csv', `name,email\n${lines.join('\n')}\n`)
-  expect(tally.first).toEqual({ name: 'Ada', email: 'ada' })
+  expect(tally.first).toMatchObject({ name: 'Ada', email: 'ada' })
   expect(Object.fromEntries(tally.notes)).toEqual({
     'emails without an @': 1,
     'empty names': 2,
