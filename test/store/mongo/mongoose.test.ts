@@ -32,7 +32,7 @@ describeMongodb('beside an application on mongoose', () => {
     const login = await send(port, 'POST /login', { json: { email: 'ada@example.com' } })
     expect(login.status).toBe(200)
     const listed = await send(port, 'GET /users')
-    expect(listed.json).toEqual([{ id: ada.id, name: 'Ada', email: 'ada@example.com' }])
+    expect(listed.json).toMatchObject([{ id: ada.id, name: 'Ada', email: 'ada@example.com' }])
 
     const grace = { name: 'Grace', email: 'grace@example.com' }
     const created = await send(port, 'POST /users', { json: grace })
