@@ -31,13 +31,7 @@ export async function run(config: Config, tracing?: Tracing): Promise<void> {
   log.info(`users-service ${version} on Node ${process.version}`)
   for (const warning of config.warnings) log.warn(warning)
   const readiness = createReadiness(log)
-  const isAllowedHost = hostCheck(config.ALLOWED_HOSTS)
-  // Probes and Prometheus name the address of a pod, so ALLOWED_HOSTS counts only on loopback.
-  const operator = createOperatorServer(
-    readiness,
-    metrics,
-    (host, bound) => !isLoopback(bound) || isAllowedHost(host, bound),
-  )
+  const operator = createOperatorServer(readiness, metrics, config.ALLOWED_HOSTS)
   await listen(operator.server, config.OPS_HOST, config.OPS_PORT, 'OPS_HOST (or HOST) and OPS_PORT')
 
   const store = await openStore(config, {
@@ -97,7 +91,7 @@ function createPublicServer(config: Config, store: UserStore, observers: Observe
   return createServer((request, response) => void handle(request, response), {
     observer: requestLog,
     basePath: config.BASE_PATH,
-    isAllowedHost: hostCheck(config.ALLOWED_HOSTS),
+    hostCheck: (bound) => hostCheck(bound, config.ALLOWED_HOSTS),
     bodyLimit: config.BODY_LIMIT,
     limits: { maxConnections: config.MAX_CONNECTIONS },
   })

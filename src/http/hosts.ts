@@ -2,22 +2,19 @@
 // 127.0.0.1 (DNS rebinding), and would then share the service's origin in the browser.
 import { BlockList, isIP } from 'node:net'
 
-/**
- * Whether a request may name this host in `Host`: a name or an address, perhaps with a port.
- *
- * @param bound the address that the server listens on, as its socket has it: many names mean a loopback address
- */
-export type HostCheck = (host: string, bound: string) => boolean
+/** Whether a request may name this host in `Host`: a name or an address, perhaps with a port. */
+export type HostCheck = (host: string) => boolean
 
 /**
+ * @param bound the address that the service listens on, as its socket has it: many names mean a loopback address
  * @param allowed further names, without a port; if there are none, a service that listens on more than
  * loopback answers to every name
  */
-export function hostCheck(allowed: string[]): HostCheck {
+export function hostCheck(bound: string, allowed: string[]): HostCheck {
+  const isLocal = isLoopback(bound)
+  if (!isLocal && allowed.length === 0) return () => true
   const names = new Set(allowed.map((name) => name.toLowerCase()))
-  return (host, bound) => {
-    const isLocal = isLoopback(bound)
-    if (!isLocal && names.size === 0) return true
+  return (host) => {
     const name = host.replace(/\.?(:\d*)?$/, '').toLowerCase() // `localhost.` is the same name
     return names.has(name) || (isLocal && isLoopback(name))
   }

@@ -1,14 +1,12 @@
 // Why a request is refused before anything looks at its path.
 import { Failure, HEADERS_TOO_LARGE, MALFORMED } from './failure.ts'
+import type { HostCheck } from './hosts.ts'
 import { LIMITS } from './limits.ts'
 import type { IncomingRequest } from './request.ts'
 import { hostOf } from './target.ts'
 
 /** The failure with which to respond to `request`; undefined if it can be served. */
-export function refusalOf(
-  request: IncomingRequest,
-  isAllowedHost: (host: string) => boolean,
-): Failure | undefined {
+export function refusalOf(request: IncomingRequest, isAllowedHost: HostCheck): Failure | undefined {
   const { httpVersion, headers, rawHeaders, url = '' } = request
   if (rawHeaders.length > 2 * LIMITS.maxHeaders) return HEADERS_TOO_LARGE // the parser may have dropped some
   const isHttp1 = /^1\.[01]$/.test(httpVersion) // the parser takes other versions, too

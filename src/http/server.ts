@@ -24,8 +24,8 @@ interface Options {
   observer?: Observer
   /** The path at which clients find the service, such as `/api`: it is removed from the start of each path. */
   basePath?: string | undefined
-  /** Which hosts a request may name. */
-  isAllowedHost?: HostCheck
+  /** Which hosts a request may name, by the address that the server listens on. */
+  hostCheck?: (bound: string) => HostCheck
   /** The largest request body, in bytes. */
   bodyLimit?: number
   /** Limits that differ from `LIMITS`. */
@@ -34,16 +34,22 @@ interface Options {
 
 export function createServer(
   handle: (request: IncomingRequest, response: ServerResponse) => void,
-  { observer, basePath, isAllowedHost = () => true, bodyLimit = 0, limits: changes }: Options = {},
+  {
+    observer,
+    basePath,
+    hostCheck = () => () => true,
+    bodyLimit = 0,
+    limits: changes,
+  }: Options = {},
 ) {
   const limits = { ...LIMITS, ...changes }
-  let bound = ''
+  let isAllowedHost = hostCheck('') // until it listens
 
   function receive(request: IncomingRequest, response: ServerResponse): void {
     request.bodyLimit = bodyLimit
     if (basePath) request.url = withoutBasePath(request.url ?? '', basePath)
     const connection = connections.find(request.socket)
-    const refusal = refusalOf(request, (host) => isAllowedHost(host, bound))
+    const refusal = refusalOf(request, isAllowedHost)
     const serve = () => {
       observer?.onRequest(request, response)
       if (!request.complete) response.prependListener('finish', () => void request.dropRest(true))
@@ -73,7 +79,8 @@ export function createServer(
   server
     .removeAllListeners('connection')
     .on('listening', () => {
-      bound = (server.address() as AddressInfo).address
+      const { address } = server.address() as AddressInfo
+      isAllowedHost = hostCheck(address)
     })
     .on('connection', (socket) => connections.add(socket))
     .on('timeout', (socket) => connections.find(socket)?.evict())

@@ -8,7 +8,7 @@ export const rawPath = (target: string): string =>
   (target.startsWith('/') ? target : target.replace(ORIGIN, '')).split('?', 1)[0]!
 
 /** The scheme and the host of an absolute target. */
-const ORIGIN = /^https?:\/\/[^/?]*/i
+const ORIGIN = /^https?:\/\/([^/?]*)/i
 
 /**
  * The target without `basePath` at the start of its path. The target stays as it is if its path does not begin with
@@ -16,14 +16,14 @@ const ORIGIN = /^https?:\/\/[^/?]*/i
  */
 export function withoutBasePath(target: string, basePath: string): string {
   const [origin = ''] = ORIGIN.exec(target) ?? []
+  if (!target.startsWith(basePath, origin.length)) return target
   const rest = target.slice(origin.length + basePath.length)
-  if (!target.startsWith(basePath, origin.length) || !/^(\/|\?|$)/.test(rest)) return target
+  if (!/^(\/|\?|$)/.test(rest)) return target
   return origin + (rest.startsWith('/') ? rest : `/${rest}`)
 }
 
 /** The host of an absolute target; it overrules `Host` (RFC 9112 §3.2.2). */
-export const hostOf = (target: string): string | undefined =>
-  /^https?:\/\/([^/?]*)/i.exec(target)?.[1]
+export const hostOf = (target: string): string | undefined => ORIGIN.exec(target)?.[1]
 
 /** The query in a request target, without its question mark; empty if there is none. */
 export const rawQuery = (target: string): string => target.replace(/^[^?]*\??/, '')

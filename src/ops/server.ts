@@ -1,6 +1,6 @@
 // The port for operators: /livez, /readyz and /metrics. Never on the public port.
 import type { ServerResponse } from 'node:http'
-import type { HostCheck } from '../http/hosts.ts'
+import { hostCheck, isLoopback } from '../http/hosts.ts'
 import { LIMITS } from '../http/limits.ts'
 import type { IncomingRequest } from '../http/request.ts'
 import { createServer } from '../http/server.ts'
@@ -8,11 +8,15 @@ import { rawPath } from '../http/target.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Readiness } from './readiness.ts'
 
-/** An HTTP server with the limits of the public one. It does not listen yet. */
+/**
+ * An HTTP server with the limits of the public one. It does not listen yet.
+ *
+ * @param allowedHosts counts only on loopback, because probes and Prometheus name the address of a pod
+ */
 export function createOperatorServer(
   readiness: Readiness,
   metrics: Metrics,
-  isAllowedHost: HostCheck,
+  allowedHosts: string[],
 ) {
   async function handle({ method = '', url = '' }: IncomingRequest, response: ServerResponse) {
     const path = rawPath(url)
@@ -32,7 +36,10 @@ export function createOperatorServer(
 
   return createServer(
     (request, response) => void handle(request, response).catch(() => response.destroy()),
-    { isAllowedHost, limits: { maxConnections: LIMITS.maxOperatorConnections } },
+    {
+      hostCheck: (bound) => hostCheck(bound, isLoopback(bound) ? allowedHosts : []),
+      limits: { maxConnections: LIMITS.maxOperatorConnections },
+    },
   )
 }
 

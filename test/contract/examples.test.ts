@@ -213,7 +213,7 @@ async function inScene(one: Documented, script: string, scenario: (scene: Scene)
   const store = script.includes(' 500 ') ? failing() : await openStore(place)
   const service = await startService(store, {
     limits: script.includes(' 408 ') ? SHORT : undefined,
-    isAllowedHost: hostCheck([]),
+    hostCheck: (bound) => hostCheck(bound, []),
   })
   let path = one.path?.replace('{id}', ID)
   try {
