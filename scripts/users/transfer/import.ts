@@ -5,7 +5,6 @@ import type { components } from '../../../src/contract/openapi.ts'
 import type { ImportResult, User, UserToImport, UserStore } from '../../../src/store/user-store.ts'
 import { isUserId } from '../../../src/store/user-id.ts'
 import { newUser } from '../../../src/users.ts'
-import pLimit from 'p-limit'
 import { positionOf, type Line } from './lines.ts'
 
 /** In users. Services wait up to 0.2 s while SQLite stores a batch. With 1,000, an import takes twice as long. */
@@ -103,14 +102,16 @@ async function storeItems(items: Item[], to: Import): Promise<void> {
   const { store, update, report, tally } = to
   const users = items.map(({ user }) => user)
   const results = await store.createMany(users, update)
-  const limit = pLimit(MAX_LOOKUPS)
-  const outcomes = users.map((user, i) => limit(outcomeOf, user, results[i]!, to))
-  for (const [i, [outcome, what]] of (await Promise.all(outcomes)).entries()) {
-    const { position, user } = items[i]!
-    tally.counts[outcome] += 1
-    tally.lastLine = position
-    if (what) report(position, what)
-    if (outcome !== 'duplicate' && outcome !== 'refused') tally.first ??= user
+  for (let from = 0; from < items.length; from += MAX_LOOKUPS) {
+    const some = items.slice(from, from + MAX_LOOKUPS)
+    const outcomes = some.map(({ user }, i) => outcomeOf(user, results[from + i]!, to))
+    for (const [i, [outcome, what]] of (await Promise.all(outcomes)).entries()) {
+      const { position, user } = some[i]!
+      tally.counts[outcome] += 1
+      tally.lastLine = position
+      if (what) report(position, what)
+      if (outcome !== 'duplicate' && outcome !== 'refused') tally.first ??= user
+    }
   }
 }
 
