@@ -65,6 +65,7 @@ export function headerOf(row: string[], chosen: Columns): Header {
     return title && count > 0 ? `${title} (${count + 1})` : title
   })
   const words = titles.map(normalize)
+  const stems = titles.map(stem)
   const indexOf = (title: string) =>
     titles.includes(title) ? titles.indexOf(title) : words.indexOf(normalize(title))
   const indexesOf = (field: Field): number[][] => {
@@ -72,26 +73,9 @@ export function headerOf(row: string[], chosen: Columns): Header {
     if (chosen[field] !== undefined) return [given.filter((index) => index >= 0)]
     return knownIndexes([words, stems], field)
   }
-  const stems = titles.map(stem)
   const indexes: Header['indexes'] = new Map(FIELDS.map((field) => [field, indexesOf(field)]))
   const used = new Set([...indexes.values()].flat(2))
   indexes.set('not used', [[...titles.keys()].filter((index) => !used.has(index))])
-  /** What is wrong if a title that is only similar to a known one has others like it: `Name (First)`, `Name (Last)`. */
-  function alike(): string | undefined {
-    for (const field of REQUIRED) {
-      const [first = -1] = chosen[field] === undefined ? indexes.get(field)!.flat() : []
-      const others = titles.filter(
-        (_, i) => i !== first && stems[i] === stems[first] && !isNumbered(i, first),
-      )
-      if (first >= 0 && others.length > 0 && !KNOWN.has(words[first]!))
-        return `${listed([titles[first]!, ...others])} are alike: choose with --${field}-column`
-    }
-    return undefined
-  }
-
-  const isNumbered = (i: number, j: number) =>
-    titles[i]!.replaceAll(/\d+/g, '') === titles[j]!.replaceAll(/\d+/g, '')
-
   const absent = Object.values(chosen)
     .flatMap(titlesIn)
     .find((title) => indexOf(title) < 0)
@@ -101,9 +85,28 @@ export function headerOf(row: string[], chosen: Columns): Header {
   const advice = missing && (used.size === 0 ? NO_TITLES : missingTitle(missing))
   const wrong = absent === undefined ? advice : `titled \`${absent}\``
   const doubtful = wrong && `no column is ${wrong}; the titles are: ${listed(titles)}`
-  const problem = doubtful ?? alike()
+  const problem = doubtful ?? problemOfAlike(titles, chosen, indexes)
   return { titles, chosen, indexes, minWidth: Math.max(-1, ...used) + 1, problem }
 }
+
+/** What is wrong if a title that is only similar to a known one has others like it: `Name (First)`, `Name (Last)`. */
+function problemOfAlike(titles: string[], chosen: Columns, indexes: Header['indexes']) {
+  for (const field of REQUIRED) {
+    const [index = -1] = indexes.get(field)!.flat()
+    const title = titles[index]
+    if (chosen[field] !== undefined || title === undefined || KNOWN.has(normalize(title))) continue
+    const others = titles.filter((other) => isAlike(title, other))
+    if (others.length > 0)
+      return `${listed([title, ...others])} are alike: choose with --${field}-column`
+  }
+  return undefined
+}
+
+/** Titles that differ by a number only, such as `E-Mail 1` and `E-Mail 2`, are not: the first is used. */
+const isAlike = (title: string, other: string): boolean =>
+  stem(title) === stem(other) && withoutNumbers(title) !== withoutNumbers(other)
+
+const withoutNumbers = (title: string): string => title.replaceAll(/\d+/g, '')
 
 const NO_TITLES =
   'recognized: delete the lines above the titles, if there are any; if the file has no titles, add a line such as ' +
