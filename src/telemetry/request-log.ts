@@ -19,7 +19,7 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
     const ms = Math.round((performance.now() - startTime) * 1000) / 1000
     metrics.requestEnded({ operation, method, status: String(status ?? 'none') }, ms / 1000)
     if (refused) metrics.refused(refused)
-    const path = impersonalPath(request.url ?? '')
+    const path = redactPath(request.url ?? '')
     const location = response.getHeader('Location') // of a user that was created
     const outcome = { location, status, code, refused, cause, ms }
     const line = { id, trace_id, remoteAddress, user, method, path, operation, ...outcome }
@@ -52,7 +52,7 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
 }
 
 /** The path of a URL, without what may be an email or a name: after `/users/`, only an id is shown. */
-export const impersonalPath = (url: string): string => rawPath(url).replace(PERSONAL, '…')
+export const redactPath = (url: string): string => rawPath(url).replace(PERSONAL, '…')
 
 const PERSONAL = /(?<=\/[Uu][Ss][Ee][Rr][Ss]\/)(?![\da-f]{24}$).+|(?<![^/])[^/]*(?:@|%40)[^/]*/gs
 

@@ -16,7 +16,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { register } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { IncomingRequest } from '../http/request.ts'
-import { impersonalPath } from './request-log.ts'
+import { redactPath } from './request-log.ts'
 import { NO_RESPONSE, reasonOf, TraceExporter } from './trace-exporter.ts'
 
 export type Tracing = ReturnType<typeof startTracing>
@@ -54,7 +54,7 @@ export function startTracing(endpoint: URL) {
 class RedactingSpanProcessor extends BatchSpanProcessor {
   override onEnd(span: ReadableSpan): void {
     const path = span.attributes['url.path']
-    if (typeof path === 'string') span.attributes['url.path'] = impersonalPath(path)
+    if (typeof path === 'string') span.attributes['url.path'] = redactPath(path)
     delete span.attributes['url.query']
     delete span.status.message
     span.events.length = 0

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newUserId } from '../../src/store/user-id.ts'
-import { impersonalPath } from '../../src/telemetry/request-log.ts'
+import { redactPath } from '../../src/telemetry/request-log.ts'
 import { failing } from '../support/failing-store.ts'
 import { CLOSE, get } from '../support/requests.ts'
 import { dial, startService } from '../support/service.ts'
@@ -27,12 +27,12 @@ test.each([
   ['/accounts/ada%40example.com', '/accounts/…'],
   ['/wp-login.php', '/wp-login.php'],
 ])('%s is shown as %s: of users, only ids', (url, path) => {
-  expect(impersonalPath(url)).toBe(path)
+  expect(redactPath(url)).toBe(path)
 })
 
 test('a path of any length is shown at once', () => {
   const path = `/${'a'.repeat(1_000_000)}`
-  expect(impersonalPath(path)).toBe(path)
+  expect(redactPath(path)).toBe(path)
 })
 
 const leaves = {

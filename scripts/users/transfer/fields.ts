@@ -76,7 +76,8 @@ function plain(value: unknown): unknown {
 function contentOf(values: unknown[], header: Header): Content {
   const { titles, indexes, minWidth } = header
   if (values.length < minWidth || values.slice(titles.length).some((value) => value !== '')) {
-    const [count, width] = [plural(values.length, 'field'), plural(titles.length, 'title')]
+    const count = plural(values.length, 'field')
+    const width = plural(titles.length, 'title')
     return { reason: `it has ${count}, but the first line has ${width}` }
   }
   const fields = Object.fromEntries(
@@ -85,7 +86,7 @@ function contentOf(values: unknown[], header: Header): Content {
   // The titles and the id are those of export-users.
   const areOwn = titles.length === FIELDS.length && FIELDS.every((field) => titles.includes(field))
   const isExact = areOwn && isUserId(String(fields['id']))
-  const reason = isExact ? undefined : doubt(fields, values, header)
+  const reason = isExact ? undefined : refusalReason(fields, values, header)
   return reason === undefined ? { fields, isExact } : { reason }
 }
 
@@ -110,8 +111,8 @@ function joined(parts: unknown[]): string {
   })
 }
 
-/** Why a record may mean something else than its fields say. */
-function doubt(fields: Record<string, unknown>, values: unknown[], header: Header) {
+/** Why a record is refused: it may mean something else than its fields say. */
+function refusalReason(fields: Record<string, unknown>, values: unknown[], header: Header) {
   const { titles, chosen, indexes, problem } = header
   const isText = (index: number) =>
     typeof values[index] !== 'boolean' && /\p{L}/u.test(textOf(values[index]))

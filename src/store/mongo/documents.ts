@@ -13,7 +13,7 @@ const toDocument = ({ id, email, ...fields }: User) => {
 /**
  * The user in a document that was read with `raw: true`. Ignores fields that other programs have added.
  *
- * @throws UnsupportedId
+ * @throws StoreFailure its `_id` is not an ObjectId
  */
 export function toUser(document: Buffer): User {
   const { _id, name, email } = BSON.deserialize(document, { validation: { utf8: false } })
@@ -31,7 +31,7 @@ function toText(value: unknown): string {
 export const toObjectId = (id: string): ObjectId => ObjectId.createFromHexString(id)
 
 /** Matches the user with this id, and while it reads as this name if one is given. @throws the driver's error */
-export async function match(users: Users, id: string, ifName?: string) {
+export async function filterFor(users: Users, id: string, ifName?: string) {
   const _id = toObjectId(id)
   if (ifName === undefined) return { _id }
   const found = await users.findOne({ _id }, { projection: { name: 1 } })

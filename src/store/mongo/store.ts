@@ -4,7 +4,7 @@ import { isUserId, newUserId } from '../user-id.ts'
 import { StoreFailure, type StoreOptions, type User, type UserStore } from '../user-store.ts'
 import { createClient, LONG_TIMEOUT_MS, openConnection, type Execute } from './connection.ts'
 import { USERS } from './collection.ts'
-import { createMany, findUsers, insertEach, match } from './documents.ts'
+import { createMany, findUsers, filterFor, insertEach } from './documents.ts'
 import { findIds, lister } from './lists.ts'
 
 /**
@@ -56,14 +56,14 @@ export async function openMongoStore(
     async rename(id, name, ifName) {
       if (!isUserId(id)) return false
       const { matchedCount } = await execute(async (users) => {
-        return users.updateOne(await match(users, id, ifName), { $set: { name } })
+        return users.updateOne(await filterFor(users, id, ifName), { $set: { name } })
       })
       return matchedCount > 0
     },
     async remove(id, ifName) {
       if (!isUserId(id)) return false
       const { deletedCount } = await execute(async (users) => {
-        return users.deleteOne(await match(users, id, ifName))
+        return users.deleteOne(await filterFor(users, id, ifName))
       })
       return deletedCount > 0
     },
