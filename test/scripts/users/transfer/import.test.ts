@@ -40,6 +40,13 @@ async function importText(place: Place, format: string, text: string, options: O
   return { counts: [created, updated, unchanged, duplicate, refused], reported, tally }
 }
 
+/** The users of a store as the text of a file. */
+async function exported(store: UserStore, format: string): Promise<string> {
+  let file = ''
+  for await (const part of serialize(formatOf('-', format), pagesOf(store))) file += part
+  return file
+}
+
 async function importLines(
   lines: AsyncIterable<Iterable<Line>>,
   store: UserStore,
@@ -119,8 +126,7 @@ describeStores((kind) => {
     }
     const users = await usersIn(store)
     for (const place of others) {
-      let file = ''
-      for await (const part of serialize(formatOf('-', format), pagesOf(store))) file += part
+      const file = await exported(store, format)
       await store.close()
       expect((await importText(place, format, file)).counts).toEqual([18, 0, 0, 0, 0])
       store = await openStore(place)
@@ -208,8 +214,7 @@ test('what is exported is exact, even if it looks like no user', async () => {
   for (const text of texts) await store.create(newUser({ name: text, email: text }))
   const users = await usersIn(store)
   for (const format of ['csv', 'ndjson', 'json']) {
-    let file = ''
-    for await (const part of serialize(formatOf('-', format), pagesOf(store))) file += part
+    const file = await exported(store, format)
     await store.close()
     await second.remove()
     expect((await importText(second, format, file)).counts).toEqual([8, 0, 0, 0, 0])
