@@ -49,7 +49,11 @@ export async function openSqliteStore(
   if (fs.statSync(folder).mode & 0o002)
     warn?.(`every user can write to ${folder} (DATA_DIR): use chmod o-w`)
   const isGone = watchFiles(file)
-  const write = writer(db, isGone, onBatch)
+  const inTransaction: InTransaction = (work) => {
+    if (isGone()) throw new Error('its file was deleted or replaced')
+    return transaction(db, work)
+  }
+  const write = writer(db, inTransaction, onBatch)
   const insert = inserter(db)
   const rename = changer(db, `UPDATE users SET name = ${TEXT} WHERE ${MATCHES}`)
   const remove = changer(db, `DELETE FROM users WHERE ${MATCHES}`)
@@ -66,7 +70,7 @@ export async function openSqliteStore(
       return user
     },
     maxBatchSize: IMPORT_BATCH_SIZE,
-    createMany: importer(db, insert),
+    createMany: importer(db, inTransaction, insert),
     find: finder(db, 'id'),
     findByEmail: finder(db, 'email'),
     list: lister(db),
@@ -82,8 +86,15 @@ export async function openSqliteStore(
   }
 }
 
+/** Does writes as one transaction, unless they would be lost with the files of the database. */
+type InTransaction = <T>(work: () => T) => T
+
 /** Returns a function that does a write. Those of about the same time are one transaction: one wait for the disk. */
-function writer(db: Database, isGone: () => boolean, onBatch: StoreOptions['onBatch'] = () => {}) {
+function writer(
+  db: Database,
+  inTransaction: InTransaction,
+  onBatch: StoreOptions['onBatch'] = () => {},
+) {
   /**
    * If a write fails, it undoes only itself, unless SQLite had to undo the whole transaction
    * (https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction).
@@ -98,11 +109,7 @@ function writer(db: Database, isGone: () => boolean, onBatch: StoreOptions['onBa
   }
 
   const folder = dirname(db.location()!)
-  function commit(writes: (() => boolean)[]) {
-    if (isGone()) throw new Error('its file was deleted or replaced')
-    return transaction(db, () => writes.map(attempt))
-  }
-
+  const commit = (writes: (() => boolean)[]) => inTransaction(() => writes.map(attempt))
   return batched(
     (writes: (() => boolean)[]) => retryWhileBusy(() => commit(writes), undefined, folder),
     { maxBatchSize: Infinity, concurrency: 1, onBatch: (size) => onBatch('write', size) },
@@ -127,14 +134,18 @@ function inserter(db: Database): (user: User) => boolean {
 }
 
 /** Implements `UserStore.createMany`. */
-function importer(db: Database, insert: (user: User) => boolean): UserStore['createMany'] {
+function importer(
+  db: Database,
+  inTransaction: InTransaction,
+  insert: (user: User) => boolean,
+): UserStore['createMany'] {
   const hasEmail = db.prepare(`SELECT 1 FROM users WHERE email = ${TEXT}`)
   const hasOther = `email = ${TEXT} AND name <> nullif(${TEXT}, '')` // an empty name replaces none
   const renameByEmail = changer(db, `UPDATE users SET name = ${TEXT} WHERE ${hasOther}`)
   return (users, update) =>
     retryWhileBusy(() => {
       db.exec(IMPORT_PRAGMAS)
-      return transaction(db, () =>
+      return inTransaction(() =>
         users.map(({ id = newUserId(), ...fields }) => {
           const { name, email } = fields
           if (insert({ id, ...fields })) return 'created'

@@ -181,6 +181,7 @@ test.each<[string, (file: string) => void]>([
   change(file)
   expect(store.isGone()).toBe(true)
   await expect(store.create(newUser())).rejects.toThrow('its file was deleted or replaced')
+  await expect(store.createMany([newUser()], false)).rejects.toThrow('its file was deleted')
   await expect(store.remove(id)).rejects.toThrow(StoreFailure)
 })
 
