@@ -29,10 +29,9 @@ export function readTextFile(file: string, isPrivate = false): string {
 /** @param forbidden the permissions that others must not have, such as 0o077 @throws Error others can use the file */
 export function checkOwner({ uid, mode }: Stats, forbidden: number): void {
   if (uid !== (process.geteuid?.() ?? uid)) throw new Error('it belongs to another user')
-  if (mode & forbidden) throw new Error(`other users can ${VERBS[forbidden]} it; use chmod 600`)
+  const verb = forbidden === 0o002 ? 'write' : 'read or write'
+  if (mode & forbidden) throw new Error(`other users can ${verb} it; use chmod 600`)
 }
-
-const VERBS: Record<number, string> = { 0o077: 'read or write', 0o002: 'write' }
 
 /** Reads one byte more than a file may have. The size that the system says is 0 for files of /proc, which can be endless. */
 function readStart(fd: number): Buffer {

@@ -6,7 +6,8 @@ export const etagOf = (body: object): string =>
   `"${hash('sha256', JSON.stringify(body), 'base64url')}"`
 
 /** Whether `If-Match` names `etag`: by strong comparison, in which a weak ETag equals no other (§8.8.3.2). */
-export const ifMatch = (field: string, etag: string): boolean => includesTag(field, etag)
+export const ifMatch = (field: string, etag: string): boolean =>
+  field === '*' || tagsIn(field).includes(etag)
 
 /** Whether `If-Match` or `If-None-Match` matches nothing, because it is neither `*` nor a list of ETags. */
 export const isMalformed = (field: string): boolean => field !== '*' && tagsIn(field).length === 0
@@ -16,10 +17,7 @@ export const isWeak = (field: string): boolean => tagsIn(field).some((tag) => ta
 
 /** Whether `If-None-Match`, if there is one, names `etag`: by weak comparison. */
 export const ifNoneMatch = (field: string | undefined, etag: string): boolean =>
-  field !== undefined && (includesTag(field, etag) || includesTag(field, `W/${etag}`))
-
-const includesTag = (field: string, etag: string): boolean =>
-  field === '*' || tagsIn(field).includes(etag)
+  field !== undefined && (ifMatch(field, etag) || ifMatch(field, `W/${etag}`))
 
 /** An entity-tag (§8.8.3) and the commas and spaces before it, one element of a list (§5.6.1). */
 const TAG = /[ \t,]*((?:W\/)?"[!#-~\x80-\xff]*")[ \t]*(?=,|$)/gy

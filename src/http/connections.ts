@@ -1,7 +1,7 @@
 // The connections of a server. When there are too many, the one that has waited longest for its client is closed.
 import type { Socket } from 'node:net'
 import { createConnection, type Connection } from './connection.ts'
-import type { ServerLimits } from './limits.ts'
+import type { Limits } from './limits.ts'
 import type { IncomingRequest } from './request.ts'
 
 /**
@@ -9,16 +9,7 @@ import type { IncomingRequest } from './request.ts'
  *
  * @param startReading reads requests from a connection
  */
-export function createConnections(
-  {
-    maxConnections,
-    maxHeldConnections,
-    maxWaitingRequests,
-    maxStartsPerTurn,
-    evictableAfter,
-  }: ServerLimits,
-  startReading: (socket: Socket) => void,
-) {
+export function createConnections(limits: Limits, startReading: (socket: Socket) => void) {
   const open = new Map<Socket, Connection>()
   /** New connections that are not read until there is room. */
   const held = new Set<Socket>()
@@ -35,7 +26,7 @@ export function createConnections(
   }
 
   function startSome(): void {
-    for (const request of starting.splice(0, maxStartsPerTurn))
+    for (const request of starting.splice(0, limits.maxStartsPerTurn))
       if (request.socket.writable && !request.response.headersSent) request.serve()
     if (starting.length > 0) setImmediate(startSome)
   }
@@ -43,9 +34,9 @@ export function createConnections(
   /** Accepts the held connections, in their order, as far as there is room. */
   function admit(): void {
     for (const socket of held) {
-      if (open.size >= maxConnections) return
+      if (open.size >= limits.maxConnections) return
       held.delete(socket)
-      const connection = createConnection(socket, maxWaitingRequests, start)
+      const connection = createConnection(socket, limits.maxWaitingRequests, start)
       open.set(socket, connection)
       socket.once('end', () => connection.onEnd()) // before Node's own listener
       socket.once('close', () => {
@@ -59,10 +50,10 @@ export function createConnections(
 
   /** Makes room for the held connections, until there are none. First, what clients have sent by now is read. */
   function makeRoom(): void {
-    const time = performance.now() - evictableAfter
+    const time = performance.now() - limits.evictableAfter
     setImmediate(() => {
       while (held.size > 0 && evictOldest(time)) admit()
-      roomTimer = held.size > 0 ? setTimeout(makeRoom, evictableAfter) : undefined
+      roomTimer = held.size > 0 ? setTimeout(makeRoom, limits.evictableAfter) : undefined
     })
   }
 
@@ -85,7 +76,7 @@ export function createConnections(
 
     add(socket: Socket): void {
       void socket.remoteAddress // Node keeps it; when the client has left, the kernel does not know it any more
-      if (held.size >= maxHeldConnections) return void socket.destroy()
+      if (held.size >= limits.maxHeldConnections) return void socket.destroy()
       held.add(socket) // it stays if its client leaves: only reading would show that
       admit()
       if (held.size > 0) roomTimer ??= setTimeout(makeRoom, 0)

@@ -22,15 +22,3 @@ export const LIMITS = {
 }
 
 export type Limits = typeof LIMITS
-
-/** The limits that differ between servers; the others are the same for all. */
-export type ServerLimits = Omit<
-  Limits,
-  | 'linger'
-  | 'maxOperatorConnections'
-  | 'maxHeaders'
-  | 'maxChunks'
-  | 'maxPieces'
-  | 'largeBody'
-  | 'maxLargeBodies'
->

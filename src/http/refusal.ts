@@ -23,8 +23,7 @@ const hasValidHost = ({ httpVersion, headers: { host } }: IncomingRequest): bool
   host === undefined ? httpVersion === '1.0' : HOST.test(host)
 
 /** Node decodes only chunks. With any other transfer coding it would pass on encoded bytes. HTTP/1.0 has none. */
-const hasKnownCoding = ({
-  httpVersion,
-  headers: { 'transfer-encoding': coding },
-}: IncomingRequest) =>
-  coding === undefined || (coding.toLowerCase() === 'chunked' && httpVersion === '1.1')
+const hasKnownCoding = ({ httpVersion, headers }: IncomingRequest): boolean => {
+  const coding = headers['transfer-encoding']?.toLowerCase()
+  return coding === undefined || (coding === 'chunked' && httpVersion === '1.1')
+}

@@ -26,17 +26,17 @@ export class IncomingRequest extends IncomingMessage {
   #upgrade = false
 
   /**
-   * Called by Node's parser with each part of the body, and with null at its end. The stream gets the body in few
-   * pieces: as a chunk of its own, each byte could take hundreds of bytes of memory. A body of few parts is not copied:
-   * its parts would stay in memory, beside the copy, until the next garbage collection.
+   * Called by Node's parser with each part of the body, and with null at its end. The stream gets the body in one
+   * piece: as a chunk of its own, each byte could take hundreds of bytes of memory.
    *
    * @returns whether to read on
    */
   override push(chunk: Buffer | null): boolean {
     if (chunk === null) {
       const pieces = this.#pieces.splice(0)
-      this.isUtf8 = isUtf8(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces))
-      for (const piece of pieces) super.push(piece)
+      const body = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+      this.isUtf8 = isUtf8(body)
+      if (body.length > 0) super.push(body)
       super.push(null)
       this.emit('arrived') // for arrival()
       return false // there is no more to read

@@ -7,7 +7,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { createConnections } from './connections.ts'
 import { MALFORMED, PARSER_FAILURES, refuse, type Failure } from './failure.ts'
 import type { HostCheck } from './hosts.ts'
-import { LIMITS, type ServerLimits } from './limits.ts'
+import { LIMITS, type Limits } from './limits.ts'
 import { refusalOf } from './refusal.ts'
 import { IncomingRequest } from './request.ts'
 import { withoutBasePath } from './target.ts'
@@ -29,20 +29,14 @@ interface Options {
   /** The largest request body, in bytes. */
   bodyLimit?: number
   /** Limits that differ from `LIMITS`. */
-  limits?: Partial<ServerLimits> | undefined
+  limits?: Partial<Limits> | undefined
 }
 
 export function createServer(
   handle: (request: IncomingRequest, response: ServerResponse) => void,
-  {
-    observer,
-    basePath,
-    hostCheck = () => () => true,
-    bodyLimit = 0,
-    limits: changes,
-  }: Options = {},
+  { observer, basePath, hostCheck = () => () => true, bodyLimit = 0, ...options }: Options = {},
 ) {
-  const limits = { ...LIMITS, ...changes }
+  const limits = { ...LIMITS, ...options.limits }
   let isAllowedHost = hostCheck('') // until it listens
 
   function receive(request: IncomingRequest, response: ServerResponse): void {
