@@ -47,10 +47,7 @@ const MAX_PAGES_TO_REWRITE = 5_000
  *
  * @throws StoreFailure
  */
-export async function closeDatabase(
-  db: DatabaseSyncInstance,
-  isGone: () => boolean,
-): Promise<void> {
+export async function closeDatabase(db: DatabaseSyncInstance, isGone: () => boolean) {
   // If it fails, the next process that opens the database reads the log.
   const unlessGone = (work: () => void) => retryWhileBusy(() => isGone() || work()).catch(() => {})
   await unlessGone(() => {

@@ -49,11 +49,14 @@ export async function openSqliteStore(
   if (fs.statSync(folder).mode & 0o002)
     warn?.(`every user can write to ${folder} (DATA_DIR): use chmod o-w`)
   const isGone = watchFiles(file)
-  const inTransaction: InTransaction = (work) => {
-    if (isGone()) throw new Error('its file was deleted or replaced')
-    return transaction(db, work)
+  const transact: Transact = (work) => {
+    const attempt = () => {
+      if (isGone()) throw new Error('its file was deleted or replaced')
+      return transaction(db, work)
+    }
+    return retryWhileBusy(attempt, undefined, folder)
   }
-  const write = writer(db, inTransaction, onBatch)
+  const write = writer(db, transact, onBatch)
   const insert = inserter(db)
   const rename = changer(db, `UPDATE users SET name = ${TEXT} WHERE ${MATCHES}`)
   const remove = changer(db, `DELETE FROM users WHERE ${MATCHES}`)
@@ -70,7 +73,7 @@ export async function openSqliteStore(
       return user
     },
     maxBatchSize: IMPORT_BATCH_SIZE,
-    createMany: importer(db, inTransaction, insert),
+    createMany: importer(db, transact, insert),
     find: finder(db, 'id'),
     findByEmail: finder(db, 'email'),
     list: lister(db),
@@ -87,14 +90,10 @@ export async function openSqliteStore(
 }
 
 /** Does writes as one transaction, unless they would be lost with the files of the database. */
-type InTransaction = <T>(work: () => T) => T
+type Transact = <T>(work: () => T) => Promise<T>
 
 /** Returns a function that does a write. Those of about the same time are one transaction: one wait for the disk. */
-function writer(
-  db: Database,
-  inTransaction: InTransaction,
-  onBatch: StoreOptions['onBatch'] = () => {},
-) {
+function writer(db: Database, transact: Transact, onBatch: StoreOptions['onBatch'] = () => {}) {
   /**
    * If a write fails, it undoes only itself, unless SQLite had to undo the whole transaction
    * (https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction).
@@ -108,12 +107,11 @@ function writer(
     }
   }
 
-  const folder = dirname(db.location()!)
-  const commit = (writes: (() => boolean)[]) => inTransaction(() => writes.map(attempt))
-  return batched(
-    (writes: (() => boolean)[]) => retryWhileBusy(() => commit(writes), undefined, folder),
-    { maxBatchSize: Infinity, concurrency: 1, onBatch: (size) => onBatch('write', size) },
-  )
+  return batched((writes: (() => boolean)[]) => transact(() => writes.map(attempt)), {
+    maxBatchSize: Infinity,
+    concurrency: 1,
+    onBatch: (size) => onBatch('write', size),
+  })
 }
 
 /** Returns a function that runs `sql` with texts, and returns whether it changed a user. */
@@ -136,23 +134,21 @@ function inserter(db: Database): (user: User) => boolean {
 /** Implements `UserStore.createMany`. */
 function importer(
   db: Database,
-  inTransaction: InTransaction,
+  transact: Transact,
   insert: (user: User) => boolean,
 ): UserStore['createMany'] {
   const hasEmail = db.prepare(`SELECT 1 FROM users WHERE email = ${TEXT}`)
   const hasOther = `email = ${TEXT} AND name <> nullif(${TEXT}, '')` // an empty name replaces none
   const renameByEmail = changer(db, `UPDATE users SET name = ${TEXT} WHERE ${hasOther}`)
   return (users, update) =>
-    retryWhileBusy(() => {
+    transact(() => {
       db.exec(IMPORT_PRAGMAS)
-      return inTransaction(() =>
-        users.map(({ id = newUserId(), ...fields }) => {
-          const { name, email } = fields
-          if (insert({ id, ...fields })) return 'created'
-          if (email === '' || !hasEmail.get(Buffer.from(email))) return 'id taken'
-          return update && renameByEmail(name, email, name) ? 'updated' : 'email taken'
-        }),
-      )
+      return users.map(({ id = newUserId(), ...fields }) => {
+        const { name, email } = fields
+        if (insert({ id, ...fields })) return 'created'
+        if (email === '' || !hasEmail.get(Buffer.from(email))) return 'id taken'
+        return update && renameByEmail(name, email, name) ? 'updated' : 'email taken'
+      })
     })
 }
 
