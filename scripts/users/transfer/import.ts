@@ -77,11 +77,8 @@ export async function importUsers(lines: AsyncIterable<Iterable<Line>>, to: Impo
 type Item = { position: string; user: UserToImport }
 
 /** The user of a line, or undefined if the line is refused. */
-function readItem(
-  line: Line,
-  { newIds, update, report, tally }: Import,
-  byEmail: Map<string, Item>,
-): Item | undefined {
+function readItem(line: Line, to: Import, byEmail: Map<string, Item>): Item | undefined {
+  const { newIds, update, report, tally } = to
   const position = positionOf(line)
   try {
     const user = toUser(line, newIds)
@@ -122,7 +119,7 @@ async function outcomeOf(user: UserToImport, result: ImportResult, to: Import): 
   if (result === 'created') return ['created']
   const isIdTaken = result === 'id taken'
   const owner = isIdTaken ? await to.store.find(user.id!) : await to.store.findByEmail(user.email)
-  const name = `the user ${owner?.id ?? '(deleted meanwhile)'}`
+  const name = owner ? `the user ${owner.id}` : UNKNOWN
   if (result === 'updated') return ['updated', `${name} has got this name`]
   const fields = Object.entries(user) as [keyof User, string][]
   if (fields.every(([field, text]) => owner?.[field] === text)) return ['unchanged']
@@ -131,6 +128,8 @@ async function outcomeOf(user: UserToImport, result: ImportResult, to: Import): 
     return ['refused', `its name is empty: ${name} keeps the old name`]
   return ['duplicate', `duplicate: ${name} has its email`]
 }
+
+const UNKNOWN = 'a user who is deleted by now, or equal only for the unique index,'
 
 const validate = validator(operationOf('createUser'))
 

@@ -57,11 +57,17 @@ export async function uniqueIndexes(users: Users): Promise<IndexDescriptionInfo[
 
 const NAMESPACE_NOT_FOUND = 26 // there is no such collection yet
 
-/** Whether an index is on email alone. One that leaves out documents because of other fields does not count. */
-export function isOnEmail({ key, partialFilterExpression = {} }: IndexDescriptionInfo): boolean {
-  const fields = [...Object.keys(key), ...Object.keys(partialFilterExpression)]
-  return fields.every((field) => field === 'email')
+/** Whether an index is on email alone. One that may leave out users with an email does not count. */
+export function isOnEmail({ key, partialFilterExpression }: IndexDescriptionInfo): boolean {
+  const isOfAll =
+    !partialFilterExpression || ALL_EMAILS.includes(JSON.stringify(partialFilterExpression))
+  return isOfAll && Object.keys(key).join() === 'email'
 }
+
+/** Filters of partial indexes that have every email. */
+const ALL_EMAILS = ['{"$exists":true}', '{"$type":"string"}', '{"$type":2}', '{"$gt":""}'].map(
+  (filter) => `{"email":${filter}}`,
+)
 
 /** Names users with the same email by their ids, because no email may get into the log. */
 async function withDuplicates(users: Users, error: unknown): Promise<unknown> {

@@ -9,6 +9,9 @@ import { kindOf, TimeoutError } from './failure-kinds.ts'
 const TIMEOUT_MS = 2_000
 export const LONG_TIMEOUT_MS = 10_000
 
+/** How often to check the collection: another program may drop the index, as mongoose does by `syncIndexes()`. */
+const RECHECK_MS = 15_000
+
 const OPTIONS = {
   serverSelectionTimeoutMS: TIMEOUT_MS - 100, // less, so that the error has a reason, not just a time-out
   connectTimeoutMS: TIMEOUT_MS - 500, // less again, so that the reason names a host that does not respond
@@ -34,10 +37,11 @@ export function openConnection(uri: string, readOnly: boolean) {
     const connection = current // another call may replace it meanwhile
     try {
       if (connection.closeReason) throw connection.closeReason // the driver would connect a closed client again
-      if (!connection.isChecked) await withTimeout(prepare(connection, readOnly), timeoutMs)
+      if (performance.now() > connection.checkedUntil)
+        await withTimeout(prepare(connection, readOnly), timeoutMs)
       return await withTimeout(call(connection.users), timeoutMs)
     } catch (error) {
-      if (!connection.closeReason && isStuck(error, connection.isChecked)) {
+      if (!connection.closeReason && isStuck(error, connection.checkedUntil > 0)) {
         current = connect(uri)
         discard(connection, error).catch(() => {}) // without waiting, because the server may be unreachable
       }
@@ -64,10 +68,10 @@ const isStuck = (error: unknown, isPrepared: boolean): boolean =>
   error instanceof MongoServerSelectionError || (!isPrepared && error instanceof TimeoutError)
 
 function connect(uri: string) {
-  const connection = { ...createClient(uri), isChecked: false, closeReason: undefined as unknown }
+  const connection = { ...createClient(uri), checkedUntil: 0, closeReason: undefined as unknown }
   // A server that comes back may be empty. The driver's monitor notices an outage only if it streams.
   const onDisconnect = ({ reason }: { reason?: string }) => {
-    if (reason !== 'idle') connection.isChecked = false
+    if (reason !== 'idle') connection.checkedUntil = 0
   }
   connection.client.on('connectionClosed', onDisconnect).on('connectionPoolCleared', onDisconnect)
   return connection
@@ -89,7 +93,7 @@ async function prepare(connection: Connection, readOnly: boolean): Promise<void>
     if (!(error instanceof MongoNetworkError)) throw error
     return check() // the driver does not retry all of it, and one of its connections may be broken
   })
-  connection.isChecked = true
+  connection.checkedUntil = performance.now() + RECHECK_MS
 }
 
 /** A client of the server at `uri`; it connects at the first use. @throws StoreFailure */

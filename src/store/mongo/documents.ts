@@ -1,6 +1,15 @@
 // Users as documents of MongoDB: many are looked up or inserted with one command, and each inserted one has
 // its own outcome.
-import { BSON, MongoBulkWriteError, MongoServerError, ObjectId, type Long } from 'mongodb'
+import { isUtf8 } from 'node:buffer'
+import {
+  Binary,
+  BSON,
+  MongoBulkWriteError,
+  MongoServerError,
+  ObjectId,
+  UUID,
+  type Long,
+} from 'mongodb'
 import { newUserId } from '../user-id.ts'
 import { EmailTaken, StoreFailure, type User, type UserToImport } from '../user-store.ts'
 import { isOnEmail, toId, uniqueIndexes, type Users } from './collection.ts'
@@ -15,17 +24,26 @@ const toDocument = ({ id, email, ...fields }: User) => {
  *
  * @throws StoreFailure its `_id` is not an ObjectId
  */
-export function toUser(document: Buffer): User {
-  const { _id, name, email } = BSON.deserialize(document, { validation: { utf8: false } })
+export const toUser = (document: Buffer): User => userOf(parse(document))
+
+const userOf = ({ _id, name, email }: BSON.Document): User => {
   return { id: toId(_id), name: toText(name), email: toText(email) }
 }
+
+const parse = (document: Buffer) =>
+  BSON.deserialize(document, { validation: { utf8: false }, ...AS_STORED })
+
+/** JavaScript cannot hold all regular expressions of MongoDB, which other programs may have in any field. */
+const AS_STORED = { bsonRegExp: true }
 
 /** A value that another program has stored, as POST would store it; an object or an array becomes JSON. */
 function toText(value: unknown): string {
   if (value === undefined || value === null) return ''
   if (value instanceof Date) return JSON.stringify(value).replaceAll('"', '')
   const hasText = Object.getPrototypeOf(value).toString !== Object.prototype.toString
-  return Array.isArray(value) || !hasText ? BSON.EJSON.stringify(value) : (value as Long).toString()
+  const isBinary = value instanceof Binary && !(value instanceof UUID) && !isUtf8(value.value())
+  const isJson = Array.isArray(value) || isBinary || !hasText
+  return isJson ? BSON.EJSON.stringify(value) : (value as Long).toString()
 }
 
 export const toObjectId = (id: string): ObjectId => ObjectId.createFromHexString(id)
@@ -34,9 +52,9 @@ export const toObjectId = (id: string): ObjectId => ObjectId.createFromHexString
 export async function filterFor(users: Users, id: string, ifName?: string) {
   const _id = toObjectId(id)
   if (ifName === undefined) return { _id }
-  const found = await users.findOne({ _id }, { projection: { name: 1 } })
-  const names = [found?.name ?? null].filter((name) => toText(name) === ifName)
-  return { _id, name: { $in: names } } // as it is stored, perhaps not as text
+  const found = await users.findOne({ _id }, { projection: { name: 1 }, ...AS_STORED })
+  if (toText(found?.name) !== ifName) return { _id, name: { $in: [] } } // matches nothing
+  return { _id, name: { $eq: found?.name ?? null } } // as it is stored, perhaps not as text
 }
 
 /** The users whose `field` is one of `values`, by its value. @throws the driver's error */
@@ -47,7 +65,9 @@ export async function findUsers(users: Users, field: 'id' | 'email', values: str
     field === 'id' ? { _id: { $in: present.map(toObjectId) } } : { email: { $in: present } }
   const options = { raw: true, batchSize: present.length + 1 }
   const documents = await users.find<Buffer>(filter, options).toArray()
-  return new Map(documents.map(toUser).map((user) => [user[field], user]))
+  const isMeant = ({ email }: BSON.Document) => field === 'id' || typeof email === 'string' // not an array with it
+  const found = documents.map(parse).filter(isMeant).map(userOf)
+  return new Map(found.map((user) => [user[field], user]))
 }
 
 /**
@@ -80,13 +100,16 @@ export async function createMany(users: Users, toImport: UserToImport[], update:
   const updates = newUsers
     .filter((_, i) => results[i] === 'updated')
     .map(({ name, email }) => ({ updateOne: { filter: { email }, update: { $set: { name } } } }))
-  if (updates.length > 0) await users.bulkWrite(updates)
+  const { matchedCount } = updates.length > 0 ? await users.bulkWrite(updates) : NONE
+  if (matchedCount < updates.length) throw new Error(CHANGED)
   return results
 }
 
+const NONE = { matchedCount: 0 }
+const CHANGED = 'a user was deleted or changed meanwhile: run it again'
+
 /** Why a user was not inserted: the email or the id is taken, or the server refuses the user for another reason. */
-type Refusal =
-  { result: 'email taken'; owner?: User } | { result: 'id taken'; owner?: never } | Error
+type Refusal = { result: 'email taken' | 'id taken'; owner?: User } | Error
 
 /**
  * Inserts users, except those that the server refuses.

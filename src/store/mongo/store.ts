@@ -68,7 +68,7 @@ export async function openMongoStore(
       return deletedCount > 0
     },
     isGone: () => false, // a server that comes back empty is checked by connection.ts
-    isEmpty: async () => (await execute((users) => users.findOne())) === null,
+    isEmpty: async () => (await execute((users) => findIds(users, undefined, 1))).length === 0,
     close,
   }
 }

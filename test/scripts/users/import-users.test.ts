@@ -1,9 +1,9 @@
 // import-users, as a program.
 import { expect, test } from '@jest/globals'
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { run } from '../../support/program.ts'
 import { describeStores, sqlitePlace, usersAt, type Place } from '../../support/stores.ts'
@@ -73,6 +73,17 @@ test('a file that is not a report is kept, and nothing is imported', async () =>
   }
   expect(await usersAt(place)).toEqual([])
   expect((await importUsers(place, '--force', '--report', mine, people)).code).toBe(0)
+})
+
+test('an import whose store cannot be opened leaves no report', async () => {
+  const people = file('people.csv', 'name,email\nAda,a@x\n')
+  const { code } = await importUsers(
+    { ...at(sqlitePlace), environment: { DATA_DIR: people } },
+    people,
+  )
+  expect(code).toBe(1)
+  const others = readdirSync(dirname(people)).filter((name) => name.startsWith('people.csv.'))
+  expect(others).toEqual([])
 })
 
 test('an encoding that cannot be decoded gets the advice to convert the file', async () => {

@@ -1,6 +1,6 @@
 // A collection that other programs have made, and go on to change.
 import { expect, test } from '@jest/globals'
-import { Binary, Long, MongoClient, MongoServerError, ObjectId, UUID } from 'mongodb'
+import { Binary, BSONRegExp, Long, MongoClient, MongoServerError, ObjectId, UUID } from 'mongodb'
 import type { Collection, CreateIndexesOptions, IndexSpecification } from 'mongodb'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ensureUniqueEmail, isOnEmail, type Users } from '../../../src/store/mongo/collection.ts'
@@ -178,6 +178,8 @@ describeMongodb('a collection of other programs', () => {
     [{ given: 'Ada', n: 1 }, '{"given":"Ada","n":1}'],
     [['Ada', 1], '["Ada",1]'],
     [new Binary(Buffer.from('Ada')), 'Ada'],
+    [new Binary(Buffer.from([255, 254])), '{"$binary":{"base64":"//4=","subType":"00"}}'],
+    [new BSONRegExp('(?i)ada'), '{"$regularExpression":{"pattern":"(?i)ada","options":""}}'],
   ])(
     'reads a name that is %p as text, and renames the user if that text is expected',
     async (value, text) => {
@@ -197,6 +199,24 @@ describeMongodb('a collection of other programs', () => {
       expect(await store.find(id)).toMatchObject({ ...stored, name: 'Grace' })
     },
   )
+
+  test('has a regular expression that JavaScript cannot hold, and is read', async () => {
+    const { place, collection } = await newCollection()
+    const store = await open(place)
+    await collection.insertOne({ email: 'a@x', search: new BSONRegExp('(?i)ada') })
+    expect(await store.isEmpty()).toBe(false)
+    expect(await store.findByEmail('a@x')).toMatchObject({ email: 'a@x' })
+    await expect(store.create(newUser({ email: 'a@x' }))).rejects.toThrow(EmailTaken)
+  })
+
+  test('has an email that is an array: no text is the email of that user', async () => {
+    const { place, collection } = await newCollection()
+    const store = await open(place)
+    await collection.insertOne({ email: ['a@x', 'b@x'] })
+    const emails = ['a@x', '["a@x","b@x"]']
+    const found = await Promise.all(emails.map((email) => store.findByEmail(email)))
+    expect(found).toEqual([undefined, undefined])
+  })
 
   test('removes a user whose name is not text, if that text is expected', async () => {
     const { place, collection } = await newCollection()
@@ -241,6 +261,7 @@ test.each<[boolean, object]>([
   [false, { key: { username: 1 } }],
   [false, { key: { email: 1, tenant: 1 } }],
   [false, { key: { email: 1 }, partialFilterExpression: { active: true } }],
+  [false, { key: { email: 1 }, partialFilterExpression: { email: { $gt: 'm' } } }],
 ])('%p: a unique index with %j makes all emails unique', (expected, index) => {
   expect(isOnEmail(index as never)).toBe(expected)
 })

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals'
 import * as mongodb from 'mongodb'
 import type { Users } from '../../../src/store/mongo/collection.ts'
-import { insertEach } from '../../../src/store/mongo/documents.ts'
+import { createMany, insertEach } from '../../../src/store/mongo/documents.ts'
 import { EmailTaken, StoreFailure } from '../../../src/store/user-store.ts'
 import { user } from '../../support/users.ts'
 
@@ -49,6 +49,19 @@ test('an error of the connection is thrown as it is, without the wrapper of the 
   const cause = new mongodb.MongoNetworkError('gone')
   const error = new mongodb.MongoBulkWriteError(cause, { getWriteConcernError() {} } as never)
   await expect(results(error)).rejects.toBe(cause)
+})
+
+test('an update of a user who is deleted meanwhile is a failure, not an update', async () => {
+  const owner = { ...user({ email: 'a@x' }), _id: new mongodb.ObjectId() }
+  const users = {
+    insertMany: () => Promise.reject(bulkError({ 0: 11_000 }, 1)),
+    find: () => ({ toArray: async () => [mongodb.BSON.serialize(owner)] }),
+    indexes: async () => [EMAIL_INDEX],
+    bulkWrite: async () => ({ matchedCount: 0 }),
+  }
+  const toImport = [user({ email: 'a@x' }), user({ email: 'b@x' })]
+  const updates = createMany(users as unknown as Users, toImport, true)
+  await expect(updates).rejects.toThrow('a user was deleted or changed meanwhile: run it again')
 })
 
 const duplicate = { index: 0, code: 11_000, errmsg: 'no' }
