@@ -84,7 +84,7 @@ export function readConfig(environment: NodeJS.ProcessEnv, needsSecret = true) {
     OPS_HOST: env.OPS_HOST ?? env.HOST,
     /** Also has SIGNING_SECRET. The first one signs, all verify; if there are none, a file in DATA_DIR has them. */
     SIGNING_SECRETS: [...new Set([...secrets, ...untrimmedSecrets(environment)])],
-    /** A sentence for each variable that looks misspelled, or has blanks that do not count. */
+    /** A sentence for each variable that looks misspelled, or for blanks in SIGNING_SECRET. */
     warnings: [...Object.keys(environment).flatMap(misspellingIn), ...blanksIn(environment)],
   }
 }
@@ -125,7 +125,7 @@ const blanksIn = ({ SIGNING_SECRET = '' }: NodeJS.ProcessEnv): string[] =>
 
 /** Secrets with their blanks: version 2.0.0 signed tokens with a SIGNING_SECRET that ended with a line break. */
 const untrimmedSecrets = ({ SIGNING_SECRET = '', SIGNING_SECRETS = '' }: NodeJS.ProcessEnv) =>
-  [SIGNING_SECRET, ...SIGNING_SECRETS.split(/,\s*/)].filter(isLongEnough)
+  [SIGNING_SECRET, ...SIGNING_SECRETS.split(/,\s*/)].filter((one) => isLongEnough(one.trim()))
 
 /** A number that `parse` reads; NaN is out of range. @param range names `min` and `max`, as the end of a sentence */
 const number = (range: string, min: number, max: number, parse: (text: string) => number) =>
@@ -184,7 +184,7 @@ const basePath = text(
 )
 
 /** Credentials, hosts, a database and options. A `@` or `/` in a password would make a part of the password a host. */
-const MONGODB_URI = /^mongodb(\+srv)?:\/\/([^@/?#]*@)?[^@/?#]+(\/[^@/?#]*)?(\?\w+=[^#]*)?$/
+const MONGODB_URI = /^mongodb(\+srv)?:\/\/([^@/?#]*@)?[^@/?#]+(\/[^@/?#]*)?(\?(\w+=[^#]*)?)?$/
 const MONGODB_URI_RULE =
   'start with mongodb:// or mongodb+srv://; percent-encode @ (%40), / (%2F), ? (%3F) and # (%23) in a password'
 const mongodbUri = text(MONGODB_URI_RULE, (uri) => MONGODB_URI.test(uri))

@@ -134,6 +134,7 @@ test.each([
   'a,b:27018,[::1]:27019/?replicaSet=rs0',
   'host?tlsCAFile=/etc/ca.pem&appName=a%40b',
   '%2Ftmp%2Fmongodb.sock/db',
+  'host/db?',
   'host/db?appName=@account@&tlsCertificateKeyFilePassword=p@ss',
 ])('MONGODB_URI=mongodb://%s is accepted', (rest) => {
   expect(problems({ MONGODB_URI: `mongodb://${rest}`, SIGNING_SECRET: SECRET })).toEqual([])
@@ -186,6 +187,7 @@ test('blanks at the ends of a variable do not count, as in a file with CRLF, exc
 })
 
 test('blanks at the ends of a secret do not make it long enough', () => {
+  expect(readConfig({ SIGNING_SECRET: ' '.repeat(32) }).SIGNING_SECRETS).toEqual([])
   expect(problems({ SIGNING_SECRET: `${'x'.repeat(31)}\r` })).toHaveLength(1)
   expect(problems({ SIGNING_SECRETS: `${SECRET},${'x'.repeat(31)}\n` })).toEqual([
     `SIGNING_SECRETS ${LIST}`,

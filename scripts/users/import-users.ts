@@ -77,7 +77,10 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   if (reportFile && dirname(resolve(reportFile)) === resolve(config.DATA_DIR))
     throw new UsageError(`a report must not be in ${config.DATA_DIR} (DATA_DIR)`)
   const report = openReport(reportFile, input.defaultReport, input.stat, options.force)
-  const store = await open(config)
+  const store = await open(config).catch((error: unknown) => {
+    report.close()
+    throw error
+  })
   warn(`users are kept in ${store.description}`)
 
   const tally = newTally()

@@ -16,9 +16,10 @@ export function readTracing(environment: NodeJS.ProcessEnv) {
   const given = Object.entries(environment).filter(
     ([name, value]) => name.startsWith('OTEL_') && value,
   )
-  const unsupported = given
-    .filter((entry) => !SUPPORTED.some((supported) => supported.test(entry.join('='))))
-    .map(([name]) => name)
+  const hasEffect = ([name, value = '']: [string, string?]) =>
+    SUPPORTED.some((pattern) => pattern.test(`${name}=${value}`)) &&
+    (!name.endsWith('_ENDPOINT') || URL.canParse(value))
+  const unsupported = given.filter((one) => !hasEffect(one)).map(([name]) => name)
   const vars = Object.fromEntries(given)
   const { OTEL_TRACES_EXPORTER: exporter = 'otlp', OTEL_SDK_DISABLED: disabled = '' } = vars
   const base = vars['OTEL_EXPORTER_OTLP_ENDPOINT']?.replace(/\/?$/, '/v1/traces')

@@ -27,6 +27,7 @@ test.each([
   ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'http://'],
   ['OTEL_TRACES_EXPORTER', 'console'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://collector:$PORT'],
 ])('%s=%s sends no traces, and has no effect', (name, value) => {
   const { endpoint, unsupported } = readTracing({ ...BASE, [name]: value })
   expect(endpoint).toBeUndefined()

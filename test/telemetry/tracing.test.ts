@@ -77,11 +77,11 @@ test.each<[string, () => net.Server | undefined, string]>([
 ])('a collector that %s is one warning, and the stop is clean', async (_, start, reason) => {
   const server = start()
   const to = server ? await collector(server) : await freePort()
+  const takesTime = /time|retry/.test(reason) // others have it, so that a busy machine gives no other reason
   const { service, port } = await serveTraced(at(sqlitePlace), to, {
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://me:the-password@127.0.0.1:${to}/v1/traces`,
     OTEL_EXPORTER_OTLP_HEADERS: 'api-key=the-key',
-    OTEL_EXPORTER_OTLP_TIMEOUT: '500',
-    OTEL_BSP_EXPORT_TIMEOUT: '700',
+    ...(takesTime && { OTEL_EXPORTER_OTLP_TIMEOUT: '500', OTEL_BSP_EXPORT_TIMEOUT: '700' }),
   })
   await send(port, 'GET /users')
   while (said(service).length === 0) await sleep(10)
