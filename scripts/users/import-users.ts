@@ -24,7 +24,8 @@ an email and without an id are then created a second time. A duplicate, whose em
 is not stored.
 
   --update              give a user whose email is in the store the name in the file, unless it is empty
-  --dry-run             store nothing; print what an import would do
+  --dry-run             store nothing; print what an import would do, if no other unique index of MongoDB
+                        refuses a user
   --new-ids             ignore the ids in the file
   --report FILE         where to list each line that was refused, is a duplicate or renamed a user; '-' is
                         standard error. By default FILE.report.txt, and '-' for standard input

@@ -2,7 +2,16 @@
 // object to object. What seems to say something else than would be stored is refused.
 import { isUserId } from '../../../src/store/user-id.ts'
 import { MAX_FIELDS, TOO_WIDE, type Content, type Line } from './lines.ts'
-import { FIELDS, headerOf, isKnownTitle, summaryOf, type Columns, type Header } from './titles.ts'
+import {
+  FIELDS,
+  headerOf,
+  isKnownTitle,
+  REQUIRED,
+  summaryOf,
+  type Columns,
+  type Header,
+  type Way,
+} from './titles.ts'
 
 /** A line of CSV; that of the titles has no values. */
 export type Row = { line: number; element?: number; titles: string[]; values?: string[] }
@@ -74,14 +83,20 @@ function plain(value: unknown): unknown {
 
 /** A spreadsheet may leave out empty fields at the end of a record, or add some. */
 function contentOf(values: unknown[], header: Header): Content {
-  const { titles, indexes, minWidth } = header
-  if (values.length < minWidth || values.slice(titles.length).some((value) => value !== '')) {
+  const { titles, ways, minWidth } = header
+  header.maxWidth ??= Math.max(titles.length, values.length)
+  const isShifted = values.length > header.maxWidth
+  if (
+    values.length < minWidth ||
+    isShifted ||
+    values.slice(titles.length).some((value) => value !== '')
+  ) {
     const count = plural(values.length, 'field')
     const width = plural(titles.length, 'title')
     return { reason: `it has ${count}, but the first line has ${width}` }
   }
   const fields = Object.fromEntries(
-    FIELDS.map((field) => [field, valueOf(values, indexes.get(field)!)]),
+    FIELDS.map((field) => [field, valueOf(values, ways[field], header.either)]),
   )
   // The titles and the id are those of export-users.
   const areOwn = titles.length === FIELDS.length && FIELDS.every((field) => titles.includes(field))
@@ -92,54 +107,76 @@ function contentOf(values: unknown[], header: Header): Content {
 
 const plural = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
 
-function valueOf(values: unknown[], ways: number[][]): unknown {
+function valueOf(values: unknown[], ways: Way[], either: number[]): unknown {
   for (const way of ways) {
-    const parts = way.map((index) => values[index]).filter((value) => !isAbsent(value))
-    const noText = parts.find((part) => typeof part === 'object') // then validation says so
-    if (parts.length > 0) return parts.length === 1 ? parts[0] : (noText ?? joined(parts))
+    const columns = way.flatMap((part) => part.find((index) => !isAbsent(values[index])) ?? [])
+    const noText = columns.find((index) => typeof values[index] === 'object')
+    if (noText !== undefined) return values[noText] // validation says so
+    const fullName = columns.find(
+      (index) => either.includes(index) && hasAll(values, index, columns),
+    )
+    if (fullName !== undefined) return values[fullName]
+    if (columns.length > 0) return columns.map((index) => values[index]).join(' ')
   }
-  return values[ways.flat()[0]!] ?? ''
+  return values[ways.flat(2)[0]!] || ''
 }
 
 /** JSON exports of some systems have `false` where there is no value. */
 const isAbsent = (value: unknown): boolean => value === false || textOf(value).trim() === ''
 
-/** The parts of a name, without those that are already at its end: `Ada Alm` and `Alm`. */
-function joined(parts: unknown[]): string {
-  return parts.map(String).reduce((name, part) => {
-    return ` ${name}`.endsWith(` ${part}`) ? name : `${name} ${part}`
+/** Whether the column at `index` has more words than each other one, and all of theirs: `Alm, Ada` and `Alm`. */
+function hasAll(values: unknown[], index: number, columns: number[]): boolean {
+  const wordsAt = (column: number) => String(values[column]).split(/[\s,]+/)
+  const all = wordsAt(index)
+  return columns.every((column) => {
+    const words = wordsAt(column)
+    return (
+      column === index || (words.length < all.length && words.every((word) => all.includes(word)))
+    )
   })
 }
 
 /** Why a record is refused: it may mean something else than its fields say. */
 function refusalReason(fields: Record<string, unknown>, values: unknown[], header: Header) {
-  const { titles, chosen, indexes, problem } = header
+  const { titles, chosen, ways, unused, problem, doubt } = header
   const isText = (index: number) =>
     typeof values[index] !== 'boolean' && /\p{L}/u.test(textOf(values[index]))
-  if (problem && indexes.get('not used')!.flat().some(isText)) return problem
+  const texts = unused.filter(isText)
+  const names = ways.name.flat(2)
+  const untitled = texts.find((index) => titles[index] === '' && names.includes(index - 1))
+  if (texts.length > 0 && (problem ?? doubt)) return problem ?? doubt
+  if (untitled !== undefined && chosen.name === undefined)
+    return `column ${untitled + 1} has a text, but no title: give it one`
   const name = textOf(fields['name'])
   const email = textOf(fields['email'])
   if (name.includes('\x1b')) return HAS_ESCAPES
+  if (ENCODED.test(name)) return IS_ENCODED
   if (email.includes('@')) return MARKUP.test(email) ? HAS_MARKUP : undefined
   const other = values.findIndex((value) => textOf(value).includes('@'))
   if (other >= 0 && chosen.email === undefined)
     return `its email has no @, but \`${titles[other]}\` has: choose with --email-column, or correct it`
-  const used = (['name', 'email'] as const).flatMap((field) => indexes.get(field)!.flat())
-  const texts = used.map((index) => textOf(values[index])).filter(Boolean)
+  const used = REQUIRED.flatMap((field) => ways[field].flat(2))
+  const given = used.map((index) => textOf(values[index])).filter(Boolean)
   const isTitle = (text: string) => isKnownTitle(text) || titles.includes(text)
-  if (texts.length > 0 && texts.every(isTitle)) return 'it repeats the titles'
+  if (given.length > 0 && given.every(isTitle)) return 'it repeats the titles'
   return NO_USER.test(name) ? IS_NO_USER : undefined
 }
 
 /** In an email that is more than an address: `Ada <ada@example.com>`, quotes, what cannot be seen. */
-const MARKUP = /[<>\p{Cc}\p{Cf}]|mailto:|^smtp:|^['"=`´“”„‘’«»]|['"`´“”‘’«»]$/iu
+const MARKUP = /^\s|\s$|[<>\p{Cc}\p{Cf}]|mailto:|^smtp:|^['"=`´“”„‘’«»]|['"`´“”‘’«»]$/iu
 const HAS_MARKUP = 'its email has more than an address, perhaps invisibly: leave only the address'
 
 const HAS_ESCAPES =
   'its name has escape characters, as text in ISO-2022-JP has: use --encoding iso-2022-jp'
 
+/** HTML, formulas, MIME (RFC 2047), UTF-7, HZ, the bytes of csvde, and UTF-8 that was read as Latin-1. */
+const ENCODED =
+  /&#?\w+;|<\/[a-z]|<[a-z]+ [a-z]+=|^=\w+\(|=\?[\w-]+\?[bq]\?|\+[a-z\d/]{3,}-|~\{|^X'[\da-f]+'$|[ÂÃ][\x80-\xbf]/i
+const IS_ENCODED =
+  'its name has codes in place of characters: correct it, or export the file as UTF-8'
+
 const NO_USER =
-  /^[-=+:|_*. ]+$|^((grand|sub) ?)?totals?\b|^(summe|gesamt|somme|suma)\b|confidential|copyright|©|^generated/i
+  /^[-=+:|_*. ]+$|^((grand|sub) ?)?totals?\b|^(summe|gesamt|somme|suma)\b|confidential|copyright|©|^generated|^export|^e\.g\. |^[*†]|^\(required\)|^(count|anzahl|合計|合计|总计)[:：\s\d]*$|^string$|^\{/i
 const IS_NO_USER =
   'it looks like a footer or a line of a table: delete it, or give the user an email'
 

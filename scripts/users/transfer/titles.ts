@@ -6,32 +6,40 @@ import { MAX_FIELDS } from './lines.ts'
 const TITLES = {
   id: 'id',
   name:
-    'name, full name, display name, vollständiger Name, Vor- und Nachname, nom complet, nom et prénom, ' +
-    'prénom et nom, nombre completo, nombre y apellidos, apellidos y nombre, ' +
-    '氏名, お名前, 名前, 姓名, フルネーム, 表示名',
+    'full name, display name, complete name, vollständiger Name, Vor- und Nachname, Anzeigename, ' +
+    'nom complet, nom et prénom, prénom et nom, nom à afficher, ' +
+    'nombre completo, nombre y apellidos, apellidos y nombre, nome completo, nome e cognome, volledige naam, ' +
+    '氏名, お名前, 姓名, フルネーム, 表示名',
   email:
-    'email, email address, primary email, user email, email 1 value, mail, mail address, ' +
+    'email, email address, primary email, user email, email 1 value, internet address, mail, mail address, ' +
     'E-Mail-Adresse, Mailadresse, ' +
     'courriel, mél, adresse e-mail, adresse mail, adresse électronique, adresse de messagerie, ' +
     'correo, correo electrónico, dirección de correo electrónico, ' +
+    'endereço de e-mail, indirizzo e-mail, e-postadresse, adreça electrònica, ' +
     'メールアドレス, E-mailアドレス, Eメールアドレス, Eメール, 電子メールアドレス, 電子メール, メール, ' +
     '邮箱, 电子邮箱, 电子邮件',
 } satisfies Record<keyof User, string>
 
-/** The columns that together are the name when no column has the full name, in this order. */
+const EITHER = 'name, or the part of it that no other column has'
+
+/** The columns that together are the name where no column has the full name. */
 const NAME_PARTS = {
-  'last name, before the first': '姓, 名字, 苗字',
+  [EITHER]: 'name, nom, nombre, nome, 名前',
+  'last name, before the first': '姓, 姓氏, 氏, 苗字, 名字',
   'first name':
-    'first name, given name, forename, first, Vorname, prénom, nombre, nome, voornaam, förnamn, fornavn, ' +
-    '名, 名前',
+    '名, 名字, first name, given name, forename, first, Vorname, prénom, primer nombre, voornaam, förnamn, fornavn, ' +
+    'preferred first name, Rufname, prénom usuel, roepnaam, voorletters, initials',
   'middle name':
-    'tussenvoegsel, middle name, additional name, zweiter Vorname, deuxième prénom, segundo nombre',
+    'tussenvoegsel, voorvoegsel, middle name, middle, additional name, second name, ' +
+    'zweiter Vorname, weitere Vornamen, Namenszusatz, deuxième prénom, segundo nombre, secondo nome, ' +
+    'mellemnavn, mellomnavn, mellannamn, middelste naam',
   'last name':
-    'last name, family name, surname, last, second name, family, sn, Nachname, Familienname, Zuname, Geburtsname, ' +
-    'Name (beside a first name), nom de famille, nom, nom d’usage, nom de naissance, ' +
-    'cognome, achternaam, sobrenome, efternamn, efternavn, ' +
-    'apellido, primer apellido, 1er apellido, apellido 1, apellido paterno',
-  'second last name': 'segundo apellido, 2º apellido, apellido 2, apellido materno',
+    'last name, family name, surname, last, second name, family, sn, Nachname, Familienname, Zuname, ' +
+    'nom de famille, nom d’usage, nom patronymique, preferred surname, ' +
+    'cognome, cognoms, achternaam, sobrenome, último nome, apelido, efternamn, efternavn, etternavn, ' +
+    'apellido, primer apellido, 1er apellido, apellido 1, apellido paterno, paterno',
+  'second last name': 'segundo apellido, 2º apellido, apellido 2, apellido materno, materno',
+  'last name, if there is no other': 'Geburtsname, nom de naissance',
 }
 
 /** All titles that are known, a line for each field. */
@@ -41,7 +49,7 @@ export const KNOWN_TITLES = Object.entries({ ...TITLES, ...NAME_PARTS })
 
 export type Field = keyof typeof TITLES
 export const FIELDS = Object.keys(TITLES) as Field[]
-const REQUIRED: Field[] = ['name', 'email']
+export const REQUIRED: Field[] = ['name', 'email']
 
 /** The titles that were chosen for a field; empty if the file does not have the field. */
 export type Columns = { [F in Field]?: string | string[] | undefined }
@@ -50,13 +58,26 @@ export type Columns = { [F in Field]?: string | string[] | undefined }
 export interface Header {
   titles: string[]
   chosen: Columns
-  /** The indexes of each field: those that together are it, then those that are it where the former are empty. */
-  indexes: Map<Field | 'not used', number[][]>
+  ways: Record<Field, Way[]>
+  /** The indexes of the columns that no field uses. */
+  unused: number[]
   /** How many values a record must have. */
   minWidth: number
+  /** The columns that have either the full name or a part of it. */
+  either: number[]
+  /** How many values a record may have: as many as the first one, which may have empty ones after the titles. */
+  maxWidth?: number
   /** What is wrong if a chosen title is not there, or none is known for the name or the email. */
   problem: string | undefined
+  /** What is wrong if an unused column has a text. */
+  doubt: string | undefined
 }
+
+/**
+ * The parts of a field, which are joined; the next way counts where all of them are empty. Of each part, the indexes of
+ * its columns: the first that is not empty counts.
+ */
+export type Way = number[][]
 
 /** @param row the titles; the second `Email` gets the title `Email (2)` */
 export function headerOf(row: string[], chosen: Columns): Header {
@@ -64,49 +85,65 @@ export function headerOf(row: string[], chosen: Columns): Header {
     const count = row.slice(0, i).filter((other) => other === title).length
     return title && count > 0 ? `${title} (${count + 1})` : title
   })
-  const words = titles.map(normalize)
-  const stems = titles.map(stem)
+  const forms = FORMS.map((form) => titles.map(form))
   const indexOf = (title: string) =>
-    titles.includes(title) ? titles.indexOf(title) : words.indexOf(normalize(title))
-  const indexesOf = (field: Field): number[][] => {
+    titles.includes(title) ? titles.indexOf(title) : forms[1]!.indexOf(normalize(title))
+  const name = waysOfName(forms)
+  const waysOf = (field: Field): Way[] => {
     const given = titlesIn(chosen[field]).map(indexOf)
-    if (chosen[field] !== undefined) return [given.filter((index) => index >= 0)]
-    return knownIndexes([words, stems], field)
+    if (chosen[field] !== undefined)
+      return [given.filter((index) => index >= 0).map((index) => [index])]
+    return field === 'name' ? name.ways : [[find(forms, field).slice(0, 1)]]
   }
-  const indexes: Header['indexes'] = new Map(FIELDS.map((field) => [field, indexesOf(field)]))
-  const used = new Set([...indexes.values()].flat(2))
-  indexes.set('not used', [[...titles.keys()].filter((index) => !used.has(index))])
+  const ways = Object.fromEntries(FIELDS.map((field) => [field, waysOf(field)])) as Header['ways']
+  const used = new Set(Object.values(ways).flat(3))
+  const unused = [...titles.keys()].filter((index) => !used.has(index))
+  const { either } = name
+  const header = { titles, chosen, ways, unused, either, minWidth: Math.max(-1, ...used) + 1 }
+  const isHalf = chosen.name === undefined && used.size > 0 && !name.isWhole
+  return {
+    ...header,
+    problem: problemOf(header, indexOf) ?? problemOfAlike(header),
+    doubt: isHalf ? ONLY_A_PART : undefined,
+  }
+}
+
+type Titled = Pick<Header, 'titles' | 'chosen' | 'ways' | 'unused'>
+
+/** What is wrong if a chosen title is not there, or none is known for the name or the email. */
+function problemOf({ titles, chosen, ways, unused }: Titled, indexOf: (title: string) => number) {
   const absent = Object.values(chosen)
     .flatMap(titlesIn)
     .find((title) => indexOf(title) < 0)
   const missing = REQUIRED.find(
-    (field) => chosen[field] === undefined && indexes.get(field)!.flat().length === 0,
+    (field) => chosen[field] === undefined && ways[field].flat(2).length === 0,
   )
-  const advice = missing && (used.size === 0 ? NO_TITLES : missingTitle(missing))
+  const isNoneKnown = unused.length === titles.length
+  const advice = missing && (isNoneKnown ? NO_TITLES : missingTitle(missing))
   const wrong = absent === undefined ? advice : `titled \`${absent}\``
-  const doubtful = wrong && `no column is ${wrong}; the titles are: ${listed(titles)}`
-  const problem = doubtful ?? problemOfAlike(titles, chosen, indexes)
-  return { titles, chosen, indexes, minWidth: Math.max(-1, ...used) + 1, problem }
+  return wrong && `no column is ${wrong}; the titles are: ${listed(titles)}`
 }
 
-/** What is wrong if a title that is only similar to a known one has others like it: `Name (First)`, `Name (Last)`. */
-function problemOfAlike(titles: string[], chosen: Columns, indexes: Header['indexes']) {
-  for (const field of REQUIRED) {
-    const [index = -1] = indexes.get(field)!.flat()
-    const title = titles[index]
-    if (chosen[field] !== undefined || title === undefined || KNOWN.has(normalize(title))) continue
-    const others = titles.filter((other) => isAlike(title, other))
-    if (others.length > 0)
-      return `${listed([title, ...others])} are alike: choose with --${field}-column`
+/** What is wrong if an unused title is like a used one: `Name (First)` and `Name (Last)`, or `Name 1` and `Name 2`. */
+function problemOfAlike({ titles, chosen, ways, unused }: Titled): string | undefined {
+  for (const field of REQUIRED.filter((one) => chosen[one] === undefined)) {
+    for (const index of ways[field].flat(2)) {
+      const others = unused.filter((other) => isAlike(field, titles[index]!, titles[other]!))
+      const alike = [index, ...others].map((one) => titles[one]!)
+      if (others.length > 0) return `${listed(alike)} are alike: choose with --${field}-column`
+    }
   }
   return undefined
 }
 
-/** Titles that differ by a number only, such as `E-Mail 1` and `E-Mail 2`, are not: the first is used. */
-const isAlike = (title: string, other: string): boolean =>
-  stem(title) === stem(other) && withoutNumbers(title) !== withoutNumbers(other)
+/** Of emails with numbers, the first is used. A known title is meant, whatever others have in brackets. */
+function isAlike(field: Field, title: string, other: string): boolean {
+  if (stem(title) !== stem(other)) return false
+  if (withoutNumbers(title) === withoutNumbers(other)) return field === 'name'
+  return !KNOWN.has(normalize(title))
+}
 
-const withoutNumbers = (title: string): string => title.replaceAll(/\d+/g, '')
+const withoutNumbers = (title: string): string => title.replaceAll(/\(?\d+\)?/g, '').trim()
 
 const NO_TITLES =
   'recognized: delete the lines above the titles, if there are any; if the file has no titles, add a line such as ' +
@@ -114,39 +151,63 @@ const NO_TITLES =
 const missingTitle = (field: Field) =>
   `recognized as the ${field}: give its title with --${field}-column, or '' if there is none`
 
-function knownIndexes(variants: string[][], field: Field): number[][] {
-  const fullName = bestIndex(variants, TITLES[field])
-  if (field !== 'name') return [fullName]
-  const parts = Object.values(NAME_PARTS).map((titles) => bestIndex(variants, titles))
-  const [family = [], first = [], middle = [], last = [], second = []] = parts
-  const joined = [...new Set(parts.flat())]
-  const stems = variants[1]!
-  const isFirstName = family.length > 0 && first[0] === fullName[0] // `苗字,名前`
-  if (fullName.length === 0 || isFirstName) return [joined]
-  if (stems[fullName[0]!] !== 'name') return [fullName, joined]
-  const isLastName = first.length > 0 && last[0] === fullName[0] // `Name;First name`
-  if (isLastName || stems.includes('vorname')) return [joined, fullName]
-  const isSimilar = !normalizeAll(TITLES.name).includes(variants[0]![fullName[0]!]!) // `Name (Company)`
-  if (first.length > 0) return isSimilar ? [joined, fullName] : [fullName, joined]
-  const others = last.length > 0 ? [...middle, ...last, ...second] : []
-  return [[...new Set([...fullName, ...others])]] // `Name;Surname`
+const ONLY_A_PART =
+  'only a part of the name is recognized: give the title of each part with --name-column'
+
+/**
+ * The columns of a name: the full name, else the parts. `Name` is the part that has no column of its own; beside both,
+ * it is the full name, except in German.
+ *
+ * @returns `isWhole` is false if only the first or only the last name is known
+ */
+function waysOfName(forms: string[][]) {
+  const full = find(forms, 'name')
+  const family = find(forms, 'last name, before the first').slice(0, 1)
+  const first = find(forms, 'first name').filter((index) => !family.includes(index))
+  const known = find(forms, 'last name')
+  const middle = find(forms, 'middle name').filter((index) => index !== known[0])
+  const last = known.filter((index) => !middle.includes(index))
+  const birth = find(forms, 'last name, if there is no other')
+  const hasFirst = first.length > 0
+  const hasLast = family.length + last.length > 0
+  const hasParts = hasFirst || hasLast || birth.length > 0
+  const either = find(forms, EITHER, hasParts) // beside parts, `Name (Company)` is none
+  const isPart = either.length > 0 && hasFirst !== hasLast
+  const firsts = isPart && !hasFirst ? either : first
+  const lasts = [...(isPart && !hasLast ? either : last), ...birth]
+  const second = find(forms, 'second last name').filter((index) => !last.includes(index))
+  const parts = family.length > 0 ? [family, firsts, middle] : [firsts, middle, lasts, second]
+  const joined = parts.filter((part) => part.length > 0)
+  const isGerman = forms[1]!.includes('vorname')
+  const others = isGerman ? [joined, [either]] : [[either], joined]
+  return {
+    either,
+    ways: [[full], ...(isPart ? [joined] : others)],
+    isWhole:
+      full.length + either.length > 0 || (firsts.length > 0 && family.length + lasts.length > 0),
+  }
 }
 
-/** The index of the best of the titles that is there, if any. */
-function bestIndex(variants: string[][], titles: string): number[] {
-  const known = normalizeAll(titles)
-  const indexes = variants.flatMap((words) => known.map((title) => words.indexOf(title)))
-  return indexes.filter((index) => index >= 0).slice(0, 1)
+/** The columns with a title of `column`, best first; if there is none, one with a similar title. */
+function find(forms: string[][], column: Column, exactly = false): number[] {
+  const indexes = FORMS.map((_, i) =>
+    KNOWN_FORMS[column][i]!.flatMap((known) =>
+      [...forms[i]!.keys()].filter((index) => forms[i]![index] === known),
+    ),
+  )
+  const exact = [...new Set([...indexes[0]!, ...indexes[1]!])]
+  if (exact.length > 0 || exactly) return exact
+  const numberOf = (index: number) => Number(/\d+/.exec(forms[0]![index]!)?.[0] ?? 0)
+  return indexes[2]!.toSorted((a, b) => numberOf(a) - numberOf(b)).slice(0, 1)
 }
 
 /** Such as `name: Vorname, Nachname; email: E-Mail; not used: Telefon`. */
 export function summaryOf(headers: Header[]): string {
   const parts = [...FIELDS, 'not used' as const].map((what) => {
-    const used = headers.flatMap(({ titles, indexes }) =>
-      indexes
-        .get(what)!
-        .flat()
-        .map((index) => displayed(titles[index]!, index)),
+    const used = headers.flatMap(({ titles, ways, unused }) =>
+      (what === 'not used' ? unused : ways[what].flat(2)).map((index) =>
+        displayed(titles[index]!, index),
+      ),
     )
     return used.length > 0 ? `${what}: ${listed([...new Set(used)])}` : ''
   })
@@ -162,8 +223,9 @@ const displayed = (title: string, index: number): string =>
 /** The separator with which `line` has the most known titles, or else the most titles. */
 export function separatorOf(line: string, chosen: Columns): string {
   const given = new Set(Object.values(chosen).flatMap(titlesIn).map(normalize))
+  const bare = line.replaceAll(/"[^"]*"/g, (quoted) => quoted.replaceAll(/[,;\t|]/g, ' '))
   const score = (separator: string): number => {
-    const titles = line.split(separator, MAX_FIELDS)
+    const titles = bare.split(separator, MAX_FIELDS)
     const isGiven = (title: string) => isKnownTitle(title) || given.has(normalize(title))
     return titles.filter(isGiven).length * 100_000 + titles.length
   }
@@ -175,18 +237,12 @@ export const isKnownTitle = (title: string): boolean =>
 
 const titlesIn = (given: string | string[] = []): string[] => [given].flat().filter(Boolean)
 
-const normalizeAll = (titles: string): string[] =>
-  titles
-    .replaceAll(/ \([^()]*\)/g, '')
-    .split(',')
-    .map(normalize)
-
 /** Normalizing n accents takes n² steps; a known title has at most 45 characters. */
 const MAX_TITLE_LENGTH = 200
 
 /**
  * `"E-Mail_Adréssen"` is `emailadresse`, `Nachname(n)` is `nachname`, `1er apellido` is `1apellido`, and a character
- * of half or full width is the usual one. Only letters and digits count.
+ * of half or full width is the usual one. Only letters, digits and `/` count: `S/N` is not `sn`.
  */
 const normalize = (title: string): string =>
   title
@@ -194,11 +250,21 @@ const normalize = (title: string): string =>
     .normalize('NFKD')
     .toLowerCase()
     .replaceAll(/(\d)\p{L}{1,3}(?!\p{L})/gu, '$1')
-    .replaceAll(/\([a-z]{1,2}\)|[^\p{L}\p{N}]/gu, '')
+    .replaceAll(/\([a-z]{1,2}\)|[^\p{L}\p{N}/]/gu, '')
     .replace(/(?<=...)[ns]$/, '')
 
 /** `E-Mail-Adresse 1 (privat)` and `E-Mail-Adresse [Required]` are `emailadresse`. */
 const stem = (title: string): string =>
   normalize(title.replaceAll(/\d+|\([^()]*\)|\[[^[\]]*\]|\b(required|optional)\b/gi, ''))
 
-const KNOWN = new Set(Object.values({ ...TITLES, ...NAME_PARTS }).flatMap(normalizeAll))
+/** How alike titles are: the same, but for case; but for what makes no difference; but for numbers and brackets. */
+const FORMS = [(title: string) => title.slice(0, MAX_TITLE_LENGTH).toLowerCase(), normalize, stem]
+
+type Column = keyof typeof TITLES | keyof typeof NAME_PARTS
+const KNOWN_FORMS = Object.fromEntries(
+  Object.entries({ ...TITLES, ...NAME_PARTS }).map(([column, titles]) => [
+    column,
+    FORMS.map((form) => titles.split(', ').map(form)),
+  ]),
+) as Record<Column, string[][]>
+const KNOWN = new Set(Object.values(KNOWN_FORMS).flatMap((forms) => forms[1]!))

@@ -133,6 +133,22 @@ test.each([
   'full_name,first_name,last_name,email\n" ",Ada,Lovelace,a@x\n',
   'displayName,firstName,lastName,email\nAda Lovelace,A,L,a@x\n',
   'フリガナ\tお名前\tﾒｰﾙｱﾄﾞﾚｽ\nx\tAda Lovelace\ta@x\n',
+  'Fornavn;Etternavn;E-postadresse\nAda;Lovelace;a@x\n',
+  'Nome;Apelido;Endereço de e-mail\nAda;Lovelace;a@x\n',
+  'Nome;Último nome;E-mail\nAda;Lovelace;a@x\n',
+  'Nom;Cognoms;Email\nAda;Lovelace;a@x\n',
+  'Familienname;Rufname;E-Mail\nLovelace;Ada;a@x\n',
+  '姓氏,名字,邮箱\nAda,Lovelace,a@x\n',
+  '氏,名,メール\nAda,Lovelace,a@x\n',
+  '姓,名,First Name,Last Name,Email\nAda,Lovelace,A,L,a@x\n',
+  'Name,First Name,Email\nAda Lovelace,Ada,a@x\n',
+  'Name,Full Name,Email\n,Ada Lovelace,a@x\n',
+  'name,displayName,email\nal,Ada Lovelace,a@x\n',
+  'Name;Vorname;Geburtsname;E-Mail\nLovelace;Ada;Byron;a@x\n',
+  "Nom de naissance;Nom d'usage;Prénom;Email\nLovelace;;Ada;a@x\n",
+  'S/N,Name,Email\n1,Ada Lovelace,a@x\n',
+  'Name,Email 2,Email 1\nAda Lovelace,b@x,a@x\n',
+  '"Title, Role";"Name";"E-Mail"\nx;Ada Lovelace;a@x\n',
 ])('titles are known: %j', async (file) => {
   expect(shown(await readAnyhow(readCsv, file))).toEqual(['2 Ada Lovelace <a@x>'])
 })
@@ -144,6 +160,47 @@ test.each([
 ])('both last names of a Spanish name are read: %s', async (titles) => {
   const lines = await read(readCsv, `${titles}\nAda;Byron;King;a@x\n`)
   expect(shown(lines)).toEqual(['2 Ada Byron King <a@x>'])
+})
+
+test.each([
+  ['Nombre;Apellido 1;Apellido 2;Correo', 'Juan;García;García', 'Juan García García'],
+  ['Nombre(s),Paterno,Materno,Correo', 'Juan,García,López', 'Juan García López'],
+  ['First Name,Last Name,Email', 'Ali,Ali', 'Ali Ali'],
+  ['Name,Surname,Email', '"Alm, Ada",Alm', 'Alm, Ada'],
+  ['First,Middle,Last,Email', 'Ada,B.,Alm', 'Ada B. Alm'],
+  ['First name,Second name,Last name,Email', 'Ada,Bea,Alm', 'Ada Bea Alm'],
+  ['Roepnaam;Tussenvoegsel;Achternaam;Email', 'Ada;van der;Alm', 'Ada van der Alm'],
+  ['Vorname;Namenszusatz;Nachname;E-Mail', 'Ada;von der;Alm', 'Ada von der Alm'],
+])('each part of a name is read once: %s, %s', async (titles, values, name) => {
+  const separator = titles.includes(';') ? ';' : ','
+  const lines = await read(readCsv, `${titles}\n${values}${separator}a@x\n`)
+  expect(shown(lines)).toEqual([`2 ${name} <a@x>`])
+})
+
+const A_PART =
+  'only a part of the name is recognized: give the title of each part with --name-column'
+const CODES = 'its name has codes in place of characters: correct it, or export the file as UTF-8'
+
+test.each([
+  ['Imię;Nachname;Email\nAda;Alm;a@x\n', `2: ${A_PART}`],
+  ['First name,Email,City\nAda,a@x,Oslo\n', `2: ${A_PART}`],
+  ['First name,Email,Phone\nAda,a@x,555\n', '2 Ada <a@x>'],
+  ['Name,,Email\nAda,Alm,a@x\n', '2: column 2 has a text, but no title: give it one'],
+  ['Name,Email,\nAda,a@x,x\n', '2 Ada <a@x>'],
+  ['name,email\n,a@x,\n', '2  <a@x>'],
+  ['email,firm,name,note\na@x,F,,\nb@x,B, Inc.,Bob,\n', '3: it has 5 fields, but the first'],
+  ['name,email\nConan O&#039;Brien,a@x\n', `2: ${CODES}`],
+  ['name,email\n=?UTF-8?Q?Bj=C3=B6rn?=,a@x\n', `2: ${CODES}`],
+  ['name,email\nBjÃ¶rn,a@x\n', `2: ${CODES}`],
+  ['name,email\nBj+APY-rn,a@x\n', `2: ${CODES}`],
+  ['name;email\n=HYPERLINK("x","Ada");a@x\n', `2: ${CODES}`],
+  ['name,email\n<a href="/1">Ada</a>,a@x\n', `2: ${CODES}`],
+  ['name,email\nCount: 1,\n', `2: ${NO_USER}`],
+  ['name,email\nstring,string\n', `2: ${NO_USER}`],
+  ['name,email\nAda,"a@x "\n', `2: ${MORE}`],
+])('what would be stored as something else is refused: %j', async (file, line) => {
+  const lines = shown(await readAnyhow(readCsv, file))
+  expect(lines.at(-1)).toContain(line)
 })
 
 test('the columns that are used are reported, and those that are not', async () => {
@@ -195,6 +252,8 @@ test.each<[string, string, Columns?]>([
   ],
   ['#TYPE x\nname,email\n', 'delete the lines above the titles'],
   ['Naam,Email\n', `no column is recognized as the name: ${OR_NONE}Naam, Email`],
+  ['Name,Email,Name\n', 'Name, Name (2) are alike: choose with --name-column'],
+  ['Name,Name 2,Email\n', 'Name, Name 2 are alike: choose with --name-column'],
   ['name,phone\n', 'no column is recognized as the email: give its title with --email-column'],
   ['Naam,Email\n', 'no column is titled `X`; the titles are: Naam, Email', { name: ['Naam', 'X'] }],
   [

@@ -22,6 +22,8 @@ test.each([
   [{ Name: 'Ada Alm', MAIL: 'a@x' }],
   [{ first_name: 'Ada', last_name: 'Alm', 'e-mail': 'a@x' }],
   [{ displayName: 'Ada Alm', user_email: 'a@x', uid: 7 }],
+  [{ emails: ['b@x'], email: 'a@x', name: 'Ada Alm' }],
+  [{ name: false, full_name: 'Ada Alm', email: 'a@x' }],
   [{ name: '', given_name: 'Ada', family_name: 'Alm', email: 'a@x' }],
   [{ name: null, Vorname: 'Ada', Nachname: 'Alm', 'E-Mail-Adresse': 'a@x' }],
   [{ _id: { $oid: 'x' }, name: 'Ada Alm', email: 'a@x', age: { $numberLong: '7' } }],
