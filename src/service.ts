@@ -43,11 +43,10 @@ export async function run(config: Config, tracing?: Tracing): Promise<void> {
   await listen(service.server, config.HOST, config.PORT, 'HOST and PORT', config.OPS_PORT)
   const isEmpty = await readiness.check(store)
   if (isEmpty !== undefined) metrics.storeIsEmpty(isEmpty)
-  const watch = () => {
+  setInterval(() => {
     readiness.status() // tells the log when the database is gone
     store.isEmpty().then(metrics.storeIsEmpty, () => {}) // requests report failures
-  }
-  setInterval(watch, WATCH_MS).unref()
+  }, WATCH_MS).unref()
 
   const url = urlOf(service.server)
   log.info(`listening on ${url}`)

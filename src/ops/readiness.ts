@@ -17,10 +17,8 @@ const PAUSE_MS = 500
 export function createReadiness(log: Logger) {
   let state: 'starting' | 'ready' | 'stopping' | typeof GONE = 'starting'
   let checked: Store | undefined
-  /** The present outage, if there is one. */
-  let outageSince: Date | undefined
-  let failureKind: string | undefined
-  let failedRequests = 0
+  /** The present outage, if there is one, and why the store failed. */
+  let outage: { since: Date; failed: number; kind?: string } | undefined
 
   /**
    * Checks `store` until it responds or the service stops. The service is ready as soon as it has responded once.
@@ -29,20 +27,19 @@ export function createReadiness(log: Logger) {
    */
   async function check(store: Store): Promise<boolean | undefined> {
     checked = store
-    outageSince ??= new Date()
+    outage ??= { since: new Date(), failed: 0 }
+    const current = outage
     try {
       const isEmpty = await store.isEmpty()
-      if (failureKind)
-        log.info({ since: outageSince, failed: failedRequests }, 'the store responds again')
-      outageSince = undefined
-      failureKind = undefined
-      failedRequests = 0
+      const { kind, ...counted } = current
+      if (kind) log.info(counted, 'the store responds again')
+      outage = undefined
       if (state === 'starting') state = 'ready'
       return isEmpty
     } catch (err) {
       if (state === 'stopping') return undefined
       log.error({ err }, 'the store cannot be used')
-      failureKind = (err as StoreFailure).kind
+      current.kind = (err as StoreFailure).kind
       setTimeout(() => void check(store), PAUSE_MS).unref()
       return undefined
     }
@@ -53,8 +50,8 @@ export function createReadiness(log: Logger) {
 
     /** Counts a request that failed because of `store`, and checks `store`. */
     onRequestFailed(store: Store): void {
-      failedRequests += 1
-      if (!outageSince) void check(store)
+      if (!outage) void check(store)
+      outage!.failed += 1
     },
 
     /** What /readyz says. */
@@ -63,7 +60,7 @@ export function createReadiness(log: Logger) {
         state = GONE
         log.error(GONE)
       }
-      const problem = failureKind ? `, but the store cannot be used: ${failureKind}` : ''
+      const problem = outage?.kind ? `, but the store cannot be used: ${outage.kind}` : ''
       return { isReady: state === 'ready', state: state + problem }
     },
 

@@ -1,7 +1,7 @@
 // The fields of a user from the columns of a line of CSV, or from the keys of an object in JSON, which may differ from
 // object to object. What seems to say something else than would be stored is refused.
 import { isUserId } from '../../../src/store/user-id.ts'
-import { MAX_FIELDS, TOO_WIDE, type Content, type Line } from './lines.ts'
+import type { Content, Line } from './lines.ts'
 import {
   FIELDS,
   headerOf,
@@ -22,20 +22,17 @@ export type Read = (
 ) => AsyncGenerator<Iterable<Row | Line>>
 
 /**
- * Reads the users in a file.
+ * Makes a reader of users from a reader of lines or objects. It calls `onColumns` with the titles that are used and those
+ * that are not; again at the end, if keys differ.
  *
- * @param onColumns called with the titles that are used and those that are not; again at the end, if keys differ
  * @throws Error a column is missing
  */
-type ReadUsers = (
-  text: AsyncIterable<string>,
-  chosen?: Columns,
-  onColumns?: (summary: string) => void,
-) => AsyncGenerator<Iterable<Line>>
-
-/** Makes a reader of users from a reader of lines or objects. */
-export function fieldsFrom(read: Read): ReadUsers {
-  return async function* (text, chosen = {}, onColumns = () => {}) {
+export function fieldsFrom(read: Read) {
+  return async function* (
+    text: AsyncIterable<string>,
+    chosen: Columns = {},
+    onColumns: (summary: string) => void = () => {},
+  ): AsyncGenerator<Iterable<Line>> {
     const headers = new Map<unknown, Header>()
 
     function headerWith(titles: string[], key: unknown): Header {
@@ -58,8 +55,7 @@ export function fieldsFrom(read: Read): ReadUsers {
         } else {
           const titles = Object.keys(row.fields)
           const values = Object.values(row.fields).map(plain)
-          const content = () => contentOf(values, headerWith(titles, titles.join('\n')))
-          yield { line, element, ...(titles.length > MAX_FIELDS ? TOO_WIDE : content()) }
+          yield { line, element, ...contentOf(values, headerWith(titles, titles.join('\n'))) }
         }
       }
     }

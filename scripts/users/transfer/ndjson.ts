@@ -1,5 +1,13 @@
 // Users as newline-delimited JSON: one object on each line.
-import { linesOf, MAX_LENGTH, TOO_LONG, TOO_WIDE, type Content, type Line } from './lines.ts'
+import {
+  linesOf,
+  MAX_FIELDS,
+  MAX_LENGTH,
+  TOO_LONG,
+  TOO_WIDE,
+  type Content,
+  type Line,
+} from './lines.ts'
 
 /** @throws Error the file begins as a JSON array */
 export async function* readNdjson(text: AsyncIterable<string>): AsyncGenerator<Line[]> {
@@ -26,7 +34,9 @@ export function parseObject(text: string): Content {
   try {
     const fields: unknown = JSON.parse(text)
     const isObject = typeof fields === 'object' && fields !== null && !Array.isArray(fields)
-    return isObject ? { fields: fields as Record<string, unknown> } : NOT_AN_OBJECT
+    if (!isObject) return NOT_AN_OBJECT
+    const isWide = Object.keys(fields).length > MAX_FIELDS
+    return isWide ? TOO_WIDE : { fields: fields as Record<string, unknown> }
   } catch {
     return NOT_JSON
   }
