@@ -1,7 +1,7 @@
 // The connections of a server. When there are too many, the one that has waited longest for its client is closed.
 import type { Socket } from 'node:net'
 import { createConnection, type Connection } from './connection.ts'
-import type { Limits } from './limits.ts'
+import type { ServerLimits } from './limits.ts'
 import type { IncomingRequest } from './request.ts'
 
 /**
@@ -9,7 +9,7 @@ import type { IncomingRequest } from './request.ts'
  *
  * @param startReading reads requests from a connection
  */
-export function createConnections(limits: Limits, startReading: (socket: Socket) => void) {
+export function createConnections(limits: ServerLimits, startReading: (socket: Socket) => void) {
   const open = new Map<Socket, Connection>()
   /** New connections that are not read until there is room. */
   const held = new Set<Socket>()

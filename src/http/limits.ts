@@ -22,3 +22,15 @@ export const LIMITS = {
 }
 
 export type Limits = typeof LIMITS
+
+/** The limits that differ between servers; the others are the same for all. */
+export type ServerLimits = Omit<
+  Limits,
+  | 'linger'
+  | 'maxOperatorConnections'
+  | 'maxHeaders'
+  | 'maxChunks'
+  | 'maxPieces'
+  | 'largeBody'
+  | 'maxLargeBodies'
+>

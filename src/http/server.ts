@@ -7,7 +7,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { createConnections } from './connections.ts'
 import { MALFORMED, PARSER_FAILURES, refuse, type Failure } from './failure.ts'
 import type { HostCheck } from './hosts.ts'
-import { LIMITS, type Limits } from './limits.ts'
+import { LIMITS, type ServerLimits } from './limits.ts'
 import { refusalOf } from './refusal.ts'
 import { IncomingRequest } from './request.ts'
 import { withoutBasePath } from './target.ts'
@@ -29,7 +29,7 @@ interface Options {
   /** The largest request body, in bytes. */
   bodyLimit?: number
   /** Limits that differ from `LIMITS`. */
-  limits?: Partial<Limits> | undefined
+  limits?: Partial<ServerLimits> | undefined
 }
 
 export function createServer(

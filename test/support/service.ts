@@ -8,7 +8,7 @@ import { createApp } from '../../src/app.ts'
 import { createUsersClient } from '../../src/client/client.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
-import type { Limits } from '../../src/http/limits.ts'
+import type { ServerLimits } from '../../src/http/limits.ts'
 import { createServer } from '../../src/http/server.ts'
 import { createRequestLog } from '../../src/telemetry/request-log.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -76,7 +76,7 @@ type Service = Awaited<ReturnType<typeof startService>>
 /** Starts one service for the tests of a suite. */
 export function useService(
   store: () => UserStore,
-  limits?: Partial<Limits>,
+  limits?: Partial<ServerLimits>,
   basePath?: string,
 ): () => Service {
   let service: Service

@@ -77,7 +77,7 @@ function plain(value: unknown): unknown {
   return more.length === 0 && /^\$(oid|uuid|number\w+)$/.test(entry?.[0] ?? '') ? entry![1] : value
 }
 
-/** A spreadsheet may leave out empty fields at the end of a record, or add some. */
+/** A spreadsheet may leave out empty fields at the end of a record, or add some to all records. */
 function contentOf(values: unknown[], header: Header): Content {
   const { titles, ways, minWidth } = header
   header.maxWidth ??= Math.max(titles.length, values.length)
@@ -122,7 +122,10 @@ const isAbsent = (value: unknown): boolean => value === false || textOf(value).t
 
 /** Whether the column at `index` has more words than each other one, and all of theirs: `Alm, Ada` and `Alm`. */
 function hasAll(values: unknown[], index: number, columns: number[]): boolean {
-  const wordsAt = (column: number) => String(values[column]).split(/[\s,]+/)
+  const wordsAt = (column: number) =>
+    String(values[column])
+      .toLowerCase()
+      .split(/[\s,]+/)
   const all = wordsAt(index)
   return columns.every((column) => {
     const words = wordsAt(column)
@@ -146,7 +149,7 @@ function refusalReason(fields: Record<string, unknown>, values: unknown[], heade
   const name = textOf(fields['name'])
   const email = textOf(fields['email'])
   if (name.includes('\x1b')) return HAS_ESCAPES
-  if (ENCODED.test(name)) return IS_ENCODED
+  if (CODES.test(name) || MOJIBAKE.test(name)) return IS_ENCODED
   if (email.includes('@')) return MARKUP.test(email) ? HAS_MARKUP : undefined
   const other = values.findIndex((value) => textOf(value).includes('@'))
   if (other >= 0 && chosen.email === undefined)
@@ -165,14 +168,16 @@ const HAS_MARKUP = 'its email has more than an address, perhaps invisibly: leave
 const HAS_ESCAPES =
   'its name has escape characters, as text in ISO-2022-JP has: use --encoding iso-2022-jp'
 
-/** HTML, formulas, MIME (RFC 2047), UTF-7, HZ, the bytes of csvde, and UTF-8 that was read as Latin-1. */
-const ENCODED =
-  /&#?\w+;|<\/[a-z]|<[a-z]+ [a-z]+=|^=\w+\(|=\?[\w-]+\?[bq]\?|\+[a-z\d/]{3,}-|~\{|^X'[\da-f]+'$|[ÂÃ][\x80-\xbf]/i
+/** Of HTML, formulas, MIME (RFC 2047), UTF-7, HZ and csvde. */
+const CODES =
+  /&(#\d+|#x[\da-f]+|amp|lt|gt|quot|apos|nbsp|[A-Za-z](uml|acute|grave|circ|tilde|cedil));|<\/[a-z]|<[a-z]+ [a-z]+=|^=[A-Z]+\(|=\?[\w-]+\?[BbQq]\?|\+(?=[a-z\d/]*[A-Z])[A-Za-z\d/]{3,}-|~\{[!-}]+~\}|^X'[\da-f]+'$/
+/** UTF-8 that was read as Windows-1252. */
+const MOJIBAKE = /[ÂÃÄÅ][\x80-\xbf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]/
 const IS_ENCODED =
   'its name has codes in place of characters: correct it, or export the file as UTF-8'
 
 const NO_USER =
-  /^[-=+:|_*. ]+$|^((grand|sub) ?)?totals?\b|^(summe|gesamt|somme|suma)\b|confidential|copyright|©|^generated|^export|^e\.g\. |^[*†]|^\(required\)|^(count|anzahl|合計|合计|总计)[:：\s\d]*$|^string$|^\{/i
+  /^[-=+:|_*. ]+$|^((grand|sub) ?)?totals?\b|^(summe|gesamt|somme|suma)\b|confidential|copyright|©|^generated|^export(ed|iert|é|ado) |^e\.g\. |^[*†]|^\(required\)|^(count|anzahl|合計|合计|总计)[:：\s\d]*$|^string$|^\{/i
 const IS_NO_USER =
   'it looks like a footer or a line of a table: delete it, or give the user an email'
 

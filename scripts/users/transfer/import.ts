@@ -138,7 +138,7 @@ function toUser(line: Line, newIds: boolean): UserToImport {
   if ('reason' in line) throw new Error(line.reason)
   const { id: given = '' } = line.fields
   const user = newUser(validate(line.fields) as components['schemas']['UserFields']) // removes the id
-  if (!line.isExact && NO_EMAIL.test(user.email)) user.email = ''
+  if (!line.isExact && NO_EMAIL.test(user.email.trim())) user.email = ''
   const text = textOf(user)
   if (Buffer.byteLength(text) > MAX_USER_BYTES) throw new Error(TOO_LONG)
   const id = newIds ? '' : String(given).replace(/^ObjectId\("?(.*?)"?\)$/, '$1') // as mongoexport writes it
@@ -150,7 +150,7 @@ function toUser(line: Line, newIds: boolean): UserToImport {
 
 /** What databases and spreadsheets write where there is no value. */
 const NO_EMAIL =
-  /^\s*(\\n|[([<][^@]*[)\]>]|n\/?a|n\.a\.|nan|nil|none|null|false|undefined|#[\p{L}/0]+[!?]?|[^\p{L}\p{N}@]+)\s*$/iu
+  /^(\\n|[([<][^@]*[)\]>]|n\/?a|n\.a\.|nan|nil|none|null|false|undefined|#[\p{L}/0]+[!?]?|[^\p{L}\p{N}@]+)$/iu
 
 const textOf = (user: UserToImport): string => Object.values(user).join('')
 

@@ -27,19 +27,20 @@ const NAME_PARTS = {
   [EITHER]: 'name, nom, nombre, nome, 名前',
   'last name, before the first': '姓, 姓氏, 氏, 苗字, 名字',
   'first name':
-    '名, 名字, first name, given name, forename, first, Vorname, prénom, primer nombre, voornaam, förnamn, fornavn, ' +
-    'preferred first name, Rufname, prénom usuel, roepnaam, voorletters, initials',
+    '名, 名字, first name, given name, forename, first, Vorname, prénom, voornaam, förnamn, fornavn, prénom usuel',
+  'first name, if there is no other':
+    'primer nombre, preferred first name, Rufname, roepnaam, voorletters, initials',
   'middle name':
     'tussenvoegsel, voorvoegsel, middle name, middle, additional name, second name, ' +
-    'zweiter Vorname, weitere Vornamen, Namenszusatz, deuxième prénom, segundo nombre, secondo nome, ' +
+    'zweiter Vorname, weitere Vornamen, Vorsatzwort, Namensvorsatz, deuxième prénom, segundo nombre, secondo nome, ' +
     'mellemnavn, mellomnavn, mellannamn, middelste naam',
   'last name':
     'last name, family name, surname, last, second name, family, sn, Nachname, Familienname, Zuname, ' +
-    'nom de famille, nom d’usage, nom patronymique, preferred surname, ' +
-    'cognome, cognoms, achternaam, sobrenome, último nome, apelido, efternamn, efternavn, etternavn, ' +
+    'nom de famille, cognome, cognoms, achternaam, sobrenome, último nome, apelido, efternamn, efternavn, etternavn, ' +
     'apellido, primer apellido, 1er apellido, apellido 1, apellido paterno, paterno',
   'second last name': 'segundo apellido, 2º apellido, apellido 2, apellido materno, materno',
-  'last name, if there is no other': 'Geburtsname, nom de naissance',
+  'last name, if there is no other':
+    'nom d’usage, nom patronymique, preferred surname, Geburtsname, nom de naissance',
 }
 
 /** All titles that are known, a line for each field. */
@@ -81,13 +82,15 @@ export type Way = number[][]
 
 /** @param row the titles; the second `Email` gets the title `Email (2)` */
 export function headerOf(row: string[], chosen: Columns): Header {
-  const titles = row.map((title, i) => {
-    const count = row.slice(0, i).filter((other) => other === title).length
-    return title && count > 0 ? `${title} (${count + 1})` : title
+  const counts = new Map<string, number>()
+  const titles = row.map((title) => {
+    const count = (counts.get(title) ?? 0) + 1
+    counts.set(title, count)
+    return title && count > 1 ? `${title} (${count})` : title
   })
-  const forms = FORMS.map((form) => titles.map(form))
+  const forms = FORMS.map((form) => indexesBy(form, titles)) as Forms
   const indexOf = (title: string) =>
-    titles.includes(title) ? titles.indexOf(title) : forms[1]!.indexOf(normalize(title))
+    titles.includes(title) ? titles.indexOf(title) : (forms[1].get(normalize(title))?.[0] ?? -1)
   const name = waysOfName(forms)
   const waysOf = (field: Field): Way[] => {
     const given = titlesIn(chosen[field]).map(indexOf)
@@ -103,7 +106,7 @@ export function headerOf(row: string[], chosen: Columns): Header {
   const isHalf = chosen.name === undefined && used.size > 0 && !name.isWhole
   return {
     ...header,
-    problem: problemOf(header, indexOf) ?? problemOfAlike(header),
+    problem: problemOf(header, indexOf) ?? problemOfAlike(header, forms[2]),
     doubt: isHalf ? ONLY_A_PART : undefined,
   }
 }
@@ -125,10 +128,12 @@ function problemOf({ titles, chosen, ways, unused }: Titled, indexOf: (title: st
 }
 
 /** What is wrong if an unused title is like a used one: `Name (First)` and `Name (Last)`, or `Name 1` and `Name 2`. */
-function problemOfAlike({ titles, chosen, ways, unused }: Titled): string | undefined {
+function problemOfAlike({ titles, chosen, ways }: Titled, byStem: Indexes) {
+  const used = new Set(Object.values(ways).flat(3))
   for (const field of REQUIRED.filter((one) => chosen[one] === undefined)) {
     for (const index of ways[field].flat(2)) {
-      const others = unused.filter((other) => isAlike(field, titles[index]!, titles[other]!))
+      const similar = byStem.get(stem(titles[index]!))!.filter((other) => !used.has(other))
+      const others = similar.filter((other) => isAlike(field, titles[index]!, titles[other]!))
       const alike = [index, ...others].map((one) => titles[one]!)
       if (others.length > 0) return `${listed(alike)} are alike: choose with --${field}-column`
     }
@@ -136,9 +141,8 @@ function problemOfAlike({ titles, chosen, ways, unused }: Titled): string | unde
   return undefined
 }
 
-/** Of emails with numbers, the first is used. A known title is meant, whatever others have in brackets. */
+/** Of titles with the same stem. Of emails with numbers, the first is used. A known title is meant, whatever others have in brackets. */
 function isAlike(field: Field, title: string, other: string): boolean {
-  if (stem(title) !== stem(other)) return false
   if (withoutNumbers(title) === withoutNumbers(other)) return field === 'name'
   return !KNOWN.has(normalize(title))
 }
@@ -160,25 +164,25 @@ const ONLY_A_PART =
  *
  * @returns `isWhole` is false if only the first or only the last name is known
  */
-function waysOfName(forms: string[][]) {
+function waysOfName(forms: Forms) {
   const full = find(forms, 'name')
   const family = find(forms, 'last name, before the first').slice(0, 1)
   const first = find(forms, 'first name').filter((index) => !family.includes(index))
   const known = find(forms, 'last name')
   const middle = find(forms, 'middle name').filter((index) => index !== known[0])
   const last = known.filter((index) => !middle.includes(index))
-  const birth = find(forms, 'last name, if there is no other')
+  const otherFirst = find(forms, 'first name, if there is no other')
+  const otherLast = find(forms, 'last name, if there is no other')
   const hasFirst = first.length > 0
   const hasLast = family.length + last.length > 0
-  const hasParts = hasFirst || hasLast || birth.length > 0
-  const either = find(forms, EITHER, hasParts) // beside parts, `Name (Company)` is none
+  const either = find(forms, EITHER, hasFirst && hasLast) // beside both, `Name (Company)` is none
   const isPart = either.length > 0 && hasFirst !== hasLast
-  const firsts = isPart && !hasFirst ? either : first
-  const lasts = [...(isPart && !hasLast ? either : last), ...birth]
+  const firsts = [...(isPart && !hasFirst ? either : first), ...otherFirst]
+  const lasts = [...(isPart && !hasLast ? either : last), ...otherLast]
   const second = find(forms, 'second last name').filter((index) => !last.includes(index))
   const parts = family.length > 0 ? [family, firsts, middle] : [firsts, middle, lasts, second]
   const joined = parts.filter((part) => part.length > 0)
-  const isGerman = forms[1]!.includes('vorname')
+  const isGerman = forms[1].has('vorname')
   const others = isGerman ? [joined, [either]] : [[either], joined]
   return {
     either,
@@ -189,16 +193,29 @@ function waysOfName(forms: string[][]) {
 }
 
 /** The columns with a title of `column`, best first; if there is none, one with a similar title. */
-function find(forms: string[][], column: Column, exactly = false): number[] {
-  const indexes = FORMS.map((_, i) =>
-    KNOWN_FORMS[column][i]!.flatMap((known) =>
-      [...forms[i]!.keys()].filter((index) => forms[i]![index] === known),
-    ),
-  )
-  const exact = [...new Set([...indexes[0]!, ...indexes[1]!])]
-  if (exact.length > 0 || exactly) return exact
-  const numberOf = (index: number) => Number(/\d+/.exec(forms[0]![index]!)?.[0] ?? 0)
-  return indexes[2]!.toSorted((a, b) => numberOf(a) - numberOf(b)).slice(0, 1)
+function find([same, normal, stems]: Forms, column: Column, exactly = false): number[] {
+  const known = KNOWN_FORMS[column]
+  const exact = known.flatMap(([a, b]) => [...(same.get(a) ?? []), ...(normal.get(b) ?? [])])
+  if (exact.length > 0 || exactly) return [...new Set(exact)]
+  return known.flatMap(([, , c]) => stems.get(c) ?? []).slice(0, 1)
+}
+
+type Forms = [Indexes, Indexes, Indexes]
+type Indexes = Map<string, number[]>
+
+/** The indexes of the titles with each form: `Email 1` before `Email 2`. */
+function indexesBy(form: (title: string) => string, titles: string[]): Indexes {
+  const numberOf = (title: string) => Number(/\d+/.exec(title)?.[0] ?? 0)
+  const indexes: Indexes = new Map()
+  for (const [index, title] of [...titles.entries()].toSorted(
+    ([, a], [, b]) => numberOf(a) - numberOf(b),
+  )) {
+    const key = form(title)
+    const same = indexes.get(key)
+    if (same) same.push(index)
+    else indexes.set(key, [index])
+  }
+  return indexes
 }
 
 /** Such as `name: Vorname, Nachname; email: E-Mail; not used: Telefon`. */
@@ -261,10 +278,11 @@ const stem = (title: string): string =>
 const FORMS = [(title: string) => title.slice(0, MAX_TITLE_LENGTH).toLowerCase(), normalize, stem]
 
 type Column = keyof typeof TITLES | keyof typeof NAME_PARTS
+/** The three forms of each title of a column. */
 const KNOWN_FORMS = Object.fromEntries(
   Object.entries({ ...TITLES, ...NAME_PARTS }).map(([column, titles]) => [
     column,
-    FORMS.map((form) => titles.split(', ').map(form)),
+    titles.split(', ').map((title) => FORMS.map((form) => form(title))),
   ]),
-) as Record<Column, string[][]>
-const KNOWN = new Set(Object.values(KNOWN_FORMS).flatMap((forms) => forms[1]!))
+) as Record<Column, [string, string, string][]>
+const KNOWN = new Set(Object.values(KNOWN_FORMS).flatMap((known) => known.map(([, b]) => b)))

@@ -21,7 +21,7 @@ const OPTIONS = {
   readPreference: ReadPreference.primary, // a read sees every acknowledged write; a text would keep maxStalenessSeconds
 } as const
 
-/** Makes a call of the driver, and waits for it no longer than `timeoutMs`. @throws StoreFailure */
+/** Makes a call of the driver, and waits for it no longer than `timeoutMs`, after a check if one is due. @throws StoreFailure */
 export type Execute = <T>(call: (users: Users) => Promise<T>, timeoutMs?: number) => Promise<T>
 
 /**
@@ -38,7 +38,7 @@ export function openConnection(uri: string, readOnly: boolean) {
     try {
       if (connection.closeReason) throw connection.closeReason // the driver would connect a closed client again
       if (performance.now() > connection.checkedUntil)
-        await withTimeout(prepare(connection, readOnly), timeoutMs)
+        await withTimeout(prepareOnce(connection, readOnly), timeoutMs)
       return await withTimeout(call(connection.users), timeoutMs)
     } catch (error) {
       if (!connection.closeReason && isStuck(error, connection.checkedUntil > 0)) {
@@ -68,10 +68,18 @@ const isStuck = (error: unknown, isPrepared: boolean): boolean =>
   error instanceof MongoServerSelectionError || (!isPrepared && error instanceof TimeoutError)
 
 function connect(uri: string) {
-  const connection = { ...createClient(uri), checkedUntil: 0, closeReason: undefined as unknown }
+  const connection = {
+    ...createClient(uri),
+    checkedUntil: 0,
+    checking: undefined as Promise<void> | undefined,
+    disconnects: 0,
+    closeReason: undefined as unknown,
+  }
   // A server that comes back may be empty. The driver's monitor notices an outage only if it streams.
   const onDisconnect = ({ reason }: { reason?: string }) => {
-    if (reason !== 'idle') connection.checkedUntil = 0
+    if (reason === 'idle') return
+    connection.checkedUntil = 0
+    connection.disconnects += 1
   }
   connection.client.on('connectionClosed', onDisconnect).on('connectionPoolCleared', onDisconnect)
   return connection
@@ -79,12 +87,21 @@ function connect(uri: string) {
 
 type Connection = ReturnType<typeof connect>
 
+/** Calls at the same time wait for the same check. */
+function prepareOnce(connection: Connection, readOnly: boolean): Promise<void> {
+  connection.checking ??= prepare(connection, readOnly).finally(() => {
+    connection.checking = undefined
+  })
+  return connection.checking
+}
+
 async function prepare(connection: Connection, readOnly: boolean): Promise<void> {
   await connection.client.connect() // otherwise only one of several first calls is told why it fails
   if (connection.closeReason) {
     connection.client.close().catch(() => {}) // it was closed before it was connected
     throw connection.closeReason
   }
+  const { disconnects } = connection
   const check = async () => {
     if (!readOnly) await ensureUniqueEmail(connection.users)
     await checkIds(connection.users)
@@ -93,7 +110,8 @@ async function prepare(connection: Connection, readOnly: boolean): Promise<void>
     if (!(error instanceof MongoNetworkError)) throw error
     return check() // the driver does not retry all of it, and one of its connections may be broken
   })
-  connection.checkedUntil = performance.now() + RECHECK_MS
+  if (connection.disconnects === disconnects)
+    connection.checkedUntil = performance.now() + RECHECK_MS
 }
 
 /** A client of the server at `uri`; it connects at the first use. @throws StoreFailure */

@@ -170,7 +170,15 @@ test.each([
   ['First,Middle,Last,Email', 'Ada,B.,Alm', 'Ada B. Alm'],
   ['First name,Second name,Last name,Email', 'Ada,Bea,Alm', 'Ada Bea Alm'],
   ['Roepnaam;Tussenvoegsel;Achternaam;Email', 'Ada;van der;Alm', 'Ada van der Alm'],
-  ['Vorname;Namenszusatz;Nachname;E-Mail', 'Ada;von der;Alm', 'Ada von der Alm'],
+  ['Vorname;Vorsatzwort;Nachname;E-Mail', 'Ada;von der;Alm', 'Ada von der Alm'],
+  ['givenName,initials,sn,mail', 'Ada,A,Alm', 'Ada Alm'],
+  ["Nom,Nom d'usage,Prénom,Email", 'Alm,,Ada', 'Ada Alm'],
+  ['Nom,Prénom usuel,Email', 'Alm,Ada', 'Ada Alm'],
+  ['Name,Last Name,Initials,Email', 'Ada,Alm,A.', 'Ada Alm'],
+  ['Name,Initials,Email', 'Ada Alm,AA', 'Ada Alm'],
+  ['Name,Preferred First Name,Email', 'Adaline Alm,Ada', 'Adaline Alm'],
+  ['Name,First Name,Email', 'ADA ALM,Ada', 'ADA ALM'],
+  ['Nombre (obligatorio),Apellidos (obligatorio),Email', 'Ada,Alm', 'Ada Alm'],
 ])('each part of a name is read once: %s, %s', async (titles, values, name) => {
   const separator = titles.includes(';') ? ';' : ','
   const lines = await read(readCsv, `${titles}\n${values}${separator}a@x\n`)
@@ -192,6 +200,10 @@ test.each([
   ['name,email\nConan O&#039;Brien,a@x\n', `2: ${CODES}`],
   ['name,email\n=?UTF-8?Q?Bj=C3=B6rn?=,a@x\n', `2: ${CODES}`],
   ['name,email\nBjÃ¶rn,a@x\n', `2: ${CODES}`],
+  ['name,email\nMax GroÃŸ,a@x\n', `2: ${CODES}`],
+  ['name,email\nWaÅ‚Ä™sa,a@x\n', `2: ${CODES}`],
+  ['name,email\nIrmã «R&D; +49/123-4» JOÃO,a@x\n', '2 Irmã «R&D; +49/123-4» JOÃO <a@x>'],
+  ['name,email\nExportabteilung,\n', '2 Exportabteilung <>'],
   ['name,email\nBj+APY-rn,a@x\n', `2: ${CODES}`],
   ['name;email\n=HYPERLINK("x","Ada");a@x\n', `2: ${CODES}`],
   ['name,email\n<a href="/1">Ada</a>,a@x\n', `2: ${CODES}`],

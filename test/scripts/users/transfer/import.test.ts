@@ -207,6 +207,11 @@ test.each(NULLS)('%s in place of an email is no email, but it may be a name', as
   expect(users).toEqual(names.map((name) => [name, '']))
 })
 
+test('an email of many blanks is read in time', async () => {
+  const file = JSON.stringify({ name: 'Ada', email: `${' '.repeat(100_000)}a` })
+  expect((await importText(at(sqlitePlace), 'ndjson', file)).counts).toEqual([1, 0, 0, 0, 0])
+})
+
 test('what is exported is exact, even if it looks like no user', async () => {
   const [first, second] = [at(sqlitePlace), at(sqlitePlace)]
   const texts = ['NULL', '\\N', 'Email', 'Ada <a@x>', '="x"', 'Grand Total', '---', ' \u200Ba@x']
