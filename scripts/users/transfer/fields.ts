@@ -137,15 +137,13 @@ function hasAll(values: unknown[], index: number, columns: number[]): boolean {
 
 /** Why a record is refused: it may mean something else than its fields say. */
 function refusalReason(fields: Record<string, unknown>, values: unknown[], header: Header) {
-  const { titles, chosen, ways, unused, problem, doubt } = header
+  const { titles, chosen, ways, unused } = header
+  const wrong = header.problem ?? header.doubt
   const isText = (index: number) =>
     typeof values[index] !== 'boolean' && /\p{L}/u.test(textOf(values[index]))
-  const texts = unused.filter(isText)
-  const names = ways.name.flat(2)
-  const untitled = texts.find((index) => titles[index] === '' && names.includes(index - 1))
-  if (texts.length > 0 && (problem ?? doubt)) return problem ?? doubt
-  if (untitled !== undefined && chosen.name === undefined)
-    return `column ${untitled + 1} has a text, but no title: give it one`
+  if (wrong && unused.some(isText)) return wrong
+  const untitled = header.untitled.find(isText)
+  if (untitled !== undefined) return `column ${untitled + 1} has a text, but no title: give it one`
   const name = textOf(fields['name'])
   const email = textOf(fields['email'])
   if (name.includes('\x1b')) return HAS_ESCAPES

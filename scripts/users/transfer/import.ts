@@ -129,7 +129,8 @@ async function outcomeOf(user: UserToImport, result: ImportResult, to: Import): 
   return ['duplicate', `duplicate: ${name} has its email`]
 }
 
-const UNKNOWN = 'a user who is deleted by now, or equal only for the unique index,'
+const UNKNOWN =
+  'a user who was just deleted, or whose email differs in a way that the index ignores,'
 
 const validate = validator(operationOf('createUser'))
 

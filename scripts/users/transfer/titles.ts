@@ -62,6 +62,8 @@ export interface Header {
   ways: Record<Field, Way[]>
   /** The indexes of the columns that no field uses. */
   unused: number[]
+  /** Those of them that have no title and follow a column of the name: a part of the name may be in them. */
+  untitled: number[]
   /** How many values a record must have. */
   minWidth: number
   /** The columns that have either the full name or a part of it. */
@@ -88,7 +90,8 @@ export function headerOf(row: string[], chosen: Columns): Header {
     counts.set(title, count)
     return title && count > 1 ? `${title} (${count})` : title
   })
-  const forms = FORMS.map((form) => indexesBy(form, titles)) as Forms
+  const order = inOrderOfNumbers(titles)
+  const forms = FORMS.map((form) => indexesBy(form, titles, order)) as Forms
   const indexOf = (title: string) =>
     titles.includes(title) ? titles.indexOf(title) : (forms[1].get(normalize(title))?.[0] ?? -1)
   const name = waysOfName(forms)
@@ -102,7 +105,10 @@ export function headerOf(row: string[], chosen: Columns): Header {
   const used = new Set(Object.values(ways).flat(3))
   const unused = [...titles.keys()].filter((index) => !used.has(index))
   const { either } = name
-  const header = { titles, chosen, ways, unused, either, minWidth: Math.max(-1, ...used) + 1 }
+  const names = chosen.name === undefined ? ways.name.flat(2) : []
+  const untitled = unused.filter((index) => titles[index] === '' && names.includes(index - 1))
+  const minWidth = Math.max(-1, ...used) + 1
+  const header = { titles, chosen, ways, unused, untitled, either, minWidth }
   const isHalf = chosen.name === undefined && used.size > 0 && !name.isWhole
   return {
     ...header,
@@ -203,14 +209,17 @@ function find([same, normal, stems]: Forms, column: Column, exactly = false): nu
 type Forms = [Indexes, Indexes, Indexes]
 type Indexes = Map<string, number[]>
 
-/** The indexes of the titles with each form: `Email 1` before `Email 2`. */
-function indexesBy(form: (title: string) => string, titles: string[]): Indexes {
-  const numberOf = (title: string) => Number(/\d+/.exec(title)?.[0] ?? 0)
+/** The indexes of the titles: that of `Email 1` before that of `Email 2`. */
+function inOrderOfNumbers(titles: string[]): number[] {
+  const numbers = titles.map((title) => Number(/\d+/.exec(title)?.[0] ?? 0))
+  return [...titles.keys()].toSorted((a, b) => numbers[a]! - numbers[b]!)
+}
+
+/** The indexes of the titles with each form, in `order`. */
+function indexesBy(form: (title: string) => string, titles: string[], order: number[]): Indexes {
   const indexes: Indexes = new Map()
-  for (const [index, title] of [...titles.entries()].toSorted(
-    ([, a], [, b]) => numberOf(a) - numberOf(b),
-  )) {
-    const key = form(title)
+  for (const index of order) {
+    const key = form(titles[index]!)
     const same = indexes.get(key)
     if (same) same.push(index)
     else indexes.set(key, [index])

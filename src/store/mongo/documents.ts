@@ -41,8 +41,8 @@ function toText(value: unknown): string {
   if (value === undefined || value === null) return ''
   if (value instanceof Date) return JSON.stringify(value).replaceAll('"', '')
   const hasText = Object.getPrototypeOf(value).toString !== Object.prototype.toString
-  const isBinary = value instanceof Binary && !(value instanceof UUID) && !isUtf8(value.value())
-  const isJson = Array.isArray(value) || isBinary || !hasText
+  const isNoText = value instanceof Binary && !(value instanceof UUID) && !isUtf8(value.value())
+  const isJson = Array.isArray(value) || isNoText || !hasText
   return isJson ? BSON.EJSON.stringify(value) : (value as Long).toString()
 }
 
@@ -100,12 +100,12 @@ export async function createMany(users: Users, toImport: UserToImport[], update:
   const updates = newUsers
     .filter((_, i) => results[i] === 'updated')
     .map(({ name, email }) => ({ updateOne: { filter: { email }, update: { $set: { name } } } }))
-  const { matchedCount } = updates.length > 0 ? await users.bulkWrite(updates) : NONE
+  if (updates.length === 0) return results // the driver would throw
+  const { matchedCount } = await users.bulkWrite(updates)
   if (matchedCount < updates.length) throw new Error(CHANGED)
   return results
 }
 
-const NONE = { matchedCount: 0 }
 const CHANGED = 'a user was deleted or changed meanwhile: run it again'
 
 /** Why a user was not inserted: the email or the id is taken, or the server refuses the user for another reason. */
