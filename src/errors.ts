@@ -6,10 +6,12 @@ import type { IncomingRequest } from './http/request.ts'
 import { isMalformed, isWeak } from './preconditions.ts'
 import { EmailTaken, StoreFailure } from './store/user-store.ts'
 
-export const unknownEmail = () =>
-  new Failure(401, 'no user has this email', { ...CHALLENGE, code: 'email_not_found' })
-export const userNotFound = () =>
-  new Failure(404, 'no user has this id', { code: 'user_not_found' })
+export const UNKNOWN_EMAIL = new Failure(401, 'no user has this email', {
+  ...CHALLENGE,
+  code: 'email_not_found',
+})
+export const USER_NOT_FOUND = new Failure(404, 'no user has this id', { code: 'user_not_found' })
+
 export function preconditionFailed(ifMatch = '*', ifNoneMatch = '*'): Failure {
   if (isMalformed(ifMatch)) return malformed('If-Match')
   if (isMalformed(ifNoneMatch)) return malformed('If-None-Match')

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { etagOf, ifMatch, ifNoneMatch } from '../src/preconditions.ts'
 import { describeNginx, useNginx } from './support/nginx.ts'
-import { startService, tokens, useService } from './support/service.ts'
+import { tokens, useService } from './support/service.ts'
 import { describeStores, sqlitePlace, useStore } from './support/stores.ts'
 import { newUser, user } from './support/users.ts'
 
@@ -164,25 +164,6 @@ describeStores((place) => {
       for (const field of [tag, '*', 'nonsense']) {
         expect(await status(id, { 'if-match': field })).toBe(404)
       }
-    })
-
-    test.each([
-      [204, 3],
-      [412, Infinity],
-    ])('is %d when others change the user and back %d times meanwhile', async (status, times) => {
-      const { id, name } = await create()
-      let writes = 0
-      const isChanged = (ifName?: string) => ifName !== undefined && (writes += 1) <= times
-      const service = await startService({
-        ...store(),
-        rename: async (id, to, ifName) => !isChanged(ifName) && store().rename(id, to, ifName),
-        remove: async (id, ifName) => !isChanged(ifName) && store().remove(id, ifName),
-      })
-      const headers = { 'if-match': await etag(id) }
-      const response = await service.send(`${method} /users/${id}`, { headers, json })
-      await service.close()
-      expect(response.status).toBe(status)
-      expect((await store().find(id))?.name).toBe(status === 412 ? name : json?.name)
     })
   })
 

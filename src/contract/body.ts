@@ -88,7 +88,7 @@ async function parse(ctx: Koa.Context): Promise<unknown> {
   }
   const { body, rawBody } = request
   // The context lives until the client has read the response.
-  delete request.body
+  request.body = undefined
   request.rawBody = ''
   return rawBody === '' ? undefined : body
 }

@@ -29,8 +29,8 @@ export function measure(store: UserStore, metrics: Metrics): UserStore {
     create: timed('create', (fields) => store.create(fields)),
     find: timed('find', (id) => store.find(id)),
     findByEmail: timed('findByEmail', (email) => store.findByEmail(email)),
-    rename: timed('rename', (id, name, ifName) => store.rename(id, name, ifName)),
-    remove: timed('remove', (id, ifName) => store.remove(id, ifName)),
+    rename: timed('rename', (id, name, condition) => store.rename(id, name, condition)),
+    remove: timed('remove', (id, condition) => store.remove(id, condition)),
     ids: timed('ids', (after, limit) => store.ids(after, limit)),
     list: timed('list', (query) => store.list(query)),
   }

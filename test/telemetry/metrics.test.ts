@@ -49,11 +49,12 @@ test('a measure store passes on all arguments', async () => {
   const calls: unknown[][] = []
   const noted = async (...args: unknown[]) => void calls.push(args) as never
   const { store } = measuring({ rename: noted, remove: noted, ids: noted, list: noted })
-  await store.rename('id', 'new', 'old')
-  await store.remove('id', 'old')
+  const condition = () => true
+  await store.rename('id', 'new', condition)
+  await store.remove('id', condition)
   await store.ids('id', 7)
   await store.list({ ids: ['id'] })
-  expect(calls).toEqual([['id', 'new', 'old'], ['id', 'old'], ['id', 7], [{ ids: ['id'] }]])
+  expect(calls).toEqual([['id', 'new', condition], ['id', condition], ['id', 7], [{ ids: ['id'] }]])
 })
 
 test('an email that is taken does not count as a failure', async () => {
