@@ -90,7 +90,7 @@ describeMongodb('a collection of other programs', () => {
     expect(names.filter((name) => name === 'listIndexes')).toHaveLength(1)
   })
 
-  test('a duplicate key of another unique index is a failure that names the index, not a taken email', async () => {
+  test('a duplicate key of another unique index is a failure, not a taken email', async () => {
     const { place, collection } = await newCollection()
     await collection.createIndex({ name: 1 }, { unique: true, name: 'their_index' })
     const store = await open(place)
@@ -101,10 +101,7 @@ describeMongodb('a collection of other programs', () => {
     ]) {
       const failure: unknown = await create().catch((error: unknown) => error)
       expect(failure).toBeInstanceOf(StoreFailure)
-      expect(failure).toMatchObject({
-        kind: 'DuplicateKey',
-        message: expect.stringMatching(/the unique index their_index refuses the user/),
-      })
+      expect(failure).toMatchObject({ kind: 'DuplicateKey' })
     }
   })
 
