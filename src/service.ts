@@ -35,7 +35,6 @@ export async function run(config: Config, tracing?: Tracing): Promise<void> {
   await listen(operator.server, config.OPS_HOST, config.OPS_PORT, 'OPS_HOST (or HOST) and OPS_PORT')
 
   const store = await openStore(config, {
-    onBatch: metrics.storeBatch,
     warn: (text) => log.warn(text),
     allowUnreachable: true,
   })

@@ -6,6 +6,7 @@ import type Koa from 'koa'
 import type { Failure } from '../http/failure.ts'
 import type { IncomingRequest } from '../http/request.ts'
 import { rawPath } from '../http/target.ts'
+import { StoreFailure } from '../store/user-store.ts'
 import { messageOf, type Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -42,10 +43,11 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
     onMalformed({ status }: Failure, id: string, code: string, { remoteAddress }: Socket): void {
       log.warn({ id, remoteAddress, status, code }, 'rejected malformed HTTP')
     },
-    /** The service failed to serve a request. Its line has the cause, because the log leaves out repeated errors. */
+    /** The service failed to serve a request. The line of the request has the cause; only of a bug, the stack is logged. */
     onFailure: ({ message, cause }: Failure, ctx: Koa.Context): void => {
       const { log: fields } = ctx.req as IncomingRequest
       fields['cause'] = messageOf(cause)
+      if (cause instanceof StoreFailure) return // an outage would fill the disk with stacks
       log.error({ id: fields['id'], trace_id: fields['trace_id'], err: cause }, message)
     },
   }
