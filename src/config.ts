@@ -78,6 +78,7 @@ export function readConfig(environment: NodeJS.ProcessEnv, needsSecret = true) {
   const secrets = env.SIGNING_SECRETS ?? (env.SIGNING_SECRET ? [env.SIGNING_SECRET] : [])
   return {
     ...env,
+    BASE_PATH: env.BASE_PATH.replace(/^\/$/, ''),
     DOCS: env.DOCS === 'true',
     /** In seconds. */
     TOKEN_TTL: Math.floor(env.TOKEN_TTL / 1000),
@@ -175,12 +176,10 @@ const HOST = /^([\w.-]+|\[[\da-f:.]+\])$/i
 const hosts = list('host names without ports', (name) => HOST.test(name))
 
 /** Segments of characters that are not encoded, and no `.` or `..`: proxies change these. */
-const BASE_PATH = /^(\/(?!\.{1,2}(\/|$))[\w.~-]+)+$/
-/** Below its own paths, the service would not know whether a proxy has removed the base path. */
-const OWN_PATH = /^\/(users|login|docs|openapi\.\w+)(\/|$)/
+const BASE_PATH = /^(\/|(\/(?!\.{1,2}(\/|$))[\w.~-]+)+)$/
 const basePath = text(
-  'be a path such as /api, of letters, digits and -._~, with no slash at its end, and not one of the service',
-  (path) => BASE_PATH.test(path) && !OWN_PATH.test(path),
+  'be a path such as /api, of letters, digits and -._~, with no slash at its end',
+  (path) => BASE_PATH.test(path),
 )
 
 /** Credentials, hosts, a database and options. A `@` or `/` in a password would make a part of the password a host. */

@@ -89,7 +89,6 @@ function createPublicServer(config: Config, store: UserStore, observers: Observe
   const handle = app.callback()
   return createServer((request, response) => void handle(request, response), {
     observer: requestLog,
-    basePath: config.BASE_PATH,
     hostCheck: (bound) => hostCheck(bound, config.ALLOWED_HOSTS),
     bodyLimit: config.BODY_LIMIT,
     limits: { maxConnections: config.MAX_CONNECTIONS },

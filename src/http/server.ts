@@ -10,7 +10,6 @@ import type { HostCheck } from './hosts.ts'
 import { LIMITS, type ServerLimits } from './limits.ts'
 import { refusalOf } from './refusal.ts'
 import { IncomingRequest } from './request.ts'
-import { withoutBasePath } from './target.ts'
 
 /** Called for the log and the metrics. */
 export interface Observer {
@@ -22,8 +21,6 @@ export interface Observer {
 
 interface Options {
   observer?: Observer
-  /** The path at which clients find the service, such as `/api`: it is removed from the start of each path. */
-  basePath?: string | undefined
   /** Which hosts a request may name, by the address that the server listens on. */
   hostCheck?: (bound: string) => HostCheck
   /** The largest request body, in bytes. */
@@ -34,14 +31,13 @@ interface Options {
 
 export function createServer(
   handle: (request: IncomingRequest, response: ServerResponse) => void,
-  { observer, basePath, hostCheck = () => () => true, bodyLimit = 0, ...options }: Options = {},
+  { observer, hostCheck = () => () => true, bodyLimit = 0, ...options }: Options = {},
 ) {
   const limits = { ...LIMITS, ...options.limits }
   let isAllowedHost = hostCheck('') // until it listens
 
   function receive(request: IncomingRequest, response: ServerResponse): void {
     request.bodyLimit = bodyLimit
-    if (basePath) request.url = withoutBasePath(request.url ?? '', basePath)
     const connection = connections.find(request.socket)
     const refusal = refusalOf(request, isAllowedHost)
     const serve = () => {
