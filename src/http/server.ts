@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import http, { type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createConnections } from './connections.ts'
 import { MALFORMED, PARSER_FAILURES, refuse, type Failure } from './failure.ts'
 import type { HostCheck } from './hosts.ts'
@@ -91,11 +92,18 @@ export function createServer(
     server: server as http.Server,
     /** From now on every connection closes after its newest response. */
     drain: () => connections.drain(),
-    /** Stops listening. Resolves when all requests have been served, or were cut off after `timeoutMs`. */
-    close: async (timeoutMs: number): Promise<void> => {
+    /**
+     * Stops listening. Resolves when all requests have been served, or were cut off after `timeoutMs`.
+     *
+     * @returns whether any was cut off
+     */
+    close: async (timeoutMs: number): Promise<boolean> => {
       connections.close()
-      setTimeout(connections.destroy, timeoutMs).unref()
-      await once(server.close(), 'close')
+      const closed = once(server.close(), 'close').then(() => false)
+      const isLate = await Promise.race([closed, sleep(timeoutMs, true, { ref: false })])
+      if (isLate) connections.destroy()
+      await closed
+      return isLate
     },
   }
 }

@@ -61,7 +61,8 @@ export function redactPath(url: string): string {
 }
 
 const MAX_PATH_LENGTH = 500
-const PERSONAL = /(?<=\/[Uu][Ss][Ee][Rr][Ss]\/)(?!(users\/)?[\da-f]{24}$).+|(?<![^/])[^/]*(?:@|%40)[^/]*/gs
+const PERSONAL =
+  /(?<=\/[Uu][Ss][Ee][Rr][Ss]\/)(?!(users\/)?[\da-f]{24}$).+|(?<![^/])[^/]*(?:@|%40)[^/]*/gs
 
 const SAFE_ID = /^[\w.:/+=@-]{1,128}$/ // no character that needs escaping anywhere
 
