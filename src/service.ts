@@ -22,9 +22,12 @@ import { createMetrics } from './telemetry/metrics.ts'
 import { createRequestLog } from './telemetry/request-log.ts'
 import type { Tracing } from './telemetry/tracing.ts'
 
-/** Runs the service until a signal stops it. Then the process can exit: what was not in time is cut off. */
-export async function run(config: Config, tracing?: Tracing): Promise<void> {
-  const stop = firstSignal() // first: without a handler, process 1 of a container ignores signals
+/**
+ * Runs the service until `stop`, and stops it. Then the process can exit: what was not in time is cut off.
+ *
+ * @param stop resolves to the name of a signal
+ */
+export async function run(config: Config, stop: Promise<string>, tracing?: Tracing) {
   const { version } = contract.info
   const metrics = createMetrics(version)
   const log = createLogger(config.LOG_LEVEL, metrics.logLineDropped)
@@ -135,7 +138,3 @@ function urlOf(server: Server): string {
   const { address, family, port } = server.address() as AddressInfo
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
-
-/** Resolves at the first SIGTERM or SIGINT. Further ones change nothing: npm, systemd and tini send them twice. */
-const firstSignal = (): Promise<NodeJS.Signals> =>
-  new Promise((resolve) => void process.on('SIGTERM', resolve).on('SIGINT', resolve))
