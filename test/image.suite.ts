@@ -83,6 +83,7 @@ test.each([
   const env = variables.flatMap((variable) => ['--env', variable])
   docker('run', '--detach', '--name', name, ...STRICT, '--volume=/data', ...env, IMAGE)
   await healthy(name)
+  expect(inspect(name, '{{(index .State.Health.Log 0).Output}}')).toBe('')
 })
 
 test('its health is checked every 2 s, by bash; it is not healthy while it is not ready', async () => {
