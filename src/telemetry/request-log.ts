@@ -53,10 +53,18 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
   }
 }
 
-/** The path of a URL, without what may be an email or a name: after `/users/`, only an id is shown. */
-export const redactPath = (url: string): string => rawPath(url).replace(PERSONAL, '…')
+/**
+ * The path of a URL, without what may be an email or a name: after `/users/`, only an id is shown, also if `/users` is
+ * the base path. A longer path is cut: Docker splits a line of 16 KiB.
+ */
+export function redactPath(url: string): string {
+  const path = rawPath(url).replace(PERSONAL, '…')
+  return path.length > MAX_PATH_LENGTH ? `${path.slice(0, MAX_PATH_LENGTH)}…` : path
+}
 
-const PERSONAL = /(?<=\/[Uu][Ss][Ee][Rr][Ss]\/)(?![\da-f]{24}$).+|(?<![^/])[^/]*(?:@|%40)[^/]*/gs
+const MAX_PATH_LENGTH = 500
+const PERSONAL =
+  /(?<=\/[Uu][Ss][Ee][Rr][Ss]\/)(?!(users\/)?[\da-f]{24}$).+|(?<![^/])[^/]*(?:@|%40)[^/]*/gs
 
 const SAFE_ID = /^[\w.:/+=@-]{1,128}$/ // no character that needs escaping anywhere
 
