@@ -4,7 +4,8 @@ import type Koa from 'koa'
 import { CHALLENGE, Failure } from './http/failure.ts'
 import type { IncomingRequest } from './http/request.ts'
 import { isMalformed, isWeak } from './preconditions.ts'
-import { EmailTaken, StoreFailure } from './store/user-store.ts'
+import { StoreFailure } from './store/failure.ts'
+import { EmailTaken } from './store/user-store.ts'
 
 export const UNKNOWN_EMAIL = new Failure(401, 'no user has this email', {
   ...CHALLENGE,

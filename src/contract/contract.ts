@@ -44,7 +44,7 @@ interface OperationObject {
 
 export interface OpenApi {
   /** Its version is that of the service: `npm version` changes both. */
-  info: { version: string }
+  info: { title: string; version: string }
   paths: Record<string, Ref<PathItem>>
 }
 

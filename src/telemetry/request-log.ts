@@ -6,7 +6,7 @@ import type Koa from 'koa'
 import type { Failure } from '../http/failure.ts'
 import type { IncomingRequest } from '../http/request.ts'
 import { rawPath } from '../http/target.ts'
-import { StoreFailure } from '../store/user-store.ts'
+import { StoreFailure } from '../store/failure.ts'
 import { messageOf, type Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
