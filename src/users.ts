@@ -70,7 +70,7 @@ function conditionOf(header: Preconditions, newName?: string): Condition | undef
   }
 }
 
-/** The response to a write. @throws Failure */
+/** The response to a write. @throws HttpError */
 function changed(result: WriteResult, header: Preconditions) {
   if (result === 'not found') throw USER_NOT_FOUND
   if (result === 'refused') throw preconditionFailed(header['If-Match'], header['If-None-Match'])

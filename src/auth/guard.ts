@@ -1,13 +1,13 @@
 // Decides which requests may pass: the first app.use. Never reads a body, never calls a store.
 import type Koa from 'koa'
-import { CHALLENGE, Failure } from '../http/failure.ts'
+import { CHALLENGE, HttpError } from '../http/http-error.ts'
 import type { IncomingRequest } from '../http/request.ts'
 import type { Tokens } from './tokens.ts'
 
 /** Paths that match are protected: see the path of a request in CONTRIBUTING.md. Tested as the client sent it. */
 export const PROTECTED = /\/users/
 
-const UNAUTHORIZED = new Failure(401, 'a valid bearer token is required', CHALLENGE)
+const UNAUTHORIZED = new HttpError(401, 'a valid bearer token is required', CHALLENGE)
 
 export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
   return async function guard(ctx, next) {

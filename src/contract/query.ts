@@ -1,6 +1,6 @@
 // Reads the query of a request and checks it against the parameters of the contract. The error names a
 // parameter that is unknown, malformed or repeated.
-import { Failure } from '../http/failure.ts'
+import { HttpError } from '../http/http-error.ts'
 import type { Operation, Parameter } from './contract.ts'
 import { compile, describeProblem } from './validate.ts'
 
@@ -29,7 +29,7 @@ const PAIR = /^([^=]*)=?([^]*)$/
 
 /** @param problem the end of a sentence */
 const invalidQuery = (name: string, problem: string) =>
-  new Failure(400, `query parameter \`${name}\` ${problem}`)
+  new HttpError(400, `query parameter \`${name}\` ${problem}`)
 
 function valueReader({ name, schema }: Parameter): (text: string) => unknown {
   const valid = compile(schema)

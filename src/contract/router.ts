@@ -2,7 +2,7 @@
 import { Router, type Layer } from '@koa/router'
 import type Koa from 'koa'
 import pLimit, { type LimitFunction } from 'p-limit'
-import { Failure } from '../http/failure.ts'
+import { HttpError } from '../http/http-error.ts'
 import { LIMITS } from '../http/limits.ts'
 import type { IncomingRequest } from '../http/request.ts'
 import { rawQuery } from '../http/target.ts'
@@ -30,10 +30,10 @@ export function createRouter(handlers: Handlers, operations = contractOperations
 const byPrecedence = (a: Operation, b: Operation) =>
   Number(a.path.includes('{')) - Number(b.path.includes('{'))
 
-export const pathNotFound = (hint = '') => new Failure(404, `path not found${hint}`)
+export const pathNotFound = (hint = '') => new HttpError(404, `path not found${hint}`)
 export const methodNotAllowed = (method: string, Allow: string) =>
-  new Failure(405, `the method ${method} is not allowed on this path`, { headers: { Allow } })
-const missingHeader = (name: string) => new Failure(400, `header \`${name}\` is required`)
+  new HttpError(405, `the method ${method} is not allowed on this path`, { headers: { Allow } })
+const missingHeader = (name: string) => new HttpError(400, `header \`${name}\` is required`)
 
 /** The response when no route matches: 405 if the contract has the path, else 404. */
 export const unmatched: Koa.Middleware = (ctx) => {

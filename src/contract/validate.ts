@@ -1,6 +1,6 @@
 // Checks values against the schemas of the contract, and says what is wrong in words for people.
 import { Ajv, type ErrorObject } from 'ajv'
-import { Failure } from '../http/failure.ts'
+import { HttpError } from '../http/http-error.ts'
 import { contract, type Operation } from './contract.ts'
 
 /** `npm run check` has checked that they are valid. */
@@ -28,20 +28,20 @@ export function withAccepted<T extends object>(schema: T): T {
 
 /**
  * A function that checks the bodies of an operation, and removes their other fields. An absent body
- * (`undefined`) is never valid; its message is that of `{}`. Throws a Failure 400.
+ * (`undefined`) is never valid; its message is that of `{}`. Throws a HttpError 400.
  */
 export function validator(operation: Operation) {
   const schema = withAccepted(operation.bodySchema)
   const valid = compile(schema)
   return (body: unknown): unknown => {
     if (!valid(body === undefined ? {} : body) || body === undefined) {
-      const failure = new Failure(400, describeInvalid(valid.errors?.[0], schema.required))
+      const error = new HttpError(400, describeInvalid(valid.errors?.[0], schema.required))
       valid.errors = null // it refers to the body
-      throw failure
+      throw error
     }
     const fields = Object.entries(Object(body))
     const malformed = fields.find((field) => !isWellFormed(field))
-    if (malformed) throw new Failure(400, `field \`${malformed[0].toWellFormed()}\` ${LONE}`)
+    if (malformed) throw new HttpError(400, `field \`${malformed[0].toWellFormed()}\` ${LONE}`)
     return body
   }
 }

@@ -1,11 +1,11 @@
-// The failures of HTTP, each with a status and a message. Knows nothing about stores or users.
+// The errors of HTTP, each with a status and a message. Knows nothing about stores.
 import { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { contentOfText, JSON_TYPE } from './json.ts'
 import { LIMITS } from './limits.ts'
 
-/** A failure as the client sees it: `{ "message": string, "code"?: string }` with a status and headers. */
-export class Failure extends Error {
+/** An error as the client sees it: `{ "message": string, "code"?: string }` with a status and headers. */
+export class HttpError extends Error {
   readonly status: number
   readonly headers: Record<string, string>
   /** One of those of `ErrorMessage` in the contract; only where the status alone does not decide. */
@@ -31,30 +31,30 @@ type FailureOptions = ErrorOptions & { headers?: Record<string, string>; code?: 
 
 export const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer' } } // RFC 6750 §3
 
-export const MALFORMED = new Failure(400, 'the request is not valid HTTP')
-export const BODY_TOO_LARGE = new Failure(413, 'the body is too large')
-export const HEADERS_TOO_LARGE = new Failure(431, 'the headers are too large')
+export const MALFORMED = new HttpError(400, 'the request is not valid HTTP')
+export const BODY_TOO_LARGE = new HttpError(413, 'the body is too large')
+export const HEADERS_TOO_LARGE = new HttpError(431, 'the headers are too large')
 
 /** Why Node's HTTP parser gave up, if it is not `MALFORMED`: https://nodejs.org/api/http.html#event-clienterror */
-export const PARSER_FAILURES: Record<string, Failure | undefined> = {
+export const PARSER_ERRORS: Record<string, HttpError | undefined> = {
   HPE_HEADER_OVERFLOW: HEADERS_TOO_LARGE,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: BODY_TOO_LARGE,
-  ERR_HTTP_REQUEST_TIMEOUT: new Failure(408, 'the request did not arrive in time'),
+  ERR_HTTP_REQUEST_TIMEOUT: new HttpError(408, 'the request did not arrive in time'),
 }
 
-/** Writes `failure` as the last response of its connection. @param id that of the request, if it has none yet */
-export function refuse(response: ServerResponse, failure: Failure, id?: string): void {
+/** Writes `error` as the last response of its connection. @param id that of the request, if it has none yet */
+export function refuse(response: ServerResponse, error: HttpError, id?: string): void {
   if (id && !response.hasHeader('X-Request-Id')) response.setHeader('X-Request-Id', id)
   response.setHeader('Connection', 'close')
-  response.writeHead(failure.status, failure.headers).end(failure.body)
+  response.writeHead(error.status, error.headers).end(error.body)
 }
 
-/** Writes `failure` as the response to input that is not a request, and closes the connection. */
-export function refuseInput(socket: Socket, failure: Failure, id: string): void {
+/** Writes `error` as the response to input that is not a request, and closes the connection. */
+export function refuseInput(socket: Socket, error: HttpError, id: string): void {
   if (!socket.writable) return
   const response = new ServerResponse(new IncomingMessage(socket))
   response.assignSocket(socket)
-  refuse(response, failure, id)
+  refuse(response, error, id)
   socket.end()
   // An immediate reset would lose the response for a client that is still sending.
   setTimeout(() => socket.destroy(), LIMITS.linger).unref()
