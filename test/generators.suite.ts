@@ -75,7 +75,7 @@ const ofLaterVersion = (store: UserStore): UserStore => {
     async find(id) {
       const user = await store.find(id)
       if (user) return user
-      throw new HttpError(404, 'no user has this id', { code: 'a_later_code' })
+      throw new HttpError(404, 'a_later_code', 'no user has this id')
     },
   }
 }

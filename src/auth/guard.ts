@@ -7,7 +7,7 @@ import type { Tokens } from './tokens.ts'
 /** Paths that match are protected: see the path of a request in CONTRIBUTING.md. Tested as the client sent it. */
 export const PROTECTED = /\/users/
 
-const UNAUTHORIZED = new HttpError(401, 'a valid bearer token is required', CHALLENGE)
+const REFUSED = new HttpError(401, 'unauthorized', 'a valid bearer token is required', CHALLENGE)
 
 export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
   return async function guard(ctx, next) {
@@ -22,6 +22,6 @@ export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
       return next()
     }
     request.log['refused'] = result.reason // for the log and the metrics only
-    throw UNAUTHORIZED
+    throw REFUSED
   }
 }

@@ -16,7 +16,8 @@ export function refusalOf(
   if (!isHttp1 || !hasValidHost(request) || !hasKnownCoding(request)) return MALFORMED
   const host = hostOf(url) ?? headers.host
   if (host === undefined || isAllowedHost(host)) return undefined
-  return new HttpError(421, `this service is not at the host ${host}: set ALLOWED_HOSTS to add it`)
+  const message = `this service is not at the host ${host}: set ALLOWED_HOSTS to add it`
+  return new HttpError(421, 'host_not_allowed', message)
 }
 
 const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/ // the characters of uri-host and port, RFC 9110 §7.2
