@@ -1,5 +1,5 @@
 // Node's HTTP server with the limits of limits.ts: it serves the requests of a connection one at a time,
-// and refuses what is not a request. Knows nothing of users.
+// and refuses what is not a request. Knows no operation.
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import http, { type ServerResponse } from 'node:http'
