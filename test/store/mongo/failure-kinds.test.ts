@@ -27,7 +27,6 @@ test.each([
   ['authentication failed', refusal(18)],
   ['Unauthorized', refusal(13)],
   ['DuplicateKey', refusal(11_000)],
-  ['retryable writes are not supported', refusal(301)],
   ['ExceededTimeLimit', refusal(262, 'ExceededTimeLimit')],
   ['TLS refused', new mongodb.MongoNetworkError('no', { cause: failure('', 'CERT_HAS_EXPIRED') })],
   ['TLS refused', failure('connect', 'DEPTH_ZERO_SELF_SIGNED_CERT')],
