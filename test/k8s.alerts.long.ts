@@ -27,7 +27,7 @@ testPromtool('the queries of the runbook are valid', () => {
   const queries = [...runbook.matchAll(/^```promql\n(.*?)^```$/gms)]
   const rules = queries.map(([, expr], i) => ({ record: `query_${i}`, expr }))
   const files = { 'queries.yml': { groups: [{ name: 'runbook', rules }] } }
-  expect(promtool(['check', 'rules', 'queries.yml'], files)).toMatch(/SUCCESS: \d\d/)
+  expect(promtool(['check', 'rules', 'queries.yml'], files)).toMatch(/SUCCESS: \d/)
 })
 
 /**
