@@ -80,7 +80,7 @@ describe('README.md', () => {
 })
 
 const OF_ROOT = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md']
-const OTHERS = ['k8s/README.md', 'k8s/scale.md', 'src/client/README.md']
+const OTHERS = ['k8s/README.md', 'k8s/runbook.md', 'src/client/README.md']
 
 test.each([...OF_ROOT, ...OTHERS])('%s links to and names only what exists', (document) => {
   const text = read(document)
