@@ -7,7 +7,7 @@ import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Failure } from '../src/http/failure.ts'
-import type { UserStore } from '../src/store/user-store.ts'
+import type { User, UserStore } from '../src/store/user-store.ts'
 import { newFolder, root } from './support/readme.ts'
 import { startService, tokens } from './support/service.ts'
 import { sqlitePlace, useOwnStores } from './support/stores.ts'
@@ -62,14 +62,27 @@ for (const [name, folder, tools] of CLIENTS) {
   testIf(name, () => expectToWork(folder), 600_000)
 }
 
-/** A store for a service of a later version: the 404 of a user has a code that the contract of today does not have. */
+/**
+ * A store for a service of a later version: a user has a field, and the 404 of a user a code, that the contract of
+ * today does not have.
+ */
 const ofLaterVersion = (store: UserStore): UserStore => {
+  const later = (user: User) => ({ ...user, aLaterField: { ofAnyType: [1] } })
   return {
     ...store,
+    create: async (fields) => later(await store.create(fields)),
     async find(id) {
       const user = await store.find(id)
-      if (user) return user
+      if (user) return later(user)
       throw new Failure(404, 'no user has this id', { code: 'a_later_code' })
+    },
+    async findByEmail(email) {
+      const user = await store.findByEmail(email)
+      return user && later(user)
+    },
+    async list(query) {
+      const page = await store.list(query)
+      return { ...page, users: page.users.map(later) }
     },
   }
 }
