@@ -6,7 +6,7 @@ import { execFile, spawnSync } from 'node:child_process'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { Failure } from '../src/http/failure.ts'
+import { HttpError } from '../src/http/http-error.ts'
 import type { User, UserStore } from '../src/store/user-store.ts'
 import { newFolder, root } from './support/readme.ts'
 import { startService, tokens } from './support/service.ts'
@@ -74,7 +74,7 @@ const ofLaterVersion = (store: UserStore): UserStore => {
     async find(id) {
       const user = await store.find(id)
       if (user) return later(user)
-      throw new Failure(404, 'no user has this id', { code: 'a_later_code' })
+      throw new HttpError(404, 'a_later_code', 'no user has this id')
     },
     async findByEmail(email) {
       const user = await store.findByEmail(email)
@@ -84,6 +84,7 @@ const ofLaterVersion = (store: UserStore): UserStore => {
       const page = await store.list(query)
       return { ...page, users: page.users.map(later) }
     },
+    rename: (id, name, isMet) => store.rename(id, name, isMet && ((user) => isMet(later(user)))),
   }
 }
 

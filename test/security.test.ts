@@ -2,7 +2,6 @@
 import { expect, test } from '@jest/globals'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readConfig } from '../src/config.ts'
 import { databaseIn } from '../src/store/open.ts'
 import { runToEnd, started, useUndo } from './support/program.ts'
 import { newFolder, read, root } from './support/readme.ts'
@@ -46,15 +45,6 @@ test('support people find a user, correct the name, erase the user, and see who 
 })
 
 const ID = '665f1c2e8b3f4a0012d4c001'
-
-test('a secret that is not UTF-8 is written as version 2.0.0 read it', () => {
-  const folder = newFolder()
-  const bytes = Buffer.from(`\xff\xfe${SECRET}\xff\n`, 'latin1')
-  writeFileSync(join(folder, 'old-secret'), bytes)
-  bash(commandsWith('new-secret')[0]!, folder)
-  const { SIGNING_SECRETS } = readConfig({ SIGNING_SECRET_FILE: join(folder, 'new-secret') })
-  expect(SIGNING_SECRETS).toEqual([bytes.toString().trim()])
-})
 
 test('with VACUUM nothing is left in a large database, while the service runs', async () => {
   const place = at(sqlitePlace)

@@ -33,10 +33,12 @@ export class IncomingRequest extends IncomingMessage {
    */
   override push(chunk: Buffer | null): boolean {
     if (chunk === null) {
-      const pieces = this.#pieces.splice(0)
-      const body = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
-      this.isUtf8 = isUtf8(body)
-      if (body.length > 0) super.push(body)
+      if (this.#pieces.length > 0) {
+        const pieces = this.#pieces.splice(0)
+        const body = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+        this.isUtf8 = isUtf8(body)
+        super.push(body)
+      }
       super.push(null)
       this.emit('arrived') // for arrival()
       return false // there is no more to read

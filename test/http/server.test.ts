@@ -84,7 +84,7 @@ describe('input that is not a request', () => {
     ['a broken chunk', `${postHead(CHUNKED)}zz\r\n`],
   ])('%s gets 400 in the usual form, and the connection ends', async (_, bytes) => {
     const headers = { connection: 'close', date: expect.stringMatching(/ GMT$/) }
-    const json = { message: 'the request is not valid HTTP' }
+    const json = { message: 'the request is not valid HTTP', code: 'request_malformed' }
     const text = await service().exchange(bytes)
     expect(responsesIn(text)).toMatchObject([{ status: 400, headers, json }])
   })
@@ -119,6 +119,11 @@ test.each([
   ['another expectation', `HTTP/1.1\r\nHost: localhost\r\nExpect: wonders\r\n${CLOSE}`],
 ])('%s is accepted', async (_, rest) => {
   expect(statusesIn(await service().exchange(`GET /nothing ${rest}\r\n`))).toEqual([404])
+})
+
+test('a response says that its connection is kept longer than load balancers keep theirs', async () => {
+  const { headers } = await fetch(`http://127.0.0.1:${service().port}/nothing`)
+  expect(headers.get('keep-alive')).toBe('timeout=620')
 })
 
 test('an offer to upgrade is ignored, and what follows it is not taken for a request', async () => {

@@ -35,14 +35,18 @@ type ServerOptions = Parameters<typeof createServer>[1]
 /** A service that runs, until `close`. */
 export async function startService(
   store: UserStore,
-  { docs = true, ...options }: ServerOptions & { docs?: boolean } = {},
+  {
+    docs = true,
+    basePath,
+    ...options
+  }: ServerOptions & { docs?: boolean; basePath?: string | undefined } = {},
 ) {
   /** What the service has logged. */
   const lines: Record<string, unknown>[] = []
   const write = (line: string) => void lines.push(JSON.parse(line))
-  const app = createApp(store, tokens, docs, options.basePath)
+  const app = createApp(store, tokens, docs, basePath)
   const log = createLogger('debug', undefined, { write })
-  const requestLog = createRequestLog({ log, metrics: createMetrics('test') })
+  const requestLog = createRequestLog({ log, metrics: createMetrics('x', 'test') })
   app.on('error', requestLog.onFailure)
   const handle = app.callback()
   const { server, close } = createServer((request, response) => void handle(request, response), {

@@ -6,12 +6,13 @@ import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openMongoStore } from '../../../src/store/mongo/store.ts'
 import { pagesOf } from '../../../src/store/pages.ts'
-import { EmailTaken, type StoreFailure, type User } from '../../../src/store/user-store.ts'
+import type { StoreFailure } from '../../../src/store/failure.ts'
+import { EmailTaken, type User } from '../../../src/store/user-store.ts'
 import { get } from '../../support/requests.ts'
 import { startProxy } from '../../support/mongodb-proxy.ts'
 import { serve, useUndo, type Program } from '../../support/program.ts'
 import { rounds } from '../../support/rounds.ts'
-import { dial, listen, send } from '../../support/service.ts'
+import { dial, listen, send, startService } from '../../support/service.ts'
 import { describeMongodb, mongodbPlace, usersIn } from '../../support/stores.ts'
 import { newUser, user } from '../../support/users.ts'
 
@@ -54,12 +55,16 @@ describeMongodb('a MongoDB that goes away', () => {
         const call = (...started: Promise<unknown>[]) => calls.push(...started.map(inTime))
         for (let ms = round < 2 ? 6_000 : Math.random() * 4_000; ms > 0; ms -= 50) {
           call(store.find(id), store.findByEmail(email), store.create(newUser()))
-          call(store.rename(id, 'x'), store.ids(undefined, 1), usersIn(store))
+          call(
+            store.rename(id, 'x'),
+            store.rename(id, 'x', () => true),
+          )
+          call(store.ids(undefined, 1), usersIn(store))
           await sleep(50) // the client is replaced every two seconds
         }
         proxy.be('open') // while calls wait
         const rename = () => inTime(store.rename(id, 'x')).catch(() => false)
-        expect((await rename()) || (await rename()) || (await rename())).toBe(true)
+        expect((await rename()) || (await rename()) || (await rename())).toBe('done')
         const results = (await Promise.allSettled(calls)) as Partial<PromiseRejectedResult>[]
         const kinds = results.flatMap(({ reason }) => (reason ? (reason as StoreFailure).kind : []))
         expect(['connection closed', 'no response']).toEqual(expect.arrayContaining(kinds))
@@ -79,6 +84,26 @@ describeMongodb('a MongoDB that goes away', () => {
     const fields = newUser()
     await store.create(fields)
     await expect(store.create(fields)).rejects.toThrow(EmailTaken)
+  })
+
+  test('and confirms no write does not let a PUT succeed that is sent again', async () => {
+    const { proxy } = await behindProxy()
+    const store = await open(proxy.uri)
+    const service = await startService(store)
+    undo.push(() => service.close())
+    const { id } = await store.create(newUser())
+    const { etag } = (await service.send(`GET /users/${id}`)).headers
+    const json = { name: 'Grace' }
+    const rename = async () => {
+      const headers = { 'if-match': etag }
+      return (await service.send(`PUT /users/${id}`, { headers, json })).status
+    }
+    proxy.holdAnswersTo('update')
+    expect(await rename()).toBe(500)
+    expect((await service.send(`GET /users/${id}`)).json).toMatchObject(json)
+    expect(await rename()).toBe(500)
+    proxy.holdAnswersTo()
+    expect(await rename()).toBe(204)
   })
 
   test('and comes back breaks off no list, which has the users of now', async () => {
