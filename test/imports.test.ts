@@ -50,3 +50,12 @@ test('oxlint refuses every import that no rule allows, and no other', () => {
   const refused = [...found].map(([, path, imported]) => `${path} imports ${imported}`)
   expect(refused.sort()).toEqual(REFUSED.toSorted())
 })
+
+test('rooms that another service could use know no user', () => {
+  const rooms = ['http', 'contract', 'telemetry', 'ops', 'docs', 'auth/tokens.ts']
+  const found = spawnSync('grep', ['-ril', 'user', ...rooms, '--exclude=openapi.ts'], {
+    cwd: join(root, 'src'),
+    encoding: 'utf8',
+  })
+  expect(found.stdout).toBe('')
+})
