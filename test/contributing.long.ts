@@ -91,6 +91,7 @@ const COUNT_SCHEMA = `    Count:
       type: object
       description: A number of users.
       required: [count]
+      additionalProperties: true
       properties: { count: { type: integer, format: int32 } }
 `
 
