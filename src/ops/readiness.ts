@@ -8,7 +8,7 @@ export type Readiness = ReturnType<typeof createReadiness>
 type Store = Pick<UserStore, 'isEmpty' | 'isGone'>
 
 const GONE =
-  'the database was deleted or replaced: save the users with GET /users, then restart the service'
+  'the database was deleted or replaced: writes fail. If you need the former users, try to save them with GET /users. Then restart the service: it opens the users.db that is there, or makes an empty one'
 
 /** How long to wait between two checks of a store that fails. */
 const PAUSE_MS = 500
