@@ -16,10 +16,20 @@ const RETRY_MS = 5
  * @throws StoreFailure the file cannot be opened, or is not a database of users
  */
 export async function openDatabase(file: string): Promise<DatabaseSyncInstance> {
-  const task = `keep users in the folder ${dirname(file)} (DATA_DIR)`
-  await retryWhileBusy(() => makeFile(file), task)
-  return retryWhileBusy(() => open(file), `open SQLite in ${file}`)
+  makeFile(file)
+  const task = `open SQLite in ${file}`
+  const db = await retryWhileBusy(() => new DatabaseSync(file), task)
+  await retryWhileBusy(() => db.exec(SETTINGS), task)
+  await retryWhileBusy(() => migrate(db), task)
+  return db
 }
+
+/**
+ * A write waits for the disk. Deleted text is overwritten in the database. The log is cut to 4 MB, after which SQLite
+ * begins it again anyway.
+ */
+const SETTINGS = `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;
+  PRAGMA journal_size_limit = 4000000`
 
 /**
  * Returns a function that says whether a file of the open database was deleted or replaced since this call. If `file`
@@ -106,19 +116,20 @@ export async function retryWhileBusy<T>(call: () => T, task?: string): Promise<T
 
 const BUSY = 5 // https://www.sqlite.org/rescode.html; the low byte is the primary code
 
-/** Makes the file and its folder, if they do not exist. */
+/** Makes the file and its folder, if they do not exist. Only their owner can read them. @throws StoreFailure */
 function makeFile(file: string): void {
   const folder = dirname(file)
   try {
     makeFolder(folder)
     fs.accessSync(folder, fs.constants.W_OK)
-    // Only its owner can ever read it. Not a link: SQLite keeps the log beside its target, and `watchFiles` does not look there.
+    // Refuses a link: SQLite keeps the log beside its target, and `watchFiles` does not look there.
     const { O_RDWR, O_CREAT, O_NOFOLLOW } = fs.constants
     fs.closeSync(fs.openSync(file, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600))
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    if (code !== 'EACCES') throw error
-    throw new Error(`${message}; this process is user ${process.geteuid?.()}`, { cause: error })
+    const user = code === 'EACCES' ? `; this process is user ${process.geteuid?.()}` : ''
+    const cause = new Error(message + user, { cause: error })
+    throw new StoreFailure(cause, `keep users in the folder ${folder} (DATA_DIR)`)
   }
 }
 
@@ -130,20 +141,5 @@ function makeFolder(folder: string): void {
     fs.mkdirSync(folder, { mode: 0o700 })
   } catch (error) {
     if (!fs.existsSync(folder)) throw error // otherwise another process has just made it
-  }
-}
-
-/** Overwrites deleted text in the database. The log is cut to 4 MB, after which SQLite begins it again anyway. */
-const ERASE = 'PRAGMA secure_delete = ON; PRAGMA journal_size_limit = 4000000'
-
-function open(file: string): DatabaseSyncInstance {
-  const db = new DatabaseSync(file)
-  try {
-    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${ERASE}`)
-    migrate(db)
-    return db
-  } catch (error) {
-    db.close()
-    throw error
   }
 }

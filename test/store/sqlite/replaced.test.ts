@@ -2,6 +2,7 @@
 import { expect, test } from '@jest/globals'
 import fs from 'node:fs'
 import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { databaseIn, openStore } from '../../../src/store/open.ts'
 import { freezeSqlite } from '../../../src/store/sqlite/database.ts'
 import { StoreFailure, type User } from '../../../src/store/user-store.ts'
@@ -57,12 +58,12 @@ test.each(['SIGTERM', 'SIGKILL'] as const)(
       text: expect.stringMatching(/^the database was .* Then restart the service: it opens /),
     })
     expect([await former.post(), (await former.list()).length]).toEqual([500, 501])
-    former.service.process.kill(signal)
-    await former.service.ended
-    const [, log] = /"level":40.*the log of the former database is now (\S+) and/.exec(
-      former.service.output.stdout,
-    )!
-    expect(fs.existsSync(log!)).toBe(true)
+    const { process, ended, output } = former.service
+    const moved = /"level":40.*the log of the former database is now (\S+) and/
+    while (!moved.test(output.stdout)) await sleep(10)
+    expect(fs.existsSync(moved.exec(output.stdout)![1]!)).toBe(true)
+    process.kill(signal)
+    await ended
 
     const { service, post, list } = await start()
     expect((await service.probe('/readyz')).status).toBe(200)
