@@ -22,7 +22,7 @@ const FIELD: Change[][] = [
     ['scripts/users/transfer/titles.ts', /id: 'id',/, "$& phone: 'phone, telephone',"],
     ['test/support/users.ts', /email: `.*,/, '$& phone: `555 ${count}`,'],
   ],
-  [['src/store/sqlite/schema.ts', /'', \/\/.*/, "$&\n'ALTER TABLE users ADD COLUMN phone TEXT',"]],
+  [['src/store/sqlite/schema.ts', 'string[] = [', "$&'ALTER TABLE users ADD COLUMN phone TEXT'"]],
   [
     ['openapi.yaml', /("id":"[^}]*)\}/g, '$1,"phone":""}'],
     ['openapi.yaml', RegExp(etagOf(ADA), 'g'), etagOf({ ...ADA, phone: '' })],
