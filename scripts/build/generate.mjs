@@ -7,7 +7,10 @@ import openapiTS, * as ast from 'openapi-typescript'
 const [FROM, TO] = ['openapi.yaml', 'src/contract/openapi.ts']
 
 /** The codes of today as a type, or any other text: later versions may add codes. */
-function transform({ 'x-extensible-enum': codes }) {
+function transform(schema) {
+  // It says only that clients ignore other fields. As a type, it would take every misspelt field.
+  delete schema.additionalProperties
+  const codes = schema['x-extensible-enum']
   if (!codes) return undefined
   const other = ast.tsIntersection([ast.STRING, ast.tsRecord(ast.NEVER, ast.NEVER)])
   return ast.tsUnion([...codes.map(ast.tsLiteral), other])
