@@ -56,7 +56,7 @@ test.each(['SIGTERM', 'SIGKILL'] as const)(
     fs.renameSync(`${file}.copy`, file)
     expect(await former.service.probe('/readyz')).toMatchObject({
       status: 503,
-      text: expect.stringMatching(/^the database was .* Then restart the service: it opens /),
+      text: expect.stringMatching(/^the database was .* then restart the service, which opens /),
     })
     expect([await former.post(), (await former.list()).length]).toEqual([500, 501])
     const { process, ended, output } = former.service
