@@ -7,6 +7,14 @@ const USAGE = `usage: npm start, or: node dist/src/main.js [--help] [--version]
 Runs the service. Variables in the environment or in .env configure it; README.md explains them:
 ${Object.keys(VARIABLES).join(', ')}`
 
+/**
+ * The first SIGTERM or SIGINT. Further ones change nothing: npm, systemd and tini send it twice. Listens from the start,
+ * because without a listener, process 1 of a container ignores signals.
+ */
+const stop = new Promise<NodeJS.Signals>((resolve) => {
+  process.on('SIGTERM', resolve).on('SIGINT', resolve)
+})
+
 const OPTIONS = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } } as const
 
 try {
@@ -26,7 +34,7 @@ try {
   }
   const tracing = endpoint && (await import('./telemetry/tracing.ts')).startTracing(endpoint)
   const { run } = await import('./service.ts') // only now: tracing instruments modules while they load
-  await run(config, tracing)
+  await run(config, stop, tracing)
   process.exit()
 } catch (error) {
   console.error((error as Error).message)

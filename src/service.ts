@@ -1,6 +1,7 @@
 // The service from start to end: it opens the store and the servers, waits for a signal, and closes them in
 // reverse order.
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -21,9 +22,12 @@ import { createMetrics } from './telemetry/metrics.ts'
 import { createRequestLog } from './telemetry/request-log.ts'
 import type { Tracing } from './telemetry/tracing.ts'
 
-/** Runs the service until a signal stops it. @param tracing is stopped last */
-export async function run(config: Config, tracing?: Tracing): Promise<void> {
-  const stop = firstSignal() // first: without a handler, process 1 of a container ignores signals
+/**
+ * Runs the service until `stop`, and stops it. Then the process can exit: what was not in time is cut off.
+ *
+ * @param stop resolves to the name of a signal
+ */
+export async function run(config: Config, stop: Promise<string>, tracing?: Tracing) {
   const { version } = contract.info
   const metrics = createMetrics(version)
   const log = createLogger(config.LOG_LEVEL, metrics.logLineDropped)
@@ -35,7 +39,6 @@ export async function run(config: Config, tracing?: Tracing): Promise<void> {
   await listen(operator.server, config.OPS_HOST, config.OPS_PORT, 'OPS_HOST (or HOST) and OPS_PORT')
 
   const store = await openStore(config, {
-    onBatch: metrics.storeBatch,
     warn: (text) => log.warn(text),
     allowUnreachable: true,
   })
@@ -62,9 +65,18 @@ export async function run(config: Config, tracing?: Tracing): Promise<void> {
   log.info(`${signal}: finishing the requests in flight`)
   service.drain()
   await sleep(config.STOP_DELAY) // load balancers take a moment to notice
-  await service.close(config.STOP_TIMEOUT)
-  await store.close().catch((err: unknown) => log.warn({ err }, 'closing the store failed'))
-  await tracing?.stop()
+  const isCutOff = await service.close(config.STOP_TIMEOUT * 0.8)
+  const cutOff = isCutOff ? ['requests in flight'] : []
+  const end = sleep(config.STOP_TIMEOUT * 0.2, true)
+  const last = {
+    'closing the store': store
+      .close()
+      .catch((err: unknown) => log.warn({ err }, 'closing the store failed')),
+    'sending the last traces': tracing?.stop(),
+  }
+  for (const [task, work] of Object.entries(last))
+    if (await Promise.race([work?.then(() => false), end])) cutOff.push(task)
+  if (cutOff.length > 0) log.warn(`STOP_TIMEOUT is over; cut off: ${cutOff.join(', ')}`)
   log.info('stopped')
 }
 
@@ -74,7 +86,9 @@ const OPEN_TO_OTHERS =
 /** How often to look whether the store is there and has users; as often as Prometheus asks. */
 const WATCH_MS = 15_000
 
-const CREATE_USER = 'npm run create-user -- --name Ada --email ada@example.com'
+/** In the image, the program has a command of its own (Dockerfile). */
+const PROGRAM = existsSync('/usr/local/bin/create-user') ? 'create-user' : 'npm run create-user --'
+const CREATE_USER = `${PROGRAM} --name Ada --email ada@example.com`
 
 type Observers = Parameters<typeof createRequestLog>[0] & { readiness: Readiness }
 
@@ -89,7 +103,6 @@ function createPublicServer(config: Config, store: UserStore, observers: Observe
   const handle = app.callback()
   return createServer((request, response) => void handle(request, response), {
     observer: requestLog,
-    basePath: config.BASE_PATH,
     hostCheck: (bound) => hostCheck(bound, config.ALLOWED_HOSTS),
     bodyLimit: config.BODY_LIMIT,
     limits: { maxConnections: config.MAX_CONNECTIONS },
@@ -123,18 +136,4 @@ const BACKLOG = 4_096
 function urlOf(server: Server): string {
   const { address, family, port } = server.address() as AddressInfo
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
-}
-
-/** Resolves at the first SIGTERM or SIGINT. A second one ends the process at once. */
-function firstSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    let first: number | undefined
-    const onSignal = (signal: NodeJS.Signals) => {
-      first ??= performance.now()
-      // With `npm start`, one Ctrl-C arrives twice: from the terminal and from npm.
-      if (performance.now() - first > 50) process.exit(1)
-      resolve(signal)
-    }
-    process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
-  })
 }

@@ -2,17 +2,25 @@
 import { describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import { spawn } from 'node:child_process'
-import { chmodSync, rmSync } from 'node:fs'
+import { chmodSync, rmSync, statSync } from 'node:fs'
 import http from 'node:http'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { databaseIn } from '../src/store/open.ts'
 import { login } from './support/requests.ts'
 import { freePort, run, serve, started, UNSET } from './support/program.ts'
 import { version } from './support/readme.ts'
 import { dial, listen, send } from './support/service.ts'
 import type { Place } from './support/stores.ts'
-import { describeStores, mongodbPlace, SECRET, sqlitePlace, usersAt } from './support/stores.ts'
+import {
+  databaseOf,
+  describeStores,
+  mongodbPlace,
+  SECRET,
+  sqlitePlace,
+  usersAt,
+} from './support/stores.ts'
 import { useTransfers } from './support/transfers.ts'
 
 const { at, file, folder } = useTransfers()
@@ -164,8 +172,8 @@ test.each([
 
 describe('a stop', () => {
   /** A service with an idle connection, and a request whose body is still missing. */
-  async function busy(environment: Record<string, string>) {
-    const service = serve(at(sqlitePlace), environment)
+  async function busy(environment: Record<string, string>, place = at(sqlitePlace)) {
+    const service = serve(place, environment)
     const url = await service.listening()
     await (await fetch(`${url}/nothing`)).text()
     const { socket, text } = dial(Number(new URL(url).port))
@@ -183,24 +191,54 @@ describe('a stop', () => {
     expect(await service.ended).toBe(0)
     expect(text()).toContain('HTTP/1.1 401')
     expect(service.output.stdout).toMatch(/"msg":"stopped"\}\n$/)
+    expect(service.output.stdout).not.toContain('cut off')
   })
 
-  test('waits at most STOP_TIMEOUT', async () => {
-    const { service, text } = await busy({ STOP_TIMEOUT: '100ms' })
+  test('is not changed by further signals, whenever they come', async () => {
+    const { service, socket, text } = await busy({ STOP_TIMEOUT: '1h' })
+    service.process.kill('SIGTERM')
+    while (!service.output.stdout.includes('finishing')) await sleep(5)
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM'] as const) {
+      await sleep(150)
+      service.process.kill(signal)
+    }
+    await sleep(150)
+    socket.write('{"email":"ada"}')
+    expect(await service.ended).toBe(0)
+    expect(text()).toContain('HTTP/1.1 401')
+    expect(service.output.stdout.match(/finishing/g)).toHaveLength(1)
+  })
+
+  test('cuts off a slow client before STOP_TIMEOUT has passed, and closes the store', async () => {
+    const place = at(sqlitePlace)
+    const { service, text } = await busy({ STOP_TIMEOUT: '1s' }, place)
     service.process.kill('SIGTERM')
     expect(await service.ended).toBe(0)
     expect(text()).not.toContain('HTTP/1.1 401')
+    expect(service.output.stdout).toMatch(
+      /"level":40.*"msg":"STOP_TIMEOUT is over; cut off: requests in flight"\}\n.*"msg":"stopped"\}\n$/,
+    )
+    expect(statSync(`${databaseIn(place.DATA_DIR)}-wal`).size).toBe(0)
   })
 
-  test('is immediate after a second signal, but not after the copy of Ctrl-C that npm sends', async () => {
-    const { service } = await busy({ STOP_TIMEOUT: '1h' })
-    service.process.kill('SIGINT')
+  test('takes no more than STOP_TIMEOUT with a slow client, a foreign writer and a collector that hangs', async () => {
+    const place = at(sqlitePlace)
+    const collector = createServer(() => {})
+    const to = await listen(collector)
+    const { service } = await busy(
+      { STOP_TIMEOUT: '2s', OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${to}` },
+      place,
+    )
+    const writer = databaseOf(place)
+    writer.exec('BEGIN IMMEDIATE')
     service.process.kill('SIGTERM')
-    while (!service.output.stdout.includes('finishing')) await sleep(5)
-    await sleep(200)
-    expect(service.process.exitCode).toBeNull()
-    service.process.kill('SIGINT')
-    expect(await service.ended).toBe(1)
+    expect(await service.ended).toBe(0)
+    const all = 'requests in flight, closing the store, sending the last traces'
+    expect(service.output.stdout).toMatch(
+      new RegExp(`"level":40.*"msg":"STOP_TIMEOUT is over; cut off: ${all}"\\}\\n.*"stopped"`),
+    )
+    writer.close()
+    collector.close()
   })
 
   test('reaches the service through npm start', async () => {

@@ -5,7 +5,7 @@ export const LIMITS = {
   headersTimeout: 10_000, // to send the headers
   requestTimeout: 30_000, // to send the headers and the body
   timeout: 60_000, // without a byte in either direction; no store takes that long
-  keepAliveTimeout: 65_000, // between two requests; load balancers usually keep an idle connection for 60 s
+  keepAliveTimeout: 620_000, // between two requests; Google's load balancer keeps an idle connection for 600 s
   linger: 1_000, // to drop what a refused client still sends: otherwise it would not read its response
   connectionsCheckingInterval: 1_000, // how often these times are checked
   maxConnections: 500, // the memory in use is this number times the larger of a body and a page of a list

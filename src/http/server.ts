@@ -4,13 +4,13 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import http, { type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createConnections } from './connections.ts'
 import { MALFORMED, PARSER_FAILURES, refuse, type Failure } from './failure.ts'
 import type { HostCheck } from './hosts.ts'
 import { LIMITS, type ServerLimits } from './limits.ts'
 import { refusalOf } from './refusal.ts'
 import { IncomingRequest } from './request.ts'
-import { withoutBasePath } from './target.ts'
 
 /** Called for the log and the metrics. */
 export interface Observer {
@@ -22,8 +22,6 @@ export interface Observer {
 
 interface Options {
   observer?: Observer
-  /** The path at which clients find the service, such as `/api`: it is removed from the start of each path. */
-  basePath?: string | undefined
   /** Which hosts a request may name, by the address that the server listens on. */
   hostCheck?: (bound: string) => HostCheck
   /** The largest request body, in bytes. */
@@ -34,14 +32,13 @@ interface Options {
 
 export function createServer(
   handle: (request: IncomingRequest, response: ServerResponse) => void,
-  { observer, basePath, hostCheck = () => () => true, bodyLimit = 0, ...options }: Options = {},
+  { observer, hostCheck = () => () => true, bodyLimit = 0, ...options }: Options = {},
 ) {
   const limits = { ...LIMITS, ...options.limits }
   let isAllowedHost = hostCheck('') // until it listens
 
   function receive(request: IncomingRequest, response: ServerResponse): void {
     request.bodyLimit = bodyLimit
-    if (basePath) request.url = withoutBasePath(request.url ?? '', basePath)
     const connection = connections.find(request.socket)
     const refusal = refusalOf(request, isAllowedHost)
     const serve = () => {
@@ -95,11 +92,18 @@ export function createServer(
     server: server as http.Server,
     /** From now on every connection closes after its newest response. */
     drain: () => connections.drain(),
-    /** Stops listening. Resolves when all requests have been served, or were cut off after `timeoutMs`. */
-    close: async (timeoutMs: number): Promise<void> => {
+    /**
+     * Stops listening. Resolves when all requests have been served, or were cut off after `timeoutMs`.
+     *
+     * @returns whether any was cut off
+     */
+    close: async (timeoutMs: number): Promise<boolean> => {
       connections.close()
-      setTimeout(connections.destroy, timeoutMs).unref()
-      await once(server.close(), 'close')
+      const closed = once(server.close(), 'close').then(() => false)
+      const isLate = await Promise.race([closed, sleep(timeoutMs, true, { ref: false })])
+      if (isLate) connections.destroy()
+      await closed
+      return isLate
     },
   }
 }

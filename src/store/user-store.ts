@@ -83,8 +83,6 @@ export interface Page {
 
 /** How to open a store. */
 export interface StoreOptions {
-  /** Called for each batch: what the batch does, and the number of calls in it. */
-  onBatch?: (operation: string, size: number) => void
   /** Called with what a person should change, although the store can be used. */
   warn?: (text: string) => void
   /** Whether MongoDB may be unreachable for now; then every call fails until it can be reached. */

@@ -7,8 +7,6 @@ export type Metrics = ReturnType<typeof createMetrics>
 /** In seconds: from a read in memory to a store that does not respond. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-const BATCH_SIZES = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
-
 /** A registry of its own; nothing is global. */
 export function createMetrics(version: string) {
   const register = new Registry()
@@ -44,12 +42,6 @@ export function createMetrics(version: string) {
     'Calls of the store that failed. A taken email does not count.',
     ['operation'],
   )
-  const batches = histogram(
-    'store_batch_size',
-    'Calls that the store did together, such as the writes of one transaction.',
-    ['operation'],
-    BATCH_SIZES,
-  )
 
   return {
     requestBegun: () => inFlight.inc(),
@@ -67,8 +59,6 @@ export function createMetrics(version: string) {
       failures.inc(0) // so that Prometheus sees the first failure as an increase
       return { ended: (seconds: number) => calls.observe(seconds), failed: () => failures.inc() }
     },
-    /** The store has done `size` calls together. */
-    storeBatch: (operation: string, size: number) => batches.observe({ operation }, size),
     ready: (isReady: boolean) => ready.set(Number(isReady)),
     storeIsEmpty: (isEmpty: boolean) => hasUsers.set(Number(!isEmpty)),
     /** What /metrics shows: its media type and its text. */

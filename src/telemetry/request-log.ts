@@ -6,6 +6,7 @@ import type Koa from 'koa'
 import type { Failure } from '../http/failure.ts'
 import type { IncomingRequest } from '../http/request.ts'
 import { rawPath } from '../http/target.ts'
+import { StoreFailure } from '../store/user-store.ts'
 import { messageOf, type Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -42,19 +43,28 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
     onMalformed({ status }: Failure, id: string, code: string, { remoteAddress }: Socket): void {
       log.warn({ id, remoteAddress, status, code }, 'rejected malformed HTTP')
     },
-    /** The service failed to serve a request. Its line has the cause, because the log leaves out repeated errors. */
+    /** The service failed to serve a request. The line of the request has the cause; only of a bug, the stack is logged. */
     onFailure: ({ message, cause }: Failure, ctx: Koa.Context): void => {
       const { log: fields } = ctx.req as IncomingRequest
       fields['cause'] = messageOf(cause)
+      if (cause instanceof StoreFailure) return // an outage would fill the disk with stacks
       log.error({ id: fields['id'], trace_id: fields['trace_id'], err: cause }, message)
     },
   }
 }
 
-/** The path of a URL, without what may be an email or a name: after `/users/`, only an id is shown. */
-export const redactPath = (url: string): string => rawPath(url).replace(PERSONAL, '…')
+/**
+ * The path of a URL, without what may be an email or a name: after `/users/`, only an id is shown, also if `/users` is
+ * the base path. A longer path is cut: Docker splits a line of 16 KiB.
+ */
+export function redactPath(url: string): string {
+  const path = rawPath(url).replace(PERSONAL, '…')
+  return path.length > MAX_PATH_LENGTH ? `${path.slice(0, MAX_PATH_LENGTH)}…` : path
+}
 
-const PERSONAL = /(?<=\/[Uu][Ss][Ee][Rr][Ss]\/)(?![\da-f]{24}$).+|(?<![^/])[^/]*(?:@|%40)[^/]*/gs
+const MAX_PATH_LENGTH = 500
+const PERSONAL =
+  /(?<=\/[Uu][Ss][Ee][Rr][Ss]\/)(?!(users\/)?[\da-f]{24}$).+|(?<![^/])[^/]*(?:@|%40)[^/]*/gs
 
 const SAFE_ID = /^[\w.:/+=@-]{1,128}$/ // no character that needs escaping anywhere
 

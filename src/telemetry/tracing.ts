@@ -14,14 +14,11 @@ import {
 } from '@opentelemetry/sdk-trace-node'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { register } from 'node:module'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { IncomingRequest } from '../http/request.ts'
 import { redactPath } from './request-log.ts'
-import { NO_RESPONSE, reasonOf, TraceExporter } from './trace-exporter.ts'
+import { reasonOf, TraceExporter } from './trace-exporter.ts'
 
 export type Tracing = ReturnType<typeof startTracing>
-
-const STOP_TIMEOUT_MS = 2_000
 
 /** Traces the modules that are imported from now on. @param endpoint where the collector takes traces */
 export function startTracing(endpoint: URL) {
@@ -41,12 +38,8 @@ export function startTracing(endpoint: URL) {
       new MongoDBInstrumentation(),
     ],
   })
-  /** Sends the last traces, if the collector takes them in time. */
-  async function stop(): Promise<void> {
-    const ended = provider.shutdown().catch(() => {}) // the exporter has reported why
-    const isLate = await Promise.race([ended, sleep(STOP_TIMEOUT_MS, true)])
-    if (isLate) exporter.report(exporter.reason ?? NO_RESPONSE)
-  }
+  /** Sends the last traces. */
+  const stop = () => provider.shutdown().catch(() => {}) // the exporter has reported why
   return { exporter, stop }
 }
 

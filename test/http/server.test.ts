@@ -121,6 +121,11 @@ test.each([
   expect(statusesIn(await service().exchange(`GET /nothing ${rest}\r\n`))).toEqual([404])
 })
 
+test('a response says that its connection is kept longer than load balancers keep theirs', async () => {
+  const { headers } = await fetch(`http://127.0.0.1:${service().port}/nothing`)
+  expect(headers.get('keep-alive')).toBe('timeout=620')
+})
+
 test('an offer to upgrade is ignored, and what follows it is not taken for a request', async () => {
   const offer = get('/nothing', 'Connection: Upgrade\r\nUpgrade: h2c\r\n')
   const text = await service().exchange(offer + post('{}'))

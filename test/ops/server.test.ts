@@ -115,8 +115,6 @@ describe('/metrics', () => {
     await send(port, 'GET /users')
     const counts = await lines('store_operation_duration_seconds_count')
     expect(counts).toContain('store_operation_duration_seconds_count{operation="list"} 1')
-    const batches = await lines('store_batch_size_count')
-    expect(batches).toContain('store_batch_size_count{operation="write"} 1')
   })
 })
 

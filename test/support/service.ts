@@ -35,12 +35,16 @@ type ServerOptions = Parameters<typeof createServer>[1]
 /** A service that runs, until `close`. */
 export async function startService(
   store: UserStore,
-  { docs = true, ...options }: ServerOptions & { docs?: boolean } = {},
+  {
+    docs = true,
+    basePath,
+    ...options
+  }: ServerOptions & { docs?: boolean; basePath?: string | undefined } = {},
 ) {
   /** What the service has logged. */
   const lines: Record<string, unknown>[] = []
   const write = (line: string) => void lines.push(JSON.parse(line))
-  const app = createApp(store, tokens, docs, options.basePath)
+  const app = createApp(store, tokens, docs, basePath)
   const log = createLogger('debug', undefined, { write })
   const requestLog = createRequestLog({ log, metrics: createMetrics('test') })
   app.on('error', requestLog.onFailure)

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { MongoClient } from 'mongodb'
 import { databaseIn, openStore } from '../../src/store/open.ts'
 import { pagesOf } from '../../src/store/pages.ts'
-import type { ListQuery, StoreOptions, User, UserStore } from '../../src/store/user-store.ts'
+import type { ListQuery, User, UserStore } from '../../src/store/user-store.ts'
 
 /** Where a store keeps its users: what `openStore` takes, and the same as environment variables. */
 export type Place = Parameters<typeof openStore>[0] & {
@@ -126,8 +126,8 @@ export function useOwnStores(kind: () => Place) {
   })
   const at = usePlaces()
   const newPlace = () => at(kind)
-  const open = async (place = newPlace(), onBatch?: StoreOptions['onBatch']) => {
-    const store = await openStore(place, { onBatch })
+  const open = async (place = newPlace()) => {
+    const store = await openStore(place)
     stores.add(store)
     return store
   }

@@ -5,7 +5,6 @@ import { once } from 'node:events'
 import { openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createLogger, messageOf, prettyPrint } from '../../src/telemetry/log.ts'
 import { killPrograms, serve } from '../support/program.ts'
 import { send } from '../support/service.ts'
@@ -87,34 +86,6 @@ test('the service serves while nobody reads its log, and counts the lines that a
   expect(metrics).toMatch(/^log_lines_dropped_total [1-9]/m)
   service.process.kill('SIGTERM')
   expect(await once(service.process, 'exit')).toEqual([0, null])
-})
-
-/** A logger of errors with a message, and the lines that it wrote. */
-function errorLogger(repeatMs?: number) {
-  const lines: object[] = []
-  const write = (line: string) => void lines.push(JSON.parse(line))
-  const log = createLogger('info', undefined, { write }, repeatMs)
-  return { lines, fail: (message: string) => log.error({ err: new Error(message) }, 'failed') }
-}
-
-test('errors with the same cause are written once a minute, whatever their numbers, and are counted', async () => {
-  const { lines, fail } = errorLogger(500)
-  for (const cause of ['connection 1 closed', 'connection 2 closed', 'other']) fail(cause)
-  await sleep(510)
-  fail('connection 3 closed')
-  const stack = expect.stringMatching(/\n +at /)
-  expect(lines).toMatchObject([
-    { err: { message: 'connection 1 closed', stack } },
-    { err: { message: 'other', stack } },
-    { err: { message: 'connection 3 closed', stack }, repeated: 1 },
-  ])
-})
-
-test('at most 100 causes of errors are remembered', () => {
-  const { lines, fail } = errorLogger()
-  for (let i = 0; i < 101; i += 1) for (let j = 0; j < 2; j += 1) fail('x'.repeat(i))
-  fail('x')
-  expect(lines).toHaveLength(102)
 })
 
 const CONTROLS = /(?!\n)\p{Cc}/u

@@ -27,7 +27,7 @@ const IMPORT_BATCH_SIZE = 1_000
  */
 export async function openMongoStore(
   uri: string,
-  { onBatch = () => {}, allowUnreachable = false, readOnly = false }: StoreOptions = {},
+  { allowUnreachable = false, readOnly = false }: StoreOptions = {},
 ): Promise<UserStore> {
   const { description, execute, close } = openConnection(uri, readOnly)
   try {
@@ -36,11 +36,10 @@ export async function openMongoStore(
     close().catch(() => {})
     throw error
   }
-  const findById = finder(execute, 'id', (size) => onBatch('find', size))
+  const findById = finder(execute, 'id')
   const change = changer(execute)
   const insert = batched((newUsers: User[]) => execute((users) => insertEach(users, newUsers)), {
     maxBatchSize: MAX_BATCH_SIZE,
-    onBatch: (size) => onBatch('create', size),
   })
   return {
     description,
@@ -53,7 +52,7 @@ export async function openMongoStore(
     createMany: (newUsers, update) =>
       execute((users) => createMany(users, newUsers, update), LONG_TIMEOUT_MS),
     find: async (id) => (isUserId(id) ? findById(id) : undefined),
-    findByEmail: finder(execute, 'email', (size) => onBatch('findByEmail', size)),
+    findByEmail: finder(execute, 'email'),
     list: lister(execute),
     ids: (after, limit) => execute((users) => findIds(users, after, limit)),
     rename: (id, name, condition) => {
@@ -86,13 +85,13 @@ export async function isMongoStore(uri: string): Promise<boolean> {
 const remove: Write = async (users, filter) => (await users.deleteOne(filter)).deletedCount > 0
 
 /** Returns a function that finds the user whose `field` has a value. */
-function finder(execute: Execute, field: 'id' | 'email', onBatch: (size: number) => void) {
+function finder(execute: Execute, field: 'id' | 'email') {
   const findEach = async (values: string[]) => {
     const found = await execute((users) => findFields(users, field, values))
     return values.map((value) => found.get(value))
   }
   // Two commands at a time, because the users of each are in memory together.
-  const find = batched(findEach, { maxBatchSize: MAX_BATCH_SIZE, concurrency: 2, onBatch })
+  const find = batched(findEach, { maxBatchSize: MAX_BATCH_SIZE, concurrency: 2 })
   return async (value: string): Promise<User | undefined> => {
     const fields = await find(value)
     return fields && userOf(fields) // only this call fails if a field is not text

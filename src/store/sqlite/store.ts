@@ -41,7 +41,7 @@ const LENGTH = FIELDS.map((field) => `ifnull(octet_length(${field}), 0)`).join('
 /** Opens the SQLite database `file`; makes it and its folder if they do not exist. @throws StoreFailure */
 export async function openSqliteStore(
   file: string,
-  { onBatch, warn }: StoreOptions = {},
+  { warn }: StoreOptions = {},
 ): Promise<UserStore> {
   const db = await openDatabase(file)
   const folder = dirname(file)
@@ -55,7 +55,7 @@ export async function openSqliteStore(
     }
     return retryWhileBusy(attempt, undefined, folder)
   }
-  const write = writer(db, transact, onBatch)
+  const write = writer(db, transact)
   const insert = inserter(db)
   const find = finder(db, 'id')
   const findByEmail = finder(db, 'email')
@@ -101,7 +101,7 @@ export async function openSqliteStore(
 type Transact = <T>(work: () => T) => Promise<T>
 
 /** Returns a function that does a write. Those of about the same time are one transaction: one wait for the disk. */
-function writer(db: Database, transact: Transact, onBatch: StoreOptions['onBatch'] = () => {}) {
+function writer(db: Database, transact: Transact) {
   /**
    * If a write fails, it undoes only itself, unless SQLite had to undo the whole transaction
    * (https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction).
@@ -118,7 +118,6 @@ function writer(db: Database, transact: Transact, onBatch: StoreOptions['onBatch
   const write = batched((writes: (() => unknown)[]) => transact(() => writes.map(attempt)), {
     maxBatchSize: Infinity,
     concurrency: 1,
-    onBatch: (size) => onBatch('write', size),
   })
   return write as <T>(work: () => T) => Promise<T>
 }
