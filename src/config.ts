@@ -211,7 +211,7 @@ export const VARIABLES = {
   BODY_LIMIT: size('1mb')({ default: bytes.parse('100kb')! }),
   MAX_CONNECTIONS: integer(1, 100_000)({ default: LIMITS.maxConnections }),
   STOP_DELAY: duration('0s', '1h')({ default: 0 }), // after a signal, while not ready
-  STOP_TIMEOUT: duration('1s', '1h')({ default: ms('8s') }), // after that; less than the 10 s of `docker stop`
+  STOP_TIMEOUT: duration('0s', '1h')({ default: ms('8s') }), // after that; less than the 10 s of `docker stop`
   DOCS: flag({ default: 'true' }),
   LOG_LEVEL: level({ default: 'info' }),
   OTEL_EXPORTER_OTLP_ENDPOINT: str({ default: undefined }), // telemetry/tracing-variables.ts reads it

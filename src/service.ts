@@ -15,7 +15,8 @@ import { createServer } from './http/server.ts'
 import { createReadiness, type Readiness } from './ops/readiness.ts'
 import { createOperatorServer } from './ops/server.ts'
 import { openStore } from './store/open.ts'
-import { StoreFailure, type UserStore } from './store/user-store.ts'
+import { StoreFailure } from './store/failure.ts'
+import type { UserStore } from './store/user-store.ts'
 import { createLogger } from './telemetry/log.ts'
 import { measure } from './telemetry/measured-store.ts'
 import { createMetrics } from './telemetry/metrics.ts'
@@ -29,7 +30,7 @@ import type { Tracing } from './telemetry/tracing.ts'
  */
 export async function run(config: Config, stop: Promise<string>, tracing?: Tracing) {
   const { version } = contract.info
-  const metrics = createMetrics(version)
+  const metrics = createMetrics(SERVICE, version)
   const log = createLogger(config.LOG_LEVEL, metrics.logLineDropped)
   if (tracing) tracing.exporter.log = log
   log.info(`users-service ${version} on Node ${process.version}`)
@@ -44,12 +45,13 @@ export async function run(config: Config, stop: Promise<string>, tracing?: Traci
   })
   const service = createPublicServer(config, store, { log, metrics, readiness })
   await listen(service.server, config.HOST, config.PORT, 'HOST and PORT', config.OPS_PORT)
-  const isEmpty = await readiness.check(store)
-  if (isEmpty !== undefined) metrics.storeIsEmpty(isEmpty)
-  setInterval(() => {
-    readiness.status() // tells the log when the database is gone
-    store.isEmpty().then(metrics.storeIsEmpty, () => {}) // requests report failures
-  }, WATCH_MS).unref()
+  const check = async () => {
+    const isEmpty = await readiness.check(store)
+    if (isEmpty !== undefined) metrics.storeIsEmpty(isEmpty)
+    return isEmpty
+  }
+  const isEmpty = await check()
+  setInterval(() => void check(), CHECK_MS).unref()
 
   const url = urlOf(service.server)
   log.info(`listening on ${url}`)
@@ -84,11 +86,17 @@ const OPEN_TO_OTHERS =
   'other machines can reach this address (HOST), and /login asks for no password: anyone who knows an email can log in'
 
 /** How often to look whether the store is there and has users; as often as Prometheus asks. */
-const WATCH_MS = 15_000
+const CHECK_MS = 15_000
 
 /** In the image, the program has a command of its own (Dockerfile). */
 const PROGRAM = existsSync('/usr/local/bin/create-user') ? 'create-user' : 'npm run create-user --'
 const CREATE_USER = `${PROGRAM} --name Ada --email ada@example.com`
+
+/** The operations of the store that requests use. */
+const MEASURED = ['create', 'find', 'findByEmail', 'list', 'ids', 'rename', 'remove'] as const
+
+/** Begins the names of metrics that other services could have, too. */
+const SERVICE = contract.info.title.toLowerCase().replaceAll(' ', '_')
 
 type Observers = Parameters<typeof createRequestLog>[0] & { readiness: Readiness }
 
@@ -96,10 +104,10 @@ type Observers = Parameters<typeof createRequestLog>[0] & { readiness: Readiness
 function createPublicServer(config: Config, store: UserStore, observers: Observers) {
   const { metrics, readiness } = observers
   const tokens = createTokens(openSecrets(config), config.TOKEN_TTL)
-  const app = createApp(measure(store, metrics), tokens, config.DOCS, config.BASE_PATH)
+  const app = createApp(measure(store, MEASURED, metrics), tokens, config.DOCS, config.BASE_PATH)
   const requestLog = createRequestLog(observers)
   app.on('error', requestLog.onFailure)
-  app.on('error', ({ cause }) => cause instanceof StoreFailure && readiness.onRequestFailed(store))
+  app.on('error', ({ cause }) => cause instanceof StoreFailure && readiness.check(store))
   const handle = app.callback()
   return createServer((request, response) => void handle(request, response), {
     observer: requestLog,

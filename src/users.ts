@@ -2,7 +2,7 @@
 import { pathOf } from './contract/contract.ts'
 import type { Handlers } from './contract/handlers.ts'
 import type { components } from './contract/openapi.ts'
-import { preconditionFailed, USER_NOT_FOUND } from './errors.ts'
+import { preconditionFailed, preconditionMalformed, USER_NOT_FOUND } from './errors.ts'
 import { etagOf, ifMatch, ifNoneMatch, isMalformed } from './preconditions.ts'
 import { pagesOf } from './store/pages.ts'
 import type { Condition, User, UserStore, WriteResult } from './store/user-store.ts'
@@ -33,6 +33,7 @@ export function users(store: UserStore, basePath: string): UserHandlers {
     },
 
     async readUser({ path: { id }, header }) {
+      checkSyntax({ 'If-Match': header['If-Match'] })
       const user = await store.find(id)
       if (!user) throw USER_NOT_FOUND
       const ETag = etagOf(user)
@@ -59,21 +60,28 @@ type Preconditions = Parameters<UserHandlers['renameUser']>[0]['header']
  *
  * @param newName the name that the user gets. If the user has it, a request before this one may have done the change:
  * then `If-Match` need not match (RFC 9110 §13.1.1). The user is written all the same, to be as durable as any
+ * @throws HttpError 400
  */
 function conditionOf(header: Preconditions, newName?: string): Condition | undefined {
+  checkSyntax(header)
   const { 'If-Match': wanted = '*', 'If-None-Match': unwanted } = header
   if (wanted === '*' && unwanted === undefined) return undefined
   return (user) => {
     const etag = etagOf(user)
-    const isMatch = ifMatch(wanted, etag) || (user.name === newName && !isMalformed(wanted))
-    return isMatch && !isMalformed(unwanted ?? '*') && !ifNoneMatch(unwanted, etag)
+    return (ifMatch(wanted, etag) || user.name === newName) && !ifNoneMatch(unwanted, etag)
   }
 }
 
-/** The response to a write. @throws Failure */
+/** @throws HttpError 400 a precondition is neither `*` nor a list of ETags */
+function checkSyntax(header: Preconditions): void {
+  for (const [name, field = '*'] of Object.entries(header))
+    if (isMalformed(field)) throw preconditionMalformed(name)
+}
+
+/** The response to a write. @throws HttpError 404 or 412 */
 function changed(result: WriteResult, header: Preconditions) {
   if (result === 'not found') throw USER_NOT_FOUND
-  if (result === 'refused') throw preconditionFailed(header['If-Match'], header['If-None-Match'])
+  if (result === 'refused') throw preconditionFailed(header['If-Match'])
   return { status: 204 } as const
 }
 

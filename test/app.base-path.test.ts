@@ -75,10 +75,10 @@ describe('with BASE_PATH=/api', () => {
 
   test('a 404 says where the service is', async () => {
     for (const path of ['/api', '/api/'])
-      expect((await ask(own(path))).json).toEqual({ message: 'path not found; see /api/docs' })
+      expect((await ask(own(path))).json.message).toBe('path not found; see /api/docs')
     const message = 'path not found; the paths of this service begin with /api'
     for (const path of ['/', '/users', '/docs'])
-      expect((await ask(own(path))).json).toEqual({ message })
+      expect((await ask(own(path))).json).toEqual({ message, code: 'path_not_found' })
   })
 
   test('the log has the path as it was sent', async () => {

@@ -6,7 +6,7 @@ import { execFile, spawnSync } from 'node:child_process'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { Failure } from '../src/http/failure.ts'
+import { HttpError } from '../src/http/http-error.ts'
 import type { UserStore } from '../src/store/user-store.ts'
 import { newFolder, root } from './support/readme.ts'
 import { startService, tokens } from './support/service.ts'
@@ -75,7 +75,7 @@ const ofLaterVersion = (store: UserStore): UserStore => {
     async find(id) {
       const user = await store.find(id)
       if (user) return user
-      throw new Failure(404, 'no user has this id', { code: 'a_later_code' })
+      throw new HttpError(404, 'a_later_code', 'no user has this id')
     },
   }
 }

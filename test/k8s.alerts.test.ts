@@ -161,13 +161,13 @@ describeMongodb('on the metrics of a service that could not reach MongoDB for a 
 testPromtool('without a ready pod UsersServiceDown fires, until a day after pods are gone', () => {
   const series = `
     up{job="users-service", namespace="deleted"} 1x10 stale _x1600
-    ready{job="users-service", namespace="deleted"} 1x10 stale _x1600
+    users_service_ready{job="users-service", namespace="deleted"} 1x10 stale _x1600
     up{job="users-service", namespace="unreachable"} 1x10 0x1600
-    ready{job="users-service", namespace="unreachable"} 1x10 stale _x1600
+    users_service_ready{job="users-service", namespace="unreachable"} 1x10 stale _x1600
     up{job="users-service", namespace="unready"} 1x1611
-    ready{job="users-service", namespace="unready"} 1x10 0x1600
+    users_service_ready{job="users-service", namespace="unready"} 1x10 0x1600
     up{job="users-service", namespace="watched"} 1x1611
-    ready{job="users-service", namespace="watched"} 1x1611`
+    users_service_ready{job="users-service", namespace="watched"} 1x1611`
   const others = ['UsersServiceDown unreachable', 'UsersServiceDown unready']
   const all = ['UsersServiceDown deleted', ...others]
   expectAlerts(series, { '10m': [], '12m': all, '24h': all, '24h15m': others }, '1m')
@@ -181,15 +181,15 @@ const CASES: Record<string, string> = {
     http_request_duration_seconds_count{job="users-service", namespace="other", status="500"} 0+10x340
     http_request_duration_seconds_count{job="users-service", namespace="other", status="200"} 0+990x340`,
   'UsersServiceStoreEmpty: a store that had users, not a new or an unreachable one': `
-    store_has_users{job="users-service", namespace="users", pod="a"} 1x39 0x99 1x200
-    ready{job="users-service", namespace="users"} 1x340
-    store_has_users{job="users-service", namespace="new"} 0x340
-    ready{job="users-service", namespace="new"} 1x340
-    store_has_users{job="users-service", namespace="unreachable"} 1x39 0x340
-    ready{job="users-service", namespace="unreachable"} 1x39 0x340
-    store_has_users{job="users-service", namespace="restarted", pod="a"} 1x39 0x340
-    store_has_users{job="users-service", namespace="restarted", pod="b"} 1x340
-    ready{job="users-service", namespace="restarted"} 1x340`,
+    store_has_records{job="users-service", namespace="users", pod="a"} 1x39 0x99 1x200
+    users_service_ready{job="users-service", namespace="users"} 1x340
+    store_has_records{job="users-service", namespace="new"} 0x340
+    users_service_ready{job="users-service", namespace="new"} 1x340
+    store_has_records{job="users-service", namespace="unreachable"} 1x39 0x340
+    users_service_ready{job="users-service", namespace="unreachable"} 1x39 0x340
+    store_has_records{job="users-service", namespace="restarted", pod="a"} 1x39 0x340
+    store_has_records{job="users-service", namespace="restarted", pod="b"} 1x340
+    users_service_ready{job="users-service", namespace="restarted"} 1x340`,
   'UsersServiceSlow: slow responses, not slow lists or failures': `
     http_request_duration_seconds_bucket{job="users-service", namespace="users", status="200", le="0.5"} 0+9x39 360x99 360+9x200
     http_request_duration_seconds_bucket{job="users-service", namespace="users", status="200", le="1"} 0+9x340

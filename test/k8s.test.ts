@@ -296,7 +296,7 @@ const OVER_TIME = 'count_over_time present_over_time max_over_time histogram_qua
 
 /** The metrics of a service after a request, with their labels; and `up`, which Prometheus adds. */
 async function exposed(): Promise<Map<string, string[]>> {
-  const metrics = createMetrics(version)
+  const metrics = createMetrics('users_service', version)
   metrics.requestEnded({ operation: 'readUser', method: 'GET', status: '200' }, 0.1)
   metrics.refused('invalid')
   metrics.storeOperation('find').ended(0.1)

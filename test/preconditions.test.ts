@@ -85,6 +85,15 @@ describeStores((place) => {
     expect((await ask(`GET /users/${ABSENT}`, { 'if-none-match': '*' })).status).toBe(404)
   })
 
+  test('GET with a malformed If-Match is 400, before the user is looked up', async () => {
+    const { id } = await create()
+    for (const path of [id, ABSENT]) {
+      const { status, json } = await ask(`GET /users/${path}`, { 'if-match': 'x' })
+      expect([status, json.code]).toEqual([400, 'precondition_malformed'])
+    }
+    expect((await ask(`GET /users/${id}`, { 'if-match': '"x"' })).status).toBe(412)
+  })
+
   describe.each([
     ['PUT', { name: 'Grace' }],
     ['DELETE', undefined],
@@ -99,35 +108,40 @@ describeStores((place) => {
       expect((await store().find(id))?.name).toBe(json?.name)
     })
 
-    test('is 412, changes nothing and says why when If-Match names others or is malformed', async () => {
+    test('is 412, changes nothing and says why when If-Match names others', async () => {
       const user = await create()
       const tag = await etag(user.id)
-      const malformed = [
-        'If-Match must be `*` or ETags in double quotes, such as `"abc"`',
-        'precondition_malformed',
-      ]
-      const weak = [
-        'If-Match never matches a weak ETag (`W/`): turn off compression in the proxy that made it weak',
-        'etag_weak',
-      ]
-      const failed = ['the precondition in If-Match or If-None-Match failed']
-      const fields = {
-        '': malformed,
-        [tag.slice(1, -1)]: malformed,
-        [`W/${tag}`]: weak,
-        [`"x", W/"y"`]: weak,
-        '"x", "W/"': failed,
+      const weak = {
+        message:
+          'If-Match never matches a weak ETag (`W/`): turn off compression in the proxy that made it weak',
+        code: 'etag_weak',
       }
-      for (const [field, [message, code]] of Object.entries(fields)) {
+      const failed = {
+        message: 'the precondition in If-Match or If-None-Match failed',
+        code: 'precondition_failed',
+      }
+      const fields = { [`W/${tag}`]: weak, [`"x", W/"y"`]: weak, '"x", "W/"': failed }
+      for (const [field, refusal] of Object.entries(fields)) {
         const response = await write(user.id, { 'if-match': field })
-        expect([response.status, response.json]).toEqual([412, { message, code }])
+        expect([response.status, response.json]).toEqual([412, refusal])
       }
-      const unquoted = await write(user.id, { 'if-none-match': 'abc' })
-      const message = 'If-None-Match must be `*` or ETags in double quotes, such as `"abc"`'
-      const refusal = { message, code: 'precondition_malformed' }
-      expect([unquoted.status, unquoted.json]).toEqual([412, refusal])
       expect(await store().find(user.id)).toEqual(user)
     })
+
+    test.each(['If-Match', 'If-None-Match'])(
+      'is 400, changes nothing and says why when %s is malformed, before the user is looked up',
+      async (name) => {
+        const user = await create()
+        const message = `${name} must be \`*\` or ETags in double quotes, such as \`"abc"\``
+        const refusal = { message, code: 'precondition_malformed' }
+        for (const field of ['', ETAG.slice(1, -1), '"x" "y"', 'W/x', '"x", *'])
+          for (const id of [user.id, ABSENT, 'x']) {
+            const response = await write(id, { 'if-match': '*', [name]: field })
+            expect([response.status, response.json]).toEqual([400, refusal])
+          }
+        expect(await store().find(user.id)).toEqual(user)
+      },
+    )
 
     test('is 412 and changes nothing when If-None-Match names the user, and done when it names others', async () => {
       const user = await create()
@@ -143,25 +157,13 @@ describeStores((place) => {
       expect(await status((await create()).id, { 'if-none-match': '"x"' })).toBe(204)
     })
 
-    test('is 412, changes nothing and says why when If-None-Match is malformed', async () => {
-      const user = await create()
-      const message = 'If-None-Match must be `*` or ETags in double quotes, such as `"abc"`'
-      for (const field of ['', ETAG.slice(1, -1), '"x" "y"', 'W/x', '"x", *']) {
-        const response = await write(user.id, { 'if-none-match': field })
-        const json = { message, code: 'precondition_malformed' }
-        expect([response.status, response.json]).toEqual([412, json])
-        expect(await status(ABSENT, { 'if-none-match': field })).toBe(404)
-      }
-      expect(await store().find(user.id)).toEqual(user)
-    })
-
     test('is 412 when the user has changed meanwhile, and 404 when the user was deleted', async () => {
       const { id } = await create()
       const tag = await etag(id)
       await store().rename(id, 'Augusta')
       expect(await status(id, { 'if-match': tag })).toBe(412)
       await store().remove(id)
-      for (const field of [tag, '*', 'nonsense']) {
+      for (const field of [tag, '*', 'W/"x"']) {
         expect(await status(id, { 'if-match': field })).toBe(404)
       }
     })
@@ -186,14 +188,22 @@ describeStores((place) => {
       expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([204]))
     })
 
-    test('is 412 when the user was changed again since, when If-Match is malformed, or If-None-Match names the user', async () => {
+    test('is 400 when a precondition is malformed, but the body is checked first', async () => {
+      const { id } = await create()
+      const ask = async (name: unknown) => {
+        const headers = { 'if-match': 'x' }
+        return (await service().send(`PUT /users/${id}`, { headers, json: { name } })).json.code
+      }
+      expect([await ask('Ada'), await ask('')]).toEqual(['precondition_malformed', 'body_invalid'])
+    })
+
+    test('is 412 when the user was changed again since, or If-None-Match names the user', async () => {
       const { id } = await create()
       const old = await etag(id)
       const refused = async (headers: object) => (await rename(id, headers)).status
       await store().rename(id, 'Augusta')
       expect(await refused({ 'if-match': old })).toBe(412)
       await store().rename(id, 'Grace')
-      expect(await refused({ 'if-match': 'x' })).toBe(412)
       expect(await refused({ 'if-match': old, 'if-none-match': '*' })).toBe(412)
     })
   })

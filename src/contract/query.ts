@@ -1,8 +1,8 @@
 // Reads the query of a request and checks it against the parameters of the contract. The error names a
 // parameter that is unknown, malformed or repeated.
-import { Failure } from '../http/failure.ts'
+import { HttpError } from '../http/http-error.ts'
 import type { Operation, Parameter } from './contract.ts'
-import { compile, describeProblem } from './validate.ts'
+import { compile } from './validate.ts'
 
 /** A function that reads and validates the text after the `?`. */
 export function queryReader(operation: Operation): (query: string) => Record<string, unknown> {
@@ -19,8 +19,6 @@ export function queryReader(operation: Operation): (query: string) => Record<str
       if (name in values) throw invalidQuery(name, 'appears more than once')
       values[name] = read(text)
     }
-    for (const { name, required } of declared)
-      if (required && !(name in values)) throw invalidQuery(name, 'is required')
     return values
   }
 }
@@ -29,7 +27,7 @@ const PAIR = /^([^=]*)=?([^]*)$/
 
 /** @param problem the end of a sentence */
 const invalidQuery = (name: string, problem: string) =>
-  new Failure(400, `query parameter \`${name}\` ${problem}`)
+  new HttpError(400, 'query_invalid', `query parameter \`${name}\` ${problem}`)
 
 function valueReader({ name, schema }: Parameter): (text: string) => unknown {
   const valid = compile(schema)
@@ -38,8 +36,8 @@ function valueReader({ name, schema }: Parameter): (text: string) => unknown {
     const decoded = decode(text)
     if (decoded === undefined) throw invalidQuery(name, 'must be percent-encoded UTF-8')
     const value = schema.type === 'integer' ? numberIn(decoded) : decoded
-    if (valid(value)) return value
-    throw invalidQuery(name, describeProblem(valid.errors![0]!))
+    if (!valid(value)) throw invalidQuery(name, valid.errors![0]!.message!)
+    return value
   }
 }
 
@@ -55,7 +53,7 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** A number if JavaScript writes it in the same way, so not ` 1`, `+1`, `01` or `1e2`; otherwise the text. */
+/** A number if JavaScript writes the same text for it, so not for ` 1`, `+1`, `01` or `1e2`; otherwise the text. */
 function numberIn(text: string): number | string {
   const number = Number(text)
   return String(number) === text ? number : text

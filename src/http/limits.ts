@@ -16,7 +16,7 @@ export const LIMITS = {
   maxChunks: 1_000, // of a body; each takes more time than many of its bytes
   maxPieces: 64, // of a body in memory; each takes 300 bytes more than its content, and a merge copies the body
   maxWaitingRequests: 10, // on one connection, after the one that is being served
-  maxStartsPerTurn: 64, // requests that start in one turn of the event loop; each may have a user of 100 KB twice in V8's heap
+  maxStartsPerTurn: 64, // requests that start in one turn of the event loop; each may have a response of 100 KB twice in V8's heap
   largeBody: 4 * 1024, // a larger body is parsed and stored with few others: as text it takes several times its size
   maxLargeBodies: 16, // at a time
 }

@@ -1,12 +1,12 @@
 // Node's HTTP server with the limits of limits.ts: it serves the requests of a connection one at a time,
-// and refuses what is not a request. Knows nothing of users.
+// and refuses what is not a request. Knows no operation.
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import http, { type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createConnections } from './connections.ts'
-import { MALFORMED, PARSER_FAILURES, refuse, type Failure } from './failure.ts'
+import { MALFORMED, PARSER_ERRORS, refuse, type HttpError } from './http-error.ts'
 import type { HostCheck } from './hosts.ts'
 import { LIMITS, type ServerLimits } from './limits.ts'
 import { refusalOf } from './refusal.ts'
@@ -17,7 +17,7 @@ export interface Observer {
   /** A request is about to be served. Its response emits `close` when it has ended, or its connection has closed. */
   onRequest: (request: IncomingRequest, response: ServerResponse) => void
   /** Input that is not valid HTTP was rejected. */
-  onMalformed: (failure: Failure, id: string, code: string, socket: Socket) => void
+  onMalformed: (error: HttpError, id: string, code: string, socket: Socket) => void
 }
 
 interface Options {
@@ -82,9 +82,9 @@ export function createServer(
       const connection = connections.find(socket)
       // Any other code means that the connection broke.
       if (!connection || !/^(HPE|ERR_HTTP)_/.test(code)) return void socket.destroy()
-      const failure = PARSER_FAILURES[code] ?? MALFORMED
+      const error = PARSER_ERRORS[code] ?? MALFORMED
       const id = randomUUID()
-      if (connection.reject(failure, id)) observer?.onMalformed(failure, id, code, socket)
+      if (connection.reject(error, id)) observer?.onMalformed(error, id, code, socket)
     })
 
   return {

@@ -1,8 +1,8 @@
 // The path of a request and its query, exactly as they were sent: nothing decoded, collapsed or dropped.
 
 /**
- * The path in a request target (RFC 9112 §3.2): of `/users?x` and of `http://host/users?x` it is
- * `/users`. A target without one, such as `*`, is its own path.
+ * The path in a request target (RFC 9112 §3.2): of `/books?x` and of `http://host/books?x` it is
+ * `/books`. A target without one, such as `*`, is its own path.
  */
 export const rawPath = (target: string): string =>
   (target.startsWith('/') ? target : target.replace(ORIGIN, '')).split('?', 1)[0]!

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type Koa from 'koa'
-import type { Failure } from '../http/failure.ts'
+import type { HttpError } from '../http/http-error.ts'
 import type { IncomingRequest } from '../http/request.ts'
 import { rawPath } from '../http/target.ts'
-import { StoreFailure } from '../store/user-store.ts'
+import { StoreFailure } from '../store/failure.ts'
 import { messageOf, type Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -40,11 +40,11 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
       response.setHeader('X-Request-Id', id)
       response.setHeader('X-Content-Type-Options', 'nosniff')
     },
-    onMalformed({ status }: Failure, id: string, code: string, { remoteAddress }: Socket): void {
+    onMalformed({ status }: HttpError, id: string, code: string, { remoteAddress }: Socket): void {
       log.warn({ id, remoteAddress, status, code }, 'rejected malformed HTTP')
     },
     /** The service failed to serve a request. The line of the request has the cause; only of a bug, the stack is logged. */
-    onFailure: ({ message, cause }: Failure, ctx: Koa.Context): void => {
+    onFailure: ({ message, cause }: HttpError, ctx: Koa.Context): void => {
       const { log: fields } = ctx.req as IncomingRequest
       fields['cause'] = messageOf(cause)
       if (cause instanceof StoreFailure) return // an outage would fill the disk with stacks

@@ -297,7 +297,8 @@ describe('all()', () => {
 
 test('without an email it sends the token that it was given, and returns a 401', async () => {
   const { response, error } = await client({ token: REFUSED }).GET('/users')
-  expect([response.status, error]).toEqual([401, { message: 'a valid bearer token is required' }])
+  const refusal = { message: 'a valid bearer token is required', code: 'unauthorized' }
+  expect([response.status, error]).toEqual([401, refusal])
   expect(sent).toEqual(['GET /users 401'])
 })
 

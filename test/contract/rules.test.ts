@@ -33,6 +33,16 @@ const refused: [string, object, string][] = [
     { parameters: parameter('header', { schema: { type: 'integer' } }) },
     'A path and a header are text',
   ],
+  [
+    '/required',
+    { parameters: parameter('query', { ...text, required: true }) },
+    'without its query',
+  ],
+  [
+    '/other-fields',
+    response({ 'application/json': { schema: { type: 'object', additionalProperties: false } } }),
+    'may add a field',
+  ],
   ['/optional-body', body({ 'application/json': json }), 'refuses a request without its body'],
   ['/upload', body({ 'image/png': text }, true), 'The service reads JSON'],
   [

@@ -84,7 +84,7 @@ describe('input that is not a request', () => {
     ['a broken chunk', `${postHead(CHUNKED)}zz\r\n`],
   ])('%s gets 400 in the usual form, and the connection ends', async (_, bytes) => {
     const headers = { connection: 'close', date: expect.stringMatching(/ GMT$/) }
-    const json = { message: 'the request is not valid HTTP' }
+    const json = { message: 'the request is not valid HTTP', code: 'request_malformed' }
     const text = await service().exchange(bytes)
     expect(responsesIn(text)).toMatchObject([{ status: 400, headers, json }])
   })

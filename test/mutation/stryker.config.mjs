@@ -9,7 +9,7 @@ const PARTS = {
     tests: ['auth/*', 'users'],
   },
   errors: {
-    mutate: ['src/errors.ts', 'src/http/failure.ts'],
+    mutate: ['src/errors.ts', 'src/http/http-error.ts'],
     tests: ['auth/guard', 'errors', 'login', 'users*'],
   },
   contract: {

@@ -61,7 +61,7 @@ describe('/metrics', () => {
     expect(text).toContain('# TYPE http_request_duration_seconds histogram')
     expect(text).toMatch(/^nodejs_eventloop_lag_seconds /m)
     expect(text).toMatch(/^process_resident_memory_bytes /m)
-    expect(text).toMatch(/^ready 1$/m)
+    expect(text).toMatch(/^users_service_ready 1$/m)
   })
 
   test('has requests by operation, method and status, and never by path', async () => {
@@ -106,9 +106,9 @@ describe('/metrics', () => {
   test('says whether the store has users, also when other programs change it', async () => {
     const another = serve(place, { SIGNING_SECRET: SECRET })
     await another.listening()
-    expect((await another.probe('/metrics')).text).toMatch(/^store_has_users 1$/m)
+    expect((await another.probe('/metrics')).text).toMatch(/^store_has_records 1$/m)
     databaseOf(place).exec('DELETE FROM users')
-    while (!(await lines('store_has_users'))[0]!.endsWith(' 0')) await sleep(100)
+    while (!(await lines('store_has_records'))[0]!.endsWith(' 0')) await sleep(100)
   })
 
   test('has the operations of the store', async () => {
@@ -134,7 +134,7 @@ test('while the store is being opened it is alive and not ready, and a signal st
   }
   expect(await probe('/readyz')).toEqual([503, 'starting'])
   expect(await probe('/livez')).toEqual([200, 'alive'])
-  expect(await probe('/metrics')).toEqual([200, expect.stringMatching(/^ready 0$/m)])
+  expect(await probe('/metrics')).toEqual([200, expect.stringMatching(/^users_service_ready 0$/m)])
   starting.process.kill('SIGTERM')
   expect(await starting.ended).toBe(0)
   mute.close()

@@ -2,7 +2,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { newUserId } from '../../src/store/user-id.ts'
 import { pagesOf } from '../../src/store/pages.ts'
-import { EmailTaken, StoreFailure, type User } from '../../src/store/user-store.ts'
+import { StoreFailure } from '../../src/store/failure.ts'
+import { EmailTaken, type User } from '../../src/store/user-store.ts'
 import { describeStores, useOwnStores, useStore, usersIn } from '../support/stores.ts'
 import { newUser, user } from '../support/users.ts'
 

@@ -46,7 +46,7 @@ export async function startService(
   const write = (line: string) => void lines.push(JSON.parse(line))
   const app = createApp(store, tokens, docs, basePath)
   const log = createLogger('debug', undefined, { write })
-  const requestLog = createRequestLog({ log, metrics: createMetrics('test') })
+  const requestLog = createRequestLog({ log, metrics: createMetrics('x', 'test') })
   app.on('error', requestLog.onFailure)
   const handle = app.callback()
   const { server, close } = createServer((request, response) => void handle(request, response), {

@@ -1,13 +1,8 @@
 // Inserts users, many with one command. Each of them has its own outcome.
 import { MongoBulkWriteError, MongoServerError } from 'mongodb'
 import { newUserId } from '../user-id.ts'
-import {
-  EmailTaken,
-  StoreFailure,
-  type ImportResult,
-  type User,
-  type UserToImport,
-} from '../user-store.ts'
+import { StoreFailure } from '../failure.ts'
+import { EmailTaken, type ImportResult, type User, type UserToImport } from '../user-store.ts'
 import { isOnEmail, type Users } from './collection.ts'
 import { emailOf, fieldsOf, toDocument, userOf } from './documents.ts'
 import { kindOf } from './failure-kinds.ts'

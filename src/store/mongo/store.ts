@@ -1,7 +1,8 @@
 // Users in MongoDB. In src, only this folder uses the driver.
 import { batched } from '../batch.ts'
 import { isUserId, newUserId } from '../user-id.ts'
-import { StoreFailure, type StoreOptions, type User, type UserStore } from '../user-store.ts'
+import { StoreFailure } from '../failure.ts'
+import type { StoreOptions, User, UserStore } from '../user-store.ts'
 import { createClient, LONG_TIMEOUT_MS, openConnection, type Execute } from './connection.ts'
 import { USERS } from './collection.ts'
 import { changer, type Write } from './changes.ts'

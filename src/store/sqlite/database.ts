@@ -4,7 +4,7 @@ import fs from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkOwner } from '../../files.ts'
-import { StoreFailure } from '../user-store.ts'
+import { StoreFailure } from '../failure.ts'
 import { migrate } from './schema.ts'
 
 /** How long a call waits for a write of another process, and how often it is tried, in milliseconds. */

@@ -8,9 +8,9 @@ import pLimit from 'p-limit'
 import { batched } from '../batch.ts'
 import { PAGE_BYTES } from '../pages.ts'
 import { continueAfter, LAST_ID, newUserId } from '../user-id.ts'
+import { StoreFailure } from '../failure.ts'
 import {
   EmailTaken,
-  StoreFailure,
   type Condition,
   type StoreOptions,
   type User,

@@ -3,7 +3,8 @@ import { expect, test } from '@jest/globals'
 import * as mongodb from 'mongodb'
 import type { Users } from '../../../src/store/mongo/collection.ts'
 import { createMany, insertEach } from '../../../src/store/mongo/inserts.ts'
-import { EmailTaken, StoreFailure } from '../../../src/store/user-store.ts'
+import { StoreFailure } from '../../../src/store/failure.ts'
+import { EmailTaken } from '../../../src/store/user-store.ts'
 import { user } from '../../support/users.ts'
 
 /** The results of inserts for an error of the driver; by default of three, of which the last has no email. */

@@ -8,11 +8,8 @@ import { readText } from '../../../../scripts/users/transfer/text.ts'
 import { openDryRun } from '../../../../scripts/users/transfer/dry-run.ts'
 import { openExisting, openStore } from '../../../../src/store/open.ts'
 import { pagesOf } from '../../../../src/store/pages.ts'
-import {
-  StoreFailure,
-  type ImportResult,
-  type UserStore,
-} from '../../../../src/store/user-store.ts'
+import { StoreFailure } from '../../../../src/store/failure.ts'
+import type { ImportResult, UserStore } from '../../../../src/store/user-store.ts'
 import { failing } from '../../../support/failing-store.ts'
 import {
   describeStores,
