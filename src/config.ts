@@ -7,7 +7,7 @@ import { cleanEnv, makeValidator, str } from 'envalid'
 import { closestMatch } from 'leven'
 import ms, { type StringValue } from 'ms'
 import { readTextFile } from './files.ts'
-import { LIMITS } from './http/limits.ts'
+import { SERVER_LIMITS } from './http/limits.ts'
 import { isLongEnough, MIN_SECRET_BYTES } from './auth/tokens.ts'
 
 /** The configuration, by the names of the variables. README.md has a table of it. */
@@ -209,7 +209,7 @@ export const VARIABLES = {
   SIGNING_SECRETS: secrets({ default: undefined }),
   TOKEN_TTL: duration('1s', '10y')({ default: ms('1d') }),
   BODY_LIMIT: size('1mb')({ default: bytes.parse('100kb')! }),
-  MAX_CONNECTIONS: integer(1, 100_000)({ default: LIMITS.maxConnections }),
+  MAX_CONNECTIONS: integer(1, 100_000)({ default: SERVER_LIMITS.maxConnections }),
   STOP_DELAY: duration('0s', '1h')({ default: 0 }), // after a signal, while not ready
   STOP_TIMEOUT: duration('0s', '1h')({ default: ms('8s') }), // after that; less than the 10 s of `docker stop`
   DOCS: flag({ default: 'true' }),

@@ -1,13 +1,14 @@
-// The manifests, rendered as by `kubectl apply -k`.
+// The manifests, rendered as by `kubectl apply -k`, and the alerts with their sections of the runbook.
 import { describe, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { parse, parseAllDocuments, stringify } from 'yaml'
 import { readConfig, VARIABLES } from '../src/config.ts'
 import { createMetrics } from '../src/telemetry/metrics.ts'
 import { runToEnd } from './support/program.ts'
-import { root, version } from './support/readme.ts'
-import { SECRET } from './support/stores.ts'
+import { read, root, version } from './support/readme.ts'
+import { useService } from './support/service.ts'
+import { SECRET, sqlitePlace, useStore } from './support/stores.ts'
 
 type Any = any // eslint-disable-line -- manifests, of many kinds
 
@@ -37,42 +38,41 @@ function kustomize(kustomization: object): Any[] {
 describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) => {
   const isEmbedded = overlay === 'embedded'
   const { all, one } = render(overlay)
-  const workloads = () => [...all('Deployment'), ...all('StatefulSet')]
-  const pods = () => [...workloads().map(({ spec }) => spec.template), ...all('Pod')]
-  const containers = () =>
-    pods().flatMap(({ spec }) => [...(spec.initContainers ?? []), ...spec.containers])
+  const pods = () => all('Deployment').map(({ spec }) => spec.template)
+  const containers = () => pods().flatMap(({ spec }) => spec.containers)
   const pod = () => one('Deployment').spec.template
   const container = () => pod().spec.containers[0]
 
-  const selects = (labels: object, template: Any) =>
-    Object.entries(labels).every(([key, value]) => template.metadata.labels[key] === value)
-  const selected = (labels: object) => pods().filter((template) => selects(labels, template))
-
   testKubectl('every selector matches the pods of exactly one workload', () => {
     const selectors = [
-      ...workloads().map(({ spec }) => spec.selector.matchLabels),
+      ...all('Deployment').map(({ spec }) => spec.selector.matchLabels),
       ...all('Service').map(({ spec }) => spec.selector),
       ...all('PodDisruptionBudget').map(({ spec }) => spec.selector.matchLabels),
       ...all('NetworkPolicy').map(({ spec }) => spec.podSelector.matchLabels),
       ...pod().spec.topologySpreadConstraints.map((one: Any) => one.labelSelector.matchLabels),
     ]
-    expect(selectors.length).toBeGreaterThan(5)
-    for (const labels of selectors) expect([labels, selected(labels).length]).toEqual([labels, 1])
+    const [key] = Object.keys(pod().metadata.labels)
+    for (const labels of selectors) {
+      expect(Object.keys(labels)).toEqual([key])
+      const selected = pods().filter(({ metadata }) => metadata.labels[key!] === labels[key!])
+      expect(selected).toHaveLength(1)
+    }
   })
 
   testKubectl('every port that is named exists', () => {
-    for (const service of all('Service')) {
-      const [template] = selected(service.spec.selector)
-      const names = template.spec.containers[0].ports.map(({ name }: Any) => name)
-      for (const { targetPort } of service.spec.ports) expect(names).toContain(targetPort)
-    }
-    for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
-      expect([probe, container()[probe].httpGet.port]).toEqual([probe, 'ops'])
-    }
-    const { ingress } = one('NetworkPolicy').spec
-    const open = ingress.flatMap((rule: Any) => rule.ports).map(({ port }: Any) => port)
-    for (const name of open)
-      expect(container().ports).toContainEqual(expect.objectContaining({ name }))
+    const names = container().ports.map(({ name }: Any) => name)
+    const { livenessProbe, readinessProbe, startupProbe } = container()
+    for (const { httpGet } of [livenessProbe, readinessProbe, startupProbe])
+      expect(httpGet.port).toBe('ops')
+    const open = one('NetworkPolicy').spec.ingress.flatMap(({ ports }: Any) => ports)
+    for (const { port } of open) expect(names).toContain(port)
+    for (const { targetPort } of one('Service').spec.ports) expect(names).toContain(targetPort)
+  })
+
+  testKubectl('a pause of a second does not make a pod unready', () => {
+    const { periodSeconds, timeoutSeconds, failureThreshold } = container().readinessProbe
+    expect(timeoutSeconds).toBeGreaterThan(1)
+    expect(periodSeconds * (failureThreshold - 1)).toBeGreaterThan(1)
   })
 
   testKubectl('every environment variable of the service is there, and no other', () => {
@@ -90,7 +90,7 @@ describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) =>
     const { http: PORT, ops: OPS_PORT } = Object.fromEntries(ports)
     expect(config).toMatchObject({ PORT, OPS_PORT, HOST: '0.0.0.0' })
     const grace = pod().spec.terminationGracePeriodSeconds * 1000
-    expect(config.STOP_DELAY).toBeGreaterThan(0)
+    expect(config.STOP_DELAY > 0).toBe(!isEmbedded) // there, no other pod takes over
     expect(config.STOP_DELAY + config.STOP_TIMEOUT).toBeLessThan(grace)
   })
 
@@ -98,34 +98,29 @@ describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) =>
     expect(all('Secret')).toEqual([])
     const secret = { secretName: 'users-service', defaultMode: 0o440 }
     expect(pod().spec.volumes[0]).toEqual({ name: 'secret', secret })
-    expect(pod().spec.automountServiceAccountToken).toBe(false)
+    for (const { spec } of pods()) expect(spec.automountServiceAccountToken).toBe(false)
     expect(one('ServiceAccount').automountServiceAccountToken).toBe(false)
   })
 
   testKubectl('pods meet the Pod Security level restricted, with a read-only file system', () => {
-    const { namespace } = one('Deployment').metadata
-    const own = all('Namespace').find(({ metadata }) => metadata.name === namespace)
-    expect(own.metadata.labels['pod-security.kubernetes.io/enforce']).toBe('restricted')
-    for (const { spec } of pods()) {
-      const seccompProfile = { type: 'RuntimeDefault' }
+    const [{ metadata }] = all('Namespace')
+    expect(metadata.labels['pod-security.kubernetes.io/enforce']).toBe('restricted')
+    const seccompProfile = { type: 'RuntimeDefault' }
+    for (const { spec } of pods())
       expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile })
-    }
-    for (const { name, securityContext } of containers()) {
-      const root = { runAsNonRoot: false, runAsUser: 0 }
-      const own = name === 'own-the-volume' // of the demo's MongoDB, in a namespace of its own
+    for (const { securityContext } of containers()) {
       expect(securityContext).toEqual({
-        ...(own && root),
         allowPrivilegeEscalation: false,
         readOnlyRootFilesystem: true,
-        capabilities: { drop: ['ALL'], ...(own && { add: ['CHOWN'] }) },
+        capabilities: { drop: ['ALL'] },
       })
     }
   })
 
   testKubectl('containers have requests, limits and a version, ours that of package.json', () => {
+    expect(container().image).toBe(`users-service:${version}`)
     for (const { image, resources } of containers()) {
       expect(image).toMatch(/:\d[\w.-]*$/)
-      if (image.startsWith('users-service')) expect(image).toBe(`users-service:${version}`)
       expect(Object.keys(resources.requests)).toEqual(Object.keys(resources.limits))
       expect(resources.limits).toHaveProperty('memory')
     }
@@ -137,10 +132,10 @@ describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) =>
       expect(all('HorizontalPodAutoscaler')).toEqual([])
       const [{ metadata, spec }] = all('PersistentVolumeClaim')
       expect(spec.accessModes).toEqual(['ReadWriteOnce'])
-      const isOurs = (volume: Any) => volume.persistentVolumeClaim?.claimName === metadata.name
-      const { name } = pod().spec.volumes.find(isOurs)
-      const { mountPath } = container().volumeMounts.find((mount: Any) => mount.name === name)
-      expect(mountPath).toBe(all('ConfigMap')[0].data.DATA_DIR)
+      const claim = { claimName: metadata.name }
+      expect(pod().spec.volumes).toContainEqual({ name: 'data', persistentVolumeClaim: claim })
+      const { DATA_DIR: mountPath } = all('ConfigMap')[0].data
+      expect(container().volumeMounts).toContainEqual({ name: 'data', mountPath })
       expect(pod().spec.securityContext.fsGroup).toBe(pod().spec.securityContext.runAsGroup)
     })
   } else {
@@ -155,28 +150,20 @@ describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) =>
     })
   }
 
-  testKubectl('egress allows DNS; ingress allows pods with the label, or any in the demo', () => {
-    const { ingress, egress } = one('NetworkPolicy').spec
-    const peers = [...egress, ...ingress].flatMap(({ to = [], from = to }: Any) => from)
-    const labels = peers.map(({ podSelector }: Any) => podSelector?.matchLabels)
-    expect(labels).toContainEqual({ 'k8s-app': 'kube-dns' })
-    if (overlay === 'demo') expect(ingress[0]).not.toHaveProperty('from')
-    else expect(labels).toContainEqual({ 'users-service/client': 'true' })
+  testKubectl('only pods with the label can send requests, or any pod in the demo', () => {
+    const [{ from = [] }] = one('NetworkPolicy').spec.ingress
+    const labels = from.map(({ podSelector }: Any) => podSelector.matchLabels)
+    expect(labels).toEqual(overlay === 'demo' ? [] : [{ 'users-service/client': 'true' }])
   })
 
-  testKubectl('only the service can reach MongoDB', () => {
-    for (const policy of all('NetworkPolicy')) {
-      if (policy.metadata.name !== 'mongodb') continue
-      const from = policy.spec.ingress.flatMap((rule: Any) => rule.from)
-      const name = one('Deployment').metadata.namespace
-      const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': name } }
-      const podSelector = { matchLabels: pod().metadata.labels }
-      expect(from).toEqual([{ namespaceSelector, podSelector }])
-      expect(policy.spec.policyTypes).toEqual(['Ingress', 'Egress'])
-      expect(policy.spec.egress).toBeUndefined()
-    }
-    const out = one('NetworkPolicy').spec.egress.flatMap((rule: Any) => rule.ports)
+  testKubectl('the service reaches DNS and MongoDB; the MongoDB of the demo, nothing', () => {
+    const out = one('NetworkPolicy').spec.egress.flatMap(({ ports }: Any) => ports)
     expect(out.map(({ port }: Any) => port)).toEqual(isEmbedded ? [53, 53] : [53, 53, 27017])
+    if (overlay !== 'demo') return
+    const { ingress, egress, policyTypes } = one('NetworkPolicy', 'mongodb').spec
+    const from = [{ podSelector: { matchLabels: pod().metadata.labels } }]
+    expect(ingress).toEqual([{ from, ports: [{ port: 27017 }] }])
+    expect([egress, policyTypes]).toEqual([undefined, ['Ingress', 'Egress']])
   })
 })
 
@@ -212,47 +199,48 @@ testKubectl.each([
   expect(service.metadata.labels).toMatchObject(labelSelector.matchLabels) // on the same node
 })
 
-describe('an overlay with all that README.md says one can add', () => {
-  const readme = readFileSync(`${root}k8s/README.md`, 'utf8')
+testKubectl('with restore.yaml, the pod of embedded waits with the volume', () => {
+  const whole = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'users-service' } }
+  const patch = { ...whole, ...parse(read('k8s/overlays/embedded/restore.yaml')) }
+  const { one } = render('embedded', { patches: [{ patch: stringify(patch) }] })
+  const [container] = one('Deployment').spec.template.spec.containers
+  expect(container.command).toEqual(['sleep', 'infinity'])
+  expect(Object.keys(container).filter((key) => key.endsWith('Probe'))).toEqual([])
+  expect(container.volumeMounts).toContainEqual({ name: 'data', mountPath: '/data' })
+})
+
+describe('an overlay with each YAML block of README.md', () => {
+  const readme = read('k8s/README.md')
+  const blocks = [...readme.matchAll(/^```yaml\n(.*?)^```$/gms)]
+  const contents = blocks.map(([, block]): Any => parse(block!))
+  const route = contents.find(({ kind }) => kind === 'Ingress')
   const more: Record<string, Any[]> = {}
-  const routes: Any[] = []
-  for (const [, block] of readme.matchAll(/^```yaml\n(.*?)^```$/gms)) {
-    const content: Any = parse(block!)
-    if (content.kind) routes.push(content)
-    const added: [string, Any[]][] = content.kind ? [] : Object.entries(content)
-    for (const [key, list] of added) more[key] = [...(more[key] ?? []), ...list]
-  }
-  const { one } = render('production', more)
+  for (const [key, list] of contents.filter(({ kind }) => !kind).flatMap(Object.entries))
+    more[key] = [...(more[key] ?? []), ...list]
+  const { all, one } = render('production', more)
 
-  testKubectl('has the image of the overlay, and the pull secret', () => {
+  testKubectl('has the image of the overlay', () => {
     const [{ image }] = one('Deployment').spec.template.spec.containers
-    expect(image).toBe('registry.example.com/users-service:2.0.1')
-    expect(one('ServiceAccount').imagePullSecrets).toEqual([{ name: 'registry' }])
+    expect(image).toBe(`registry.example.com/users-service:${version}`)
   })
 
-  testKubectl('leads to the service at its base path, by an Ingress and by a Gateway', () => {
-    const { data } = one(
-      'ConfigMap',
-      one('Deployment').spec.template.spec.containers[0].envFrom[0].configMapRef.name,
-    )
+  test('names the version of package.json, and no other', () => {
+    const versions = readme.match(/(?<=newTag: |users-service:|REPOSITORY:)\d\S*/g)
+    expect(new Set(versions)).toEqual(new Set([version]))
+  })
+
+  testKubectl('leads to the service at its base path', () => {
     const [{ name, port }] = one('Service').spec.ports
-    const [ingress, route] = routes.map(({ spec }) => spec.rules[0])
     const service = { name: 'users-service', port: { name } }
-    const [path] = ingress.http.paths
-    expect(path).toEqual({ path: data.BASE_PATH, pathType: 'Prefix', backend: { service } })
-    const match = { path: { type: 'PathPrefix', value: data.BASE_PATH } }
-    const backendRefs = [{ name: 'users-service', port }]
-    expect(route).toEqual({ matches: [match], backendRefs })
-    for (const { metadata } of routes)
-      expect(metadata.namespace).toBe(one('Service').metadata.namespace)
+    const [{ path, backend }] = route.spec.rules[0].http.paths
+    expect([backend, port]).toEqual([{ service }, 80])
+    expect(all('ConfigMap')[0].data.BASE_PATH).toBe(path)
+    expect(route.metadata.namespace).toBe(one('Service').metadata.namespace)
   })
 
-  testKubectl('has the clients that it names, and the address of its own runbook', () => {
+  testKubectl('allows the clients that it names', () => {
     const [{ from }] = one('NetworkPolicy').spec.ingress
     expect(JSON.stringify(from)).toMatch(/"shop","billing".*"users-service\/client":"true"/)
-    const { metadata, spec } = one('PrometheusRule')
-    const urls = JSON.stringify(spec).match(/(?<="runbook_url":").*?(?=#)/g)
-    expect(new Set(urls)).toEqual(new Set([metadata.annotations.runbook]))
   })
 
   testKubectl('watches a port of the pods', () => {
@@ -260,39 +248,57 @@ describe('an overlay with all that README.md says one can add', () => {
     const { metadata, spec } = one('Deployment').spec.template
     expect(metadata.labels).toMatchObject(selector.matchLabels)
     const ports = spec.containers[0].ports.map(({ name }: Any) => name)
-    for (const { port } of podMetricsEndpoints) expect(ports).toContain(port)
-  })
-
-  testKubectl('names only metrics, with labels, that /metrics has, or Kubernetes', async () => {
-    const [{ rules }] = one('PrometheusRule').spec.groups
-    const dashboard = JSON.parse(one('ConfigMap', 'users-service-dashboard').data['dashboard.json'])
-    const panels = dashboard.panels.flatMap(({ targets }: Any) => targets)
-    const runbook = readFileSync(`${root}k8s/runbook.md`, 'utf8')
-    const queries: string[] = [...rules, ...panels].map(({ expr }: Any) => expr)
-    for (const [, query] of runbook.matchAll(/^```promql\n(.*?)^```$/gms)) queries.push(query!)
-    expect(queries.length).toBeGreaterThan(30)
-
-    const known = await exposed()
-    for (const { record } of rules) known.set(record, [])
-    for (const query of queries) {
-      for (const [, name = '', matchers = ''] of query.matchAll(SELECTOR)) {
-        if (/^(kube|ALERTS)/.test(name)) continue
-        expect([...known.keys()]).toContain(name)
-        const labels = [...matchers.matchAll(/(\w+)[=!]/g)].map(([, label]) => label!)
-        expect([...known.get(name)!, 'job', 'namespace']).toEqual(expect.arrayContaining(labels))
-      }
-      const rest = query.replaceAll(SELECTOR, '').replaceAll(/by \(.*?\)|\[.*?\]/g, '')
-      const words = rest.match(/[a-z][\w:]*/g) ?? []
-      expect([...FUNCTIONS, ...OVER_TIME, ...known.keys()]).toEqual(expect.arrayContaining(words))
-    }
+    expect(ports).toContain(podMetricsEndpoints[0].port)
   })
 })
 
-/** `metric{label="value"}` in a query. */
-const SELECTOR = /([\w:]+)\{(.*?)\}/g
-/** All other words of the queries. */
-const FUNCTIONS = 'and or unless vector count max rate increase sum time'.split(' ')
-const OVER_TIME = 'count_over_time present_over_time max_over_time histogram_quantile'.split(' ')
+const [group] = parse(read('k8s/components/monitoring/prometheusrule.yaml')).spec.groups
+const rules: Any[] = group.rules
+const runbook = read('k8s/runbook.md')
+
+test('each alert has a section of the runbook, and each section an alert', () => {
+  const [, ...sections] = runbook.split(/^## (?=UsersService)/m)
+  const names = sections.map((text) => text.split('\n')[0]!)
+  const alerts = rules.filter(({ alert }) => alert)
+  expect(alerts.map(({ alert }) => alert)).toEqual(names)
+  const urls = alerts.map(({ annotations }) => annotations.runbook_url.split('/runbook.md'))
+  const https = expect.stringMatching(/^https:/)
+  expect(urls).toEqual(names.map((name) => [https, `#${name.toLowerCase()}`]))
+  for (const text of sections) {
+    const parts = [...text.matchAll(/^\*\*(.*?)\*\*/gm)].map(([, part]) => part)
+    expect(parts.slice(0, 2)).toEqual(['The cause:', 'What to do:'])
+  }
+})
+
+test('the summary of an alert without `for` has no figure: at first it would be too low', () => {
+  expect(JSON.stringify(rules.filter((rule) => !rule.for))).not.toContain('$value')
+})
+
+test('alerts and the runbook name only metrics, with labels, that /metrics has, or Kubernetes', async () => {
+  const queries = rules.map(({ expr }) => expr as string)
+  for (const [, query] of runbook.matchAll(/^```promql\n(.*?)^```$/gms)) queries.push(query!)
+  expect(queries.length).toBeGreaterThan(15)
+  const known = await exposed()
+  for (const { record } of rules) known.set(record, [])
+  for (const [, name = '', matchers = ''] of queries.join('\n').matchAll(/([\w:]+)\{(.*?)\}/gs)) {
+    if (name.startsWith('kube')) continue
+    expect([...known.keys()]).toContain(name)
+    const labels = [...matchers.matchAll(/(\w+)[=!]/g)].map(([, label]) => label!)
+    expect([...known.get(name)!, 'job', 'namespace']).toEqual(expect.arrayContaining(labels))
+  }
+})
+
+const service = useService(useStore(sqlitePlace))
+
+test('the runbook counts requests by address, operation and status', async () => {
+  for (let i = 0; i < 3; i += 1) await service().send('GET /users')
+  await service().exchange('nonsense\r\n\r\n')
+  const input = service().lines.map((line) => JSON.stringify(line))
+  const [count] = /(?<=^```sh\n)sed .*? head$/ms.exec(runbook)!
+  const options = { input: ['no JSON', ...input].join('\n') }
+  const counts = runToEnd('sh', ['-c', count.replace('service.log', '')], options)
+  expect(counts).toMatch(/^ *3 127.0.0.1 listUsers 200\n *1 127.0.0.1 {2}400\n$/)
+})
 
 /** The metrics of a service after a request, with their labels; and `up`, which Prometheus adds. */
 async function exposed(): Promise<Map<string, string[]>> {

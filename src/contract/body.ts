@@ -38,7 +38,7 @@ export function bodyReader(
       delete request.headers.expect // from now on, the client is sending
     }
     await request.arrival()
-    if (request.isDropped) throw BODY_TOO_LARGE
+    if (request.isBodyDropped) throw BODY_TOO_LARGE
     return true
   }
 

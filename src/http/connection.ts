@@ -27,7 +27,7 @@ export function createConnection(
     const [request] = queue
     if (request) {
       // Of a body that is too large, no more is read.
-      if (queue.length === 1 && !request.isDropped) socket.resume()
+      if (queue.length === 1 && !request.isBodyDropped) socket.resume()
       return start(request)
     }
     if (newest?.complete) newest = undefined // an idle connection holds no headers
@@ -80,7 +80,7 @@ export function createConnection(
      *
      * @returns false if the connection is already closing
      */
-    reject(error: HttpError, id: string): boolean {
+    refuse(error: HttpError, id: string): boolean {
       const broken = newest?.complete === false ? newest : undefined
       if (isClosing && !broken) return false
       isClosing = true

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createConnections } from './connections.ts'
 import { MALFORMED, PARSER_ERRORS, refuse, type HttpError } from './http-error.ts'
 import type { HostCheck } from './hosts.ts'
-import { LIMITS, type ServerLimits } from './limits.ts'
+import { LIMITS, SERVER_LIMITS, type ServerLimits } from './limits.ts'
 import { refusalOf } from './refusal.ts'
 import { IncomingRequest } from './request.ts'
 
@@ -26,7 +26,7 @@ interface Options {
   hostCheck?: (bound: string) => HostCheck
   /** The largest request body, in bytes. */
   bodyLimit?: number
-  /** Limits that differ from `LIMITS`. */
+  /** Those that differ from `SERVER_LIMITS`. */
   limits?: Partial<ServerLimits> | undefined
 }
 
@@ -34,8 +34,8 @@ export function createServer(
   handle: (request: IncomingRequest, response: ServerResponse) => void,
   { observer, hostCheck = () => () => true, bodyLimit = 0, ...options }: Options = {},
 ) {
-  const limits = { ...LIMITS, ...options.limits }
-  let isAllowedHost = hostCheck('') // until it listens
+  const limits = { ...SERVER_LIMITS, ...options.limits }
+  let isAllowedHost: HostCheck = () => false // until it listens
 
   function receive(request: IncomingRequest, response: ServerResponse): void {
     request.bodyLimit = bodyLimit
@@ -84,7 +84,7 @@ export function createServer(
       if (!connection || !/^(HPE|ERR_HTTP)_/.test(code)) return void socket.destroy()
       const error = PARSER_ERRORS[code] ?? MALFORMED
       const id = randomUUID()
-      if (connection.reject(error, id)) observer?.onMalformed(error, id, code, socket)
+      if (connection.refuse(error, id)) observer?.onMalformed(error, id, code, socket)
     })
 
   return {
@@ -101,7 +101,7 @@ export function createServer(
       connections.close()
       const closed = once(server.close(), 'close').then(() => false)
       const isLate = await Promise.race([closed, sleep(timeoutMs, true, { ref: false })])
-      if (isLate) connections.destroy()
+      if (isLate) connections.evictAll()
       await closed
       return isLate
     },

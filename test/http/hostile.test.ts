@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createConnections } from '../../src/http/connections.ts'
-import { LIMITS } from '../../src/http/limits.ts'
+import { SERVER_LIMITS } from '../../src/http/limits.ts'
 import type { ListQuery, UserStore } from '../../src/store/user-store.ts'
 import { comesBack, doesNotRead, goesOn, hangUp, says, textFrom } from '../support/clients.ts'
 import { bodies, oversized, slowBodies, slowHeaders } from '../support/hostile.ts'
@@ -61,7 +61,7 @@ const allGet = (status: string, clients: object) =>
 
 const few = useService(store, { maxConnections: 20 })
 
-const forHeaders = useService(store, { ...SHORT, requestTimeout: LIMITS.requestTimeout })
+const forHeaders = useService(store, { ...SHORT, requestTimeout: SERVER_LIMITS.requestTimeout })
 const forBodies = useService(store, SHORT)
 const forSilence = useService(store, { ...SHORT, timeout: 500 })
 
@@ -162,7 +162,7 @@ describe('connections', () => {
   test('that wait get places in the order in which they came, and are read before they lose them', async () => {
     const ports: unknown[] = []
     const areLost: boolean[] = []
-    const connections = createConnections({ ...LIMITS, maxConnections: 2 }, (socket) => {
+    const connections = createConnections({ ...SERVER_LIMITS, maxConnections: 2 }, (socket) => {
       if (ports.push(socket.remotePort) > 2) pause(15)
       setImmediate(() => areLost.push(socket.destroyed))
     })

@@ -1,19 +1,19 @@
 // SECURITY.md states the limits of the code.
 import { expect, test } from '@jest/globals'
 import http from 'node:http'
-import { LIMITS } from '../../src/http/limits.ts'
+import { LIMITS, SERVER_LIMITS } from '../../src/http/limits.ts'
 import { PAGE_BYTES } from '../../src/store/pages.ts'
 import { read } from '../support/readme.ts'
 
 const security = read('SECURITY.md')
 
 const time = (name: 'requestTimeout' | 'headersTimeout' | 'timeout' | 'keepAliveTimeout') =>
-  `${LIMITS[name] / 1_000} s`
+  `${SERVER_LIMITS[name] / 1_000} s`
 const headerSize = `${http.maxHeaderSize / 1_024} KiB`
 test.each([
   ['Body', `in at most ${LIMITS.maxChunks.toLocaleString('en')} chunks`],
-  ['Connections', `${LIMITS.maxConnections}`],
-  ['Waiting requests of one connection', `${LIMITS.maxWaitingRequests}`],
+  ['Connections', `${SERVER_LIMITS.maxConnections}`],
+  ['Waiting requests of one connection', `${SERVER_LIMITS.maxWaitingRequests}`],
   ['Bodies over 4 KB', `${LIMITS.maxLargeBodies}`],
   ['A page of a list', `${PAGE_BYTES / 1_024} KiB`],
   ['Request line and headers', `${headerSize} together, and ${LIMITS.maxHeaders}`],

@@ -115,6 +115,7 @@ test.each([
     return spawnSync(process.execPath, [program], options)
   }
   write(`${image}/kustomization.yaml`, 'newTag: 1.0.0')
+  write('k8s/README.md', '')
   expect(run('release', `${major}.0.0`, contract()).status).toBe(0)
   const { status, stderr } = run('check-contract', version, changed('paths /login -'))
   expect([status, stderr]).toEqual([code, expect.stringMatching(/^paths \/login: is gone/)])
