@@ -59,21 +59,6 @@ export function createRequestLog({ log, metrics, redactPath }: Options) {
   }
 }
 
-<<<<<<< HEAD
-/**
- * The path of a URL, without what may be an email or a name: after `/users/`, only an id is shown, also if `/users` is
- * the base path. A longer path is cut: Docker splits a line of 16 KiB.
- */
-export function redactPath(url: string): string {
-  const path = rawPath(url).replace(PERSONAL, '…')
-  return path.length > MAX_PATH_LENGTH ? `${path.slice(0, MAX_PATH_LENGTH)}…` : path
-}
-
-const MAX_PATH_LENGTH = 500
-const PERSONAL = /(?<=\/users\/)(?!(users\/)?[\da-f]{24}$).+|(?<![^/])[^/]*(?:@|%40)[^/]*/gis
-
-=======
->>>>>>> main
 const SAFE_ID = /^[\w.:/+=@-]{1,128}$/ // no character that needs escaping anywhere
 
 /** The id that the client or a proxy gave the request. */
