@@ -11,5 +11,4 @@ export function redactPath(url: string): string {
 }
 
 const MAX_PATH_LENGTH = 500
-const PERSONAL =
-  /(?<=\/[Uu][Ss][Ee][Rr][Ss]\/)(?!(users\/)?[\da-f]{24}$).+|(?<![^/])[^/]*(?:@|%40)[^/]*/gs
+const PERSONAL = /(?<=\/users\/)(?!(users\/)?[\da-f]{24}$).+|(?<![^/])[^/]*(?:@|%40)[^/]*/gis
