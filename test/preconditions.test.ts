@@ -1,9 +1,8 @@
 // ETag, If-None-Match and If-Match: what names which user, and what then happens, on each store.
 import { describe, expect, test } from '@jest/globals'
 import { etagOf, ifMatch, ifNoneMatch } from '../src/preconditions.ts'
-import { describeNginx, useNginx } from './support/nginx.ts'
-import { tokens, useService } from './support/service.ts'
-import { describeStores, sqlitePlace, useStore } from './support/stores.ts'
+import { useService } from './support/service.ts'
+import { describeStores, useStore } from './support/stores.ts'
 import { newUser, user } from './support/users.ts'
 
 const ABSENT = '665f1c2e8b3f4a0012d4ffff'
@@ -206,32 +205,5 @@ describeStores((place) => {
       await store().rename(id, 'Grace')
       expect(await refused({ 'if-match': old, 'if-none-match': '*' })).toBe(412)
     })
-  })
-})
-
-describeNginx('behind nginx that compresses all', () => {
-  const store = useStore(sqlitePlace)
-  const service = useService(store)
-  const location = 'location / { proxy_pass http://127.0.0.1:3000; }'
-  const gzip = 'gzip on; gzip_types *; gzip_min_length 0; gzip_proxied any;'
-  const url = useNginx(location, () => service().port, gzip)
-
-  test('the ETag is weak, and the 412 of a PUT with it says so; without compression, PUT works', async () => {
-    const { id } = await store().create(newUser())
-    const authorization = `Bearer ${tokens.issue(id)}`
-    const read = async (coding: string) => {
-      const headers = { authorization, 'accept-encoding': coding }
-      return (await fetch(`${url()}/users/${id}`, { headers })).headers.get('etag')!
-    }
-    const rename = async (etag: string) => {
-      const headers = { authorization, 'if-match': etag, 'content-type': 'application/json' }
-      const init = { method: 'PUT', headers, body: '{"name":"Grace"}' }
-      const response = await fetch(`${url()}/users/${id}`, init)
-      return [response.status, await response.text()]
-    }
-    const weak = await read('gzip')
-    expect(weak).toMatch(/^W/)
-    expect(await rename(weak)).toEqual([412, expect.stringContaining('"code":"etag_weak"')])
-    expect(await rename(await read('identity'))).toEqual([204, ''])
   })
 })

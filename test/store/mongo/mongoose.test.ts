@@ -1,10 +1,11 @@
 // An application on mongoose, with the commonest schema there is, and the service beside it: both go on.
 import { expect, test } from '@jest/globals'
 import mongoose from 'mongoose'
-import { started, useUndo } from '../../support/program.ts'
-import { send } from '../../support/service.ts'
-import { describeMongodb, mongodbPlace } from '../../support/stores.ts'
+import { useUndo } from '../../support/program.ts'
+import { send, startService } from '../../support/service.ts'
+import { describeMongodb, mongodbPlace, useOwnStores } from '../../support/stores.ts'
 
+const { newPlace, open } = useOwnStores(mongodbPlace)
 const undo = useUndo()
 
 /** The model of an application that is connected to the same database as the service. */
@@ -22,12 +23,11 @@ async function startApplication(uri: string) {
 
 describeMongodb('beside an application on mongoose', () => {
   test('the service and the application see, change and refuse the same users', async () => {
-    const place = mongodbPlace()
-    undo.push(() => place.remove())
+    const place = newPlace()
     const User = await startApplication(place.MONGODB_URI!)
     const ada = await User.create({ name: 'Ada', email: 'ada@example.com', roles: ['admin'] })
-    const service = await started(place)
-    const port = Number(new URL(service.url()).port)
+    const { port, close } = await startService(await open(place))
+    undo.push(close)
 
     const login = await send(port, 'POST /login', { json: { email: 'ada@example.com' } })
     expect(login.status).toBe(200)
