@@ -1,13 +1,8 @@
 // The service at a path of a proxy: with BASE_PATH its links work, and only paths that begin with it exist.
 import { describe, expect, test } from '@jest/globals'
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { promisify } from 'node:util'
 import { parse } from 'yaml'
-import { createUsersClient } from '../src/client/client.ts'
 import { contract } from '../src/contract/contract.ts'
-import { describeNginx, LOCATION, useNginx } from './support/nginx.ts'
-import { started, usePlace } from './support/program.ts'
 import { read } from './support/readme.ts'
 import { dial, parseResponses, startService, tokens, useService } from './support/service.ts'
 import { sqlitePlace, useStore } from './support/stores.ts'
@@ -15,7 +10,6 @@ import { newUser } from './support/users.ts'
 
 const authorization = `Bearer ${tokens.issue('665f1c2e8b3f4a0012d4c001')}`
 
-const place = usePlace()
 const store = useStore(sqlitePlace)
 const service = useService(store, undefined, '/api')
 
@@ -28,15 +22,6 @@ async function ask(url: string, method = 'GET', json?: object) {
   const { status } = response
   return { status, headers: response.headers, json: text && JSON.parse(text) }
 }
-
-/** A request with a valid token, by curl. @returns the response with its headers */
-async function curl(url: string, ...more: string[]): Promise<string> {
-  const options = ['-s', '-i', '-m', '20', '-H', `Authorization: ${authorization}`]
-  const { stdout } = await promisify(execFile)('curl', [...options, ...more, url])
-  return stdout
-}
-
-const OK = /^HTTP\/1.1 200 /
 
 const own = (path: string) => `http://127.0.0.1:${service().port}${path}`
 
@@ -82,15 +67,10 @@ describe('with BASE_PATH=/api', () => {
   })
 
   test('the log has the path as it was sent', async () => {
-    const program = await started(place, { BASE_PATH: '/api' })
-    const user = '/users/665f1c2e8b3f4a0012d4c001'
-    for (const path of [`/api${user}?x`, user]) await fetch(program.url() + path)
-    program.process.kill()
-    await program.ended
-    expect(program.output.stdout.match(/"path":".*?"/g)).toEqual([
-      `"path":"/api${user}"`,
-      `"path":"${user}"`,
-    ])
+    const paths = ['/api', ''].map((base) => `${base}/users/665f1c2e8b3f4a0012d4c001`)
+    service().lines.length = 0
+    for (const path of paths) await ask(own(`${path}?x`))
+    expect(service().lines.map(({ path }) => path)).toEqual(paths)
   })
 
   test.each([
@@ -152,64 +132,3 @@ test.each(['/users', '/users/v1', '/my/users', '/users-api', '/login', '/docs', 
     }
   },
 )
-
-describeNginx('behind nginx, which keeps the path', () => {
-  const url = useNginx(LOCATION, () => service().port, 'location = /api/login { deny all; }')
-
-  test('a rule of the proxy for one path cannot be passed by with another spelling of it', async () => {
-    const { email } = await store().create(newUser())
-    const body = JSON.stringify({ email })
-    const paths = [...OUTSIDE.split(' '), '/api/login?x', '/api/%6cogin', '/api/x/../login']
-    const answer = async (path: string) => {
-      const { socket, text } = dial(Number(new URL(url()).port))
-      const json = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`
-      socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\n${json}Connection: close\r\n\r\n${body}`)
-      await once(socket, 'close')
-      return parseResponses(text())[0]!
-    }
-    for (const path of paths) {
-      const { status, text } = await answer(path)
-      expect([path, [400, 401, 403, 404], text]).toEqual([
-        path,
-        expect.arrayContaining([status]),
-        expect.not.stringContaining('token":'),
-      ])
-    }
-    expect((await answer('/api/login')).status).toBe(403)
-  })
-})
-
-describeNginx('behind nginx', () => {
-  const url = useNginx(LOCATION, () => service().port)
-
-  test('the client logs in, creates a user and reads all', async () => {
-    const { email, id } = await store().create(newUser())
-    const users = createUsersClient({ baseUrl: `${url()}/api`, email })
-    const body = newUser()
-    const { data, response } = await users.POST('/users', { body })
-    expect(data).toMatchObject(body)
-    const location = response.headers.get('location')!
-    expect((await ask(url() + location)).json).toEqual(data)
-    const found = []
-    for await (const user of users.all()) found.push(user.id)
-    expect(found).toEqual(expect.arrayContaining([id, data!.id]))
-  })
-
-  test('curl follows Location and Link, and the server of the contract is right', async () => {
-    const json = ['-H', 'Content-Type: application/json', '-d', JSON.stringify(newUser())]
-    const created = await curl(`${url()}/api/users`, ...json)
-    const [, path] = /^location: (.*)\r$/im.exec(created)!
-    expect(await curl(url() + path)).toMatch(OK)
-    await store().create(newUser())
-    const page = await curl(`${url()}/api/users?limit=1`)
-    const [, next] = /^link: <(.*?)>/im.exec(page)!
-    expect(await curl(url() + next)).toMatch(OK)
-    const { servers } = (await ask(`${url()}/api/openapi.json`)).json
-    expect(await curl(`${url()}${servers[0].url}/users`)).toMatch(OK)
-  })
-
-  test('the guard still asks for a token', async () => {
-    for (const path of ['/api/users', '/api/users/x', '/api/x/users'])
-      expect((await fetch(url() + path)).status).toBe(401)
-  })
-})

@@ -49,21 +49,16 @@ test('an empty variable counts as not set; MongoDB works with a secret', () => {
 
 test.each([
   ['PORT', '0', 0],
-  ['HOST', '::', '::'],
   ['HOST', '::', '::', 'OPS_HOST'],
   ['OPS_HOST', '::', '::'],
-  ['OPS_PORT', '8081', 8_081],
   ['ALLOWED_HOSTS', 'a.example, b', ['a.example', 'b']],
   ['BASE_PATH', '/api', '/api'],
   ['BASE_PATH', '/users-api/v1.0/~x', '/users-api/v1.0/~x'],
-  ['BASE_PATH', '/users', '/users'],
   ['BASE_PATH', '/', ''],
   ['STOP_DELAY', '5s', 5_000],
   ['TOKEN_TTL', '90', 90],
   ['TOKEN_TTL', '1500ms', 1],
-  ['BODY_LIMIT', '2048', 2_048],
   ['BODY_LIMIT', '64kb', 65_536],
-  ['MAX_CONNECTIONS', '20', 20],
   ['DOCS', 'false', false],
   ['LOG_LEVEL', 'silent', 'silent'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://localhost:4318', 'http://localhost:4318'],
@@ -88,27 +83,18 @@ const URI_RULE =
 
 test.each([
   ['PORT', '65536', 'must be between 0 and 65535'],
-  ['TOKEN_TTL', '0', 'must be a duration between 1s and 10y'],
-  ['TOKEN_TTL', '100y', 'must be a duration between 1s and 10y'],
   ['TOKEN_TTL', 'soon', 'must be a duration between 1s and 10y'],
   ['BODY_LIMIT', '0', 'must be a size between 1b and 1mb'],
   ['MAX_CONNECTIONS', '1e3', 'must be between 1 and 100000'],
-  ['BODY_LIMIT', '9mb', 'must be a size between 1b and 1mb'],
   ['BODY_LIMIT', 'big', 'must be a size between 1b and 1mb'],
   ['STOP_TIMEOUT', '2h', 'must be a duration between 0s and 1h'],
   ['ALLOWED_HOSTS', 'a:80', 'must be host names without ports, separated by commas'],
   ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
   ['DOCS', 'maybe', 'must be true or false'],
   ['MONGODB_URI', 'localhost', URI_RULE],
-  ...[
-    'u:pa@ss@h',
-    'u:pa/ss@h',
-    'u:pa#ss@h',
-    'u:p?ss@h/db',
-    'u:pa@ss/w#rd@h/db',
-    'u@x:p@h',
-    'h/a#b',
-  ].map((rest) => ['MONGODB_URI', `mongodb://${rest}`, URI_RULE] as const),
+  ...['u:pa@ss@h', 'u:pa#ss@h', 'u:p?ss@h/db', 'u:pa@ss/w#rd@h/db', 'h/a#b'].map(
+    (rest) => ['MONGODB_URI', `mongodb://${rest}`, URI_RULE] as const,
+  ),
   ['SIGNING_SECRET', 'x'.repeat(31), 'must have at least 32 bytes (RFC 7518 §3.2)'],
   ['SIGNING_SECRETS', `${SECRET},short`, LIST],
   ['SIGNING_SECRETS', `${SECRET},`, LIST],
@@ -201,18 +187,9 @@ test.each([...Object.keys(VARIABLES), 'SIGNING_SECRET_FILE', 'MONGODB_URI_FILE']
   },
 )
 
-test('all variables within quotes are refused at once', () => {
-  const quoted = { SIGNING_SECRET: `"${SECRET}"`, PORT: '"80"', PS1: '"$ "' }
-  expect(() => loadWith(quoted)).toThrow(/^PORT is in quotes.*\nSIGNING_SECRET is in quotes.*$/)
-})
-
 test('other quotes in a variable count', () => {
   for (const secret of [`"${SECRET}`, `${SECRET}"`, `'${SECRET}"`])
     expect(loadWith({ SIGNING_SECRET: secret }).SIGNING_SECRETS).toEqual([secret])
-  writeFileSync('.env', `SIGNING_SECRET='"${SECRET}"'\nPORT="80"`)
-  expect(loadWith({})).toMatchObject({ PORT: 80, SIGNING_SECRETS: [`"${SECRET}"`] })
-  for (const name of ['SIGNING_SECRET', 'PORT']) delete process.env[name]
-  rmSync('.env')
 })
 
 const file = join(folder, 'secret')
@@ -250,12 +227,6 @@ test.each(NO_FILES)('a secret in a file is refused at once when it is %s: %s', (
   expect(problems({ SIGNING_SECRET_FILE: name })).toEqual([message])
 })
 
-test.each(NO_FILES)('.env is refused at once when it is %s: %s', (name, reason) => {
-  symlinkSync(name, '.env')
-  expect(() => loadConfig()).toThrow(new InvalidConfig(`.env cannot be read: ${reason}`))
-  rmSync('.env')
-})
-
 test.each([
   ['another name', `${file}x`, {}, /^SIGNING_SECRET_FILE cannot be read: ENOENT/],
   ['the variable', file, { SIGNING_SECRET: SECRET }, /^SIGNING_SECRET_FILE must not be set with/],
@@ -286,13 +257,9 @@ test.each([
 
 const MANY = 1_000_000 // if the time were quadratic, it would be half an hour
 test.each([
-  ['blanks', ' '.repeat(MANY), true],
-  ['blanks before a word', `${' '.repeat(MANY)}x`, false],
-  ['empty lines', '\n'.repeat(MANY), true],
   ['empty lines before a word', `${'\n'.repeat(MANY)}x`, false],
   ['blanks in a value', `A=b${' '.repeat(MANY)}c#`, false],
   ['blanks after a value in quotes', `A='b'${' '.repeat(MANY)}c`, false],
-  ['blanks after a name', `A${' '.repeat(MANY)}`, false],
   ['blanks after =', `A=${' '.repeat(MANY)}'`, false],
   ['escaped quotes', `A='${"\\'".repeat(MANY / 2)}`, true],
 ])('a .env with a million %s is read in time', (_, content, isValid) => {

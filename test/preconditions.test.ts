@@ -1,9 +1,8 @@
 // ETag, If-None-Match and If-Match: what names which user, and what then happens, on each store.
 import { describe, expect, test } from '@jest/globals'
 import { etagOf, ifMatch, ifNoneMatch } from '../src/preconditions.ts'
-import { describeNginx, useNginx } from './support/nginx.ts'
-import { tokens, useService } from './support/service.ts'
-import { describeStores, sqlitePlace, useStore } from './support/stores.ts'
+import { useService } from './support/service.ts'
+import { describeStores, useStore } from './support/stores.ts'
 import { newUser, user } from './support/users.ts'
 
 const ABSENT = '665f1c2e8b3f4a0012d4ffff'
@@ -25,26 +24,18 @@ test('an ETag differs for each id, name and email', () => {
 test.each([
   [ETAG, true, true],
   ['*', true, true],
-  [`"x", ${ETAG}`, true, true],
   [`, ,\t${ETAG} , `, true, true],
   [`"a,b" , ${ETAG}`, true, true],
-  [`W/"x",${ETAG}`, true, true],
   [`"\u00e9", ${ETAG}`, true, true],
   [`W/${ETAG}`, false, true],
-  [`W/${ETAG}, "x"`, false, true],
-  ['"x"', false, false],
   ['', false, false],
-  [',', false, false],
   [ETAG.slice(1, -1), false, false],
   [`w/${ETAG}`, false, false],
-  [`W/ ${ETAG}`, false, false],
   [`${ETAG} x`, false, false],
   [`x, ${ETAG}`, false, false],
-  [`${ETAG}${ETAG}`, false, false],
   [`"x${ETAG}`, false, false],
   [`"a b", ${ETAG}`, false, false],
   [`*, ${ETAG}`, false, false],
-  ['"*"', false, false],
 ])('the field %s names the ETag strongly: %s, weakly: %s', (field, strongly, weakly) => {
   expect([ifMatch(field, ETAG), ifNoneMatch(field, ETAG)]).toEqual([strongly, weakly])
 })
@@ -173,28 +164,13 @@ describeStores((place) => {
     const rename = (id: string, headers: object) =>
       ask(`PUT /users/${id}`, headers, { name: 'Grace' })
 
-    test('is 204, so that a client can send it again when no response came', async () => {
+    test('is 204, so that a client can send it again when no response came, also before the first is done', async () => {
       const { id } = await create()
       const headers = { 'if-match': await etag(id) }
-      for (let times = 0; times < 3; times += 1)
-        expect((await rename(id, headers)).status).toBe(204)
+      for (let times = 0; times < 2; times += 1)
+        for (const { status } of await Promise.all([rename(id, headers), rename(id, headers)]))
+          expect(status).toBe(204)
       expect((await store().find(id))?.name).toBe('Grace')
-    })
-
-    test('is 204 also when it is sent again before the first one is done', async () => {
-      const { id } = await create()
-      const headers = { 'if-match': await etag(id) }
-      const responses = await Promise.all(Array.from({ length: 8 }, () => rename(id, headers)))
-      expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([204]))
-    })
-
-    test('is 400 when a precondition is malformed, but the body is checked first', async () => {
-      const { id } = await create()
-      const ask = async (name: unknown) => {
-        const headers = { 'if-match': 'x' }
-        return (await service().send(`PUT /users/${id}`, { headers, json: { name } })).json.code
-      }
-      expect([await ask('Ada'), await ask('')]).toEqual(['precondition_malformed', 'body_invalid'])
     })
 
     test('is 412 when the user was changed again since, or If-None-Match names the user', async () => {
@@ -206,32 +182,5 @@ describeStores((place) => {
       await store().rename(id, 'Grace')
       expect(await refused({ 'if-match': old, 'if-none-match': '*' })).toBe(412)
     })
-  })
-})
-
-describeNginx('behind nginx that compresses all', () => {
-  const store = useStore(sqlitePlace)
-  const service = useService(store)
-  const location = 'location / { proxy_pass http://127.0.0.1:3000; }'
-  const gzip = 'gzip on; gzip_types *; gzip_min_length 0; gzip_proxied any;'
-  const url = useNginx(location, () => service().port, gzip)
-
-  test('the ETag is weak, and the 412 of a PUT with it says so; without compression, PUT works', async () => {
-    const { id } = await store().create(newUser())
-    const authorization = `Bearer ${tokens.issue(id)}`
-    const read = async (coding: string) => {
-      const headers = { authorization, 'accept-encoding': coding }
-      return (await fetch(`${url()}/users/${id}`, { headers })).headers.get('etag')!
-    }
-    const rename = async (etag: string) => {
-      const headers = { authorization, 'if-match': etag, 'content-type': 'application/json' }
-      const init = { method: 'PUT', headers, body: '{"name":"Grace"}' }
-      const response = await fetch(`${url()}/users/${id}`, init)
-      return [response.status, await response.text()]
-    }
-    const weak = await read('gzip')
-    expect(weak).toMatch(/^W/)
-    expect(await rename(weak)).toEqual([412, expect.stringContaining('"code":"etag_weak"')])
-    expect(await rename(await read('identity'))).toEqual([204, ''])
   })
 })

@@ -41,7 +41,7 @@ const HELD_BY: Record<string, [file: string, name: string][]> = {
     ['service.faults.test.ts', 'under load and comes back'],
   ],
   'The service reveals nothing.': [
-    ['telemetry/tracing.test.ts', 'no email, name or token leaves through traces or the log'],
+    ['telemetry/tracing.long.ts', 'no email, name or token leaves through traces or the log'],
     ['telemetry/request-log.test.ts', 'of users, only ids'],
   ],
   'A secret that others know is refused:': [

@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { User } from '../../src/store/user-store.ts'
 import {
@@ -70,7 +70,7 @@ const answered: [string, () => Hostile, string][] = [
 
 /** Clients that are closed and come back. */
 const comingAndGoing: [string, () => string, number][] = [
-  ['do not end a body', () => post(largeUser(), CLOSE).slice(0, -1), 60_000],
+  ['do not end a body', () => post(largeUser(), CLOSE).slice(0, -1), 20_000],
   ['read no list of large users', () => get('/users'), 10_000],
 ]
 
@@ -133,6 +133,8 @@ async function peakOf(
   return Number(/VmHWM:\s+(\d+)/.exec(status)![1]) / 1024
 }
 
+const descriptorsOf = ({ process: { pid } }: Program) => readdirSync(`/proc/${pid}/fd`).length
+
 /** /livez responds within the time that Kubernetes gives it. */
 async function expectAlive(program: Program): Promise<void> {
   const timeout = sleep(3_000).then(() => 'no response in 3 s')
@@ -187,7 +189,9 @@ describeLinux('a process of 256 MiB, on Linux, serves others while hundreds of c
         hangUp() // all at once
         await sleep(1_000)
       }
+      const before = descriptorsOf(program)
       expect(await peakDuring(comeAndGo(), alive)).toBeLessThan(MEMORY)
+      while (descriptorsOf(program) > before + 1) await sleep(100) // nothing stays open
     })
 
     test('send a body as large as may be, and leave while the store works', async () => {
@@ -195,7 +199,7 @@ describeLinux('a process of 256 MiB, on Linux, serves others while hundreds of c
       let isOver = false
       const leaveEarly = async () => {
         for (let i = 0; i < CLIENTS; i += 1) leaves(request, 300, () => isOver)(port)
-        for (let i = 0; i < 50; i += 1) await keepStoreBusy(place, 600)
+        for (let i = 0; i < 20; i += 1) await keepStoreBusy(place, 600)
         isOver = true
         hangUp()
         await sleep(1_000)
@@ -210,7 +214,7 @@ describeLinux('a process of 256 MiB, on Linux, serves others while hundreds of c
   })
 })
 
-describeLinux('a process of 256 MiB, on Linux, survives 500 clients', () => {
+describeLinux('a process of 256 MiB, on Linux, survives hundreds of clients', () => {
   describeStores((kind) => {
     test.each(forLongNames)(
       'each of which %s another user with a long name',
@@ -218,10 +222,9 @@ describeLinux('a process of 256 MiB, on Linux, survives 500 clients', () => {
         const place = kind()
         const name = `${'x'.repeat(98_000)}\u{1F600}` // takes two bytes for each letter in V8's heap
         const users: User[] = []
-        while (users.length < CLIENTS)
-          users.push(
-            ...(await createAt(place, ...Array.from({ length: 50 }, () => newUser({ name })))),
-          )
+        const count = place.MONGODB_URI ? 100 : CLIENTS // the stand-in reads all of them for each look-up
+        while (users.length < count)
+          users.push(...(await createAt(place, ...(await many(50, async () => newUser({ name }))))))
         const { program, port } = await start(place)
         const clients = users.map((user) => ({ ...dial(port), request: requestFor(user) }))
         await Promise.all(clients.map(({ socket }) => once(socket, 'connect')))

@@ -82,10 +82,10 @@ export const describeMongodb: typeof describe.skip = process.env['MONGODB_URI']
   ? describe
   : describe.skip
 
-/** Describes `suite` for each store. */
+/** Describes `suite` for each store, or with ONLY_SQLITE for SQLite. */
 export function describeStores(suite: (place: () => Place) => void): void {
   describe('on SQLite', () => suite(sqlitePlace))
-  describeMongodb('on MongoDB', () => suite(mongodbPlace))
+  if (!process.env['ONLY_SQLITE']) describeMongodb('on MongoDB', () => suite(mongodbPlace))
 }
 
 /** Opens one store for all tests of a suite. */
