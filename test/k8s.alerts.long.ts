@@ -57,7 +57,7 @@ testPromtool(
     http_request_duration_seconds_count{job="users-service", namespace="outage", status="200"} 0+900x240 216000x4 216900+900x60
     http_request_duration_seconds_count{job="users-service", namespace="failover", status="500"} 0x240 600x64
     http_request_duration_seconds_count{job="users-service", namespace="failover", status="200"} 0+900x240 216300+900x64
-    http_request_duration_seconds_count{job="users-service", namespace="night", status="500"} _x240 3x64
+    http_request_duration_seconds_count{job="users-service", namespace="night", status="500"} 0x240 3x64
     http_request_duration_seconds_count{job="users-service", namespace="night", status="200"} 0+1.5x304`
     const outage = ['UsersServiceErrors outage']
     expectAlerts(series, { '60m': [], '60m45s': outage, '61m30s': outage, '63m': [] })
