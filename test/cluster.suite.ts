@@ -72,7 +72,8 @@ function runPod(name: string, program: string): () => Promise<string> {
   }
 }
 
-const CALL = `
+/** Eight clients over connections kept alive, for so many seconds; a failed request is named. */
+const load = (seconds: number) => `
   const call = async (method, path, token, body) => {
     const headers = { Authorization: 'Bearer ' + token, 'Content-Type': 'application/json' }
     const response = await fetch('http://users-service' + path, {
@@ -82,10 +83,6 @@ const CALL = `
     return { status: response.status, json: text && JSON.parse(text) }
   }
   const { json: { token } } = await call('POST', '/login', '', { email: 'ada@example.com' })
-`
-
-/** Eight clients over connections kept alive, for so many seconds; a failed request is named. */
-const load = (seconds: number) => `${CALL}
   const [end, failed, created] = [Date.now() + ${seconds * 1000}, [], []]
   let sent = 0
   const attempt = async (wanted, ...request) => {
@@ -106,85 +103,20 @@ const load = (seconds: number) => `${CALL}
   console.log(JSON.stringify({ sent, failed, lost: created.filter((id) => !ids.has(id)).length }))
 `
 
-test('the first user is created, and every operation works through the Service', async () => {
+test('the first user is created; a rolling restart and an eviction under load fail no request, and lose no user', async () => {
   const script = 'create-user --name Ada --email ada@example.com'
-  const made = kubectl(['exec', 'deployment/users-service', '--', ...script.split(' ')])
-  expect(JSON.parse(made.split('\n')[0]!)).toMatchObject({ name: 'Ada' })
-  const walk = `${CALL}
-    const user = (await call('POST', '/users', token, { name: 'Grace', email: 'grace@example.com' })).json
-    const statuses = []
-    for (const request of [
-      ['GET', '/users', token],
-      ['GET', '/users/' + user.id, token],
-      ['PUT', '/users/' + user.id, token, { name: 'Grace Hopper' }],
-      ['DELETE', '/users/' + user.id, token],
-      ['GET', '/users/' + user.id, token],
-      ['GET', '/users', 'none'],
-      ['GET', '/docs', ''],
-    ]) statuses.push((await call(...request).catch(() => ({ status: 'no JSON' }))).status)
-    console.log(statuses.join())`
-  expect(await runPod('walk', walk)()).toBe('200,200,204,204,404,401,no JSON')
-}, 120_000)
-
-test('a rolling restart under load fails no request, and loses no user', async () => {
-  const ended = runPod('restart', load(50))
+  kubectl(['exec', 'deployment/users-service', '--', ...script.split(' ')])
+  const ended = runPod('load', load(80))
   await sleep(5_000)
   kubectl(['rollout', 'restart', 'deployment/users-service'])
   kubectl(['rollout', 'status', 'deployment/users-service', '--timeout=120s'])
-  const { sent, failed, lost } = JSON.parse(await ended())
-  console.log(`rolling restart: ${sent} requests, ${failed.length} failed, ${lost} users lost`)
-  expect({ failed, lost }).toEqual({ failed: [], lost: 0 })
-  expect(sent).toBeGreaterThan(100)
-}, 240_000)
-
-test('an eviction under load fails no request', async () => {
-  const ended = runPod('eviction', load(30))
-  await sleep(5_000)
   const [name = ''] = readyPods()
   const path = `/api/v1/namespaces/${NAMESPACE}/pods/${name}/eviction`
   const metadata = { name, namespace: NAMESPACE }
   const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata }
   kubectl(['create', '--raw', path, '-f', '-'], eviction)
-  const { failed, lost } = JSON.parse(await ended())
+  const { sent, failed, lost } = JSON.parse(await ended())
+  console.log(`${sent} requests, ${failed.length} failed, ${lost} users lost`)
   expect({ failed, lost }).toEqual({ failed: [], lost: 0 })
-}, 180_000)
-
-/** Sends a request over a new connection five times a second; says how they ended, and how the last did. */
-const outage = (seconds: number) => `${CALL}
-  import http from 'node:http'
-  const options = { agent: false, headers: { Authorization: 'Bearer ' + token } }
-  const ask = () => new Promise((resolve) => {
-    const start = Date.now()
-    const end = (outcome) => resolve({ outcome, time: Date.now() - start })
-    http.get('http://users-service/users?limit=1', options, (response) => {
-      response.resume().on('end', () => end(response.statusCode))
-    }).on('error', (error) => end(error.code))
-  })
-  const asked = []
-  for (const end = Date.now() + ${seconds * 1000}; Date.now() < end; ) {
-    asked.push(ask())
-    await new Promise((resolve) => setTimeout(resolve, 200))
-  }
-  const ended = await Promise.all(asked)
-  console.log(JSON.stringify({
-    outcomes: [...new Set(ended.map(({ outcome }) => outcome))].sort(),
-    slowest: Math.max(...ended.map(({ time }) => time)),
-    last: ended.at(-1).outcome,
-  }))
-`
-
-test('while MongoDB is away, clients get 500 within 2.5 s also on new connections, no pod is restarted, and afterwards requests succeed', async () => {
-  while (readyPods().length < 2) await sleep(500)
-  const ended = runPod('outage', outage(50))
-  await sleep(5_000)
-  kubectl(['scale', 'deployment/mongodb', '--replicas=0'])
-  kubectl(['delete', 'pod', '-l', 'app.kubernetes.io/name=mongodb', '--grace-period=0', '--force'])
-  for (const end = Date.now() + 15_000; Date.now() < end; await sleep(500))
-    expect(readyPods().length).toBeGreaterThanOrEqual(2)
-  kubectl(['scale', 'deployment/mongodb', '--replicas=1'])
-  const { outcomes, slowest, last } = JSON.parse(await ended())
-  expect({ outcomes, last }).toEqual({ outcomes: [200, 500], last: 200 })
-  expect(slowest).toBeLessThan(2_500)
-  const restarts = pods('jsonpath={.items[*].status.containerStatuses[0].restartCount}')
-  expect(restarts).toMatch(/^0( 0)+$/)
-}, 180_000)
+  expect(sent).toBeGreaterThan(100)
+}, 240_000)
