@@ -20,6 +20,7 @@ import type { UserStore } from './store/user-store.ts'
 import { createLogger } from './telemetry/log.ts'
 import { measure } from './telemetry/measured-store.ts'
 import { createMetrics } from './telemetry/metrics.ts'
+import { redactPath } from './redact-path.ts'
 import { createRequestLog } from './telemetry/request-log.ts'
 import type { Tracing } from './telemetry/tracing.ts'
 
@@ -43,7 +44,7 @@ export async function run(config: Config, stop: Promise<string>, tracing?: Traci
     warn: (text) => log.warn(text),
     allowUnreachable: true,
   })
-  const service = createPublicServer(config, store, { log, metrics, readiness })
+  const service = createPublicServer(config, store, { log, metrics, readiness, redactPath })
   await listen(service.server, config.HOST, config.PORT, 'HOST and PORT')
   const check = async () => {
     const isEmpty = await readiness.check(store)
@@ -107,7 +108,9 @@ function createPublicServer(config: Config, store: UserStore, observers: Observe
   const app = createApp(measure(store, MEASURED, metrics), tokens, config.DOCS, config.BASE_PATH)
   const requestLog = createRequestLog(observers)
   app.on('error', requestLog.onFailure)
-  app.on('error', ({ cause }) => cause instanceof StoreFailure && readiness.check(store))
+  app.on('error', ({ cause }) => {
+    if (cause instanceof StoreFailure) void readiness.check(store)
+  })
   const handle = app.callback()
   return createServer((request, response) => void handle(request, response), {
     observer: requestLog,

@@ -1,4 +1,4 @@
-// The service over HTTP, compared with a model of the specification: any requests, with awkward values,
+// The service over HTTP, compared with a model in memory: any requests, with awkward values,
 // one after another and simultaneously. MODEL_SEED=… repeats a run.
 import { beforeEach, expect, test } from '@jest/globals'
 import fc from 'fast-check'

@@ -6,8 +6,10 @@ import openapiTS, * as ast from 'openapi-typescript'
 
 const [FROM, TO] = ['openapi.yaml', 'src/contract/openapi.ts']
 
-/** The codes of today as a type, or any other text: later versions may add codes. */
-function transform({ 'x-extensible-enum': codes }) {
+/** Makes the codes of today a type, or any other text: later versions may add codes. Makes no type of other fields. */
+function transform(schema) {
+  delete schema.additionalProperties
+  const codes = schema['x-extensible-enum']
   if (!codes) return undefined
   const other = ast.tsIntersection([ast.STRING, ast.tsRecord(ast.NEVER, ast.NEVER)])
   return ast.tsUnion([...codes.map(ast.tsLiteral), other])

@@ -6,7 +6,6 @@ import { contract, type Operation } from './contract.ts'
 /** `npm run check` has checked that they are valid. */
 const ajv = new Ajv({
   strict: false,
-  meta: false,
   validateSchema: false,
   strictNumbers: true, // 1e400 is not a number
   removeAdditional: 'all', // other fields are ignored: they must not take memory while the handler works
@@ -36,11 +35,8 @@ export function validator({ bodySchema = {} }: Pick<Operation, 'bodySchema'>) {
   const schema = withAccepted(bodySchema)
   const valid = compile(schema)
   return (body: unknown): unknown => {
-    if (!valid(body === undefined ? {} : body) || body === undefined) {
-      const error = invalidBody(describe(valid.errors?.[0], schema.required))
-      valid.errors = null // it refers to the body
-      throw error
-    }
+    if (!valid(body === undefined ? {} : body) || body === undefined)
+      throw invalidBody(describe(valid.errors?.[0], schema.required))
     const fields = Object.entries(Object(body))
     const malformed = fields.find((field) => !isWellFormed(field))
     if (malformed) throw invalidBody(`field \`${malformed[0].toWellFormed()}\` ${LONE}`)

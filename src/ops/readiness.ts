@@ -12,7 +12,7 @@ interface Store {
 }
 
 const GONE =
-  'the database was deleted or replaced: save what a list returns, then restart the service'
+  'the database was deleted or replaced, and writes fail: if you need what it had, read it from this service now; then restart the service, which opens the file that is there, or makes an empty one'
 
 /** How long to wait between two checks of a store that fails. */
 const PAUSE_MS = 500

@@ -40,7 +40,7 @@ const terminal: DestinationStream = {
   write: (line) => void process.stdout.write(prettyPrint(line)),
 }
 
-/** One line of the log, for a terminal: `07:12:33 GET /users 200 1.5 ms { id: 'c3f0…' }`. */
+/** One line of the log, for a terminal: `07:12:33 GET /docs 200 1.5 ms { id: 'c3f0…' }`. */
 export function prettyPrint(line: string): string {
   const { time, level, msg, err, method, path, status, ms, ...fields } = JSON.parse(line)
   const clock = new Date(time).toTimeString().slice(0, 8)

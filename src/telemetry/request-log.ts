@@ -5,25 +5,31 @@ import type { Socket } from 'node:net'
 import type Koa from 'koa'
 import type { HttpError } from '../http/http-error.ts'
 import type { IncomingRequest } from '../http/request.ts'
-import { rawPath } from '../http/target.ts'
 import { StoreFailure } from '../store/failure.ts'
 import { messageOf, type Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
+interface Options {
+  log: Logger
+  metrics: Metrics
+  /** What may be shown of a path. */
+  redactPath: (url: string) => string
+}
+
 /** Writes to the log and the metrics. */
-export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metrics }) {
+export function createRequestLog({ log, metrics, redactPath }: Options) {
   function onResponse(request: IncomingRequest, response: ServerResponse, startTime: number): void {
     const { method = '' } = request
-    const { id, trace_id, user, operation = 'none', refused, code, cause } = request.log
+    const { id, trace_id, operation = 'none', refused, code, cause, ...client } = request.log
     const { remoteAddress } = request.socket
     const status = response.headersSent ? response.statusCode : undefined
     const ms = Math.round((performance.now() - startTime) * 1000) / 1000
     metrics.requestEnded({ operation, method, status: String(status ?? 'none') }, ms / 1000)
     if (refused) metrics.refused(refused)
     const path = redactPath(request.url ?? '')
-    const location = response.getHeader('Location') // of a user that was created
+    const location = response.getHeader('Location') // of what was created
     const outcome = { location, status, code, refused, cause, ms }
-    const line = { id, trace_id, remoteAddress, user, method, path, operation, ...outcome }
+    const line = { id, trace_id, remoteAddress, ...client, method, path, operation, ...outcome }
     if (request.socket.destroyed) log.warn(line, 'response aborted')
     else if (response.statusCode >= 500) log.error(line, 'request')
     else log.info(line, 'request')
@@ -52,19 +58,6 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
     },
   }
 }
-
-/**
- * The path of a URL, without what may be an email or a name: after `/users/`, only an id is shown, also if `/users` is
- * the base path. A longer path is cut: Docker splits a line of 16 KiB.
- */
-export function redactPath(url: string): string {
-  const path = rawPath(url).replace(PERSONAL, '…')
-  return path.length > MAX_PATH_LENGTH ? `${path.slice(0, MAX_PATH_LENGTH)}…` : path
-}
-
-const MAX_PATH_LENGTH = 500
-const PERSONAL =
-  /(?<=\/[Uu][Ss][Ee][Rr][Ss]\/)(?!(users\/)?[\da-f]{24}$).+|(?<![^/])[^/]*(?:@|%40)[^/]*/gs
 
 const SAFE_ID = /^[\w.:/+=@-]{1,128}$/ // no character that needs escaping anywhere
 

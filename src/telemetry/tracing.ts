@@ -15,20 +15,25 @@ import {
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { register } from 'node:module'
 import { IncomingRequest } from '../http/request.ts'
-import { redactPath } from './request-log.ts'
 import { reasonOf, TraceExporter } from './trace-exporter.ts'
 
 export type Tracing = ReturnType<typeof startTracing>
 
-/** Traces the modules that are imported from now on. @param endpoint where the collector takes traces */
-export function startTracing(endpoint: URL) {
+/**
+ * Traces the modules that are imported from now on.
+ *
+ * @param endpoint where the collector takes traces
+ * @param service the name of this service in traces
+ * @param redactPath returns what may be shown of a path
+ */
+export function startTracing(endpoint: URL, service: string, redactPath: (path: string) => string) {
   register('@opentelemetry/instrumentation/hook.mjs', import.meta.url)
   const exporter = new TraceExporter(endpoint)
   setGlobalErrorHandler((error) => exporter.report(reasonOf(error as Error))) // the processor gave up
-  const name = resourceFromAttributes({ 'service.name': 'users-service' })
+  const name = resourceFromAttributes({ 'service.name': service })
   const provider = new NodeTracerProvider({
     resource: name.merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new RedactingSpanProcessor(exporter)],
+    spanProcessors: [new RedactingSpanProcessor(exporter, redactPath)],
   })
   provider.register()
   registerInstrumentations({
@@ -45,9 +50,16 @@ export function startTracing(endpoint: URL) {
 
 /** Removes what can name an email: from the path, the query and all errors. The log has the errors, with the id of the trace. */
 class RedactingSpanProcessor extends BatchSpanProcessor {
+  private readonly redactPath: (path: string) => string
+
+  constructor(exporter: TraceExporter, redactPath: (path: string) => string) {
+    super(exporter)
+    this.redactPath = redactPath
+  }
+
   override onEnd(span: ReadableSpan): void {
     const path = span.attributes['url.path']
-    if (typeof path === 'string') span.attributes['url.path'] = redactPath(path)
+    if (typeof path === 'string') span.attributes['url.path'] = this.redactPath(path)
     delete span.attributes['url.query']
     delete span.status.message
     span.events.length = 0

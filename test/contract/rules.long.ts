@@ -38,8 +38,9 @@ const refused: [string, object, string][] = [
     { parameters: parameter('query', { ...text, required: true }) },
     'without its query',
   ],
+  ['/other-fields', response({ 'application/json': json }), 'may add a field'],
   [
-    '/other-fields',
+    '/no-other-fields',
     response({ 'application/json': { schema: { type: 'object', additionalProperties: false } } }),
     'may add a field',
   ],

@@ -68,7 +68,7 @@ test('the service is not ready any more when its database was deleted or replace
   await readiness.check({ ...storeAfter(), isGone: () => isGone })
   expect(readiness.status().isReady).toBe(true)
   isGone = true
-  const state = expect.stringMatching(/^the database was deleted or replaced: /)
+  const state = expect.stringMatching(/^the database was deleted or replaced/)
   expect(readiness.status()).toEqual({ isReady: false, state })
   expect(readiness.status()).toEqual({ isReady: false, state })
   expect(lines).toMatchObject([{ level: 50, msg: state }])

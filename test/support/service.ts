@@ -10,6 +10,7 @@ import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import type { ServerLimits } from '../../src/http/limits.ts'
 import { createServer } from '../../src/http/server.ts'
+import { redactPath } from '../../src/redact-path.ts'
 import { createRequestLog } from '../../src/telemetry/request-log.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { UserStore } from '../../src/store/user-store.ts'
@@ -46,7 +47,7 @@ export async function startService(
   const write = (line: string) => void lines.push(JSON.parse(line))
   const app = createApp(store, tokens, docs, basePath)
   const log = createLogger('debug', undefined, { write })
-  const requestLog = createRequestLog({ log, metrics: createMetrics('x', 'test') })
+  const requestLog = createRequestLog({ log, metrics: createMetrics('x', 'test'), redactPath })
   app.on('error', requestLog.onFailure)
   const handle = app.callback()
   const { server, close } = createServer((request, response) => void handle(request, response), {

@@ -13,7 +13,12 @@ export const toDocument = ({ id, email, ...fields }: User) => {
 export const toObjectId = (id: string): ObjectId => ObjectId.createFromHexString(id)
 
 /** How to find documents: as bytes, and without fields of other programs, which can be of any size. */
-export const AS_BYTES = { raw: true, projection: { _id: 1, name: 1, email: 1 } } as const
+export const AS_BYTES = {
+  raw: true,
+  projection: { _id: 1, name: 1, email: 1 } satisfies Record<'_id' | Name, 1>,
+} as const
+
+type Name = Exclude<keyof User, 'id'>
 
 /** The fields of a document, each with its type (https://bsonspec.org/spec.html) and its bytes. */
 export type Fields = Partial<Record<string, { type: number; bytes: Buffer }>>
@@ -34,7 +39,7 @@ export function fieldsOf(document: Buffer): Fields {
 
 /** @throws StoreFailure a field is of another type */
 export function userOf(fields: Fields): User {
-  const text = (name: 'name' | 'email') => String(valueOf(fields, name) ?? '')
+  const text = (name: Name) => String(valueOf(fields, name) ?? '')
   return { id: idOf(fields), name: text('name'), email: text('email') }
 }
 
@@ -55,7 +60,7 @@ export const emailOf = ({ email }: Fields): string | undefined =>
   email?.type === TYPES.string ? textIn(email.bytes) : undefined
 
 /** A value that can be read as text; null if there is none. @throws StoreFailure it is of another type */
-export function valueOf(fields: Fields, name: 'name' | 'email') {
+export function valueOf(fields: Fields, name: Name) {
   const field = fields[name]
   const value = field ? READERS[field.type]?.(field.bytes) : null
   if (value !== undefined) return value

@@ -17,7 +17,7 @@ import {
   type UserStore,
   type WriteResult,
 } from '../user-store.ts'
-import { closeDatabase, openDatabase, retryWhileBusy, watchFiles } from './database.ts'
+import { openDatabase, retryWhileBusy, watchFiles } from './database.ts'
 import { COLUMNS, transaction } from './schema.ts'
 
 /** The most users in a page of a list. */
@@ -41,19 +41,19 @@ const LENGTH = FIELDS.map((field) => `ifnull(octet_length(${field}), 0)`).join('
 /** Opens the SQLite database `file`; makes it and its folder if they do not exist. @throws StoreFailure */
 export async function openSqliteStore(
   file: string,
-  { warn }: StoreOptions = {},
+  { warn = () => {} }: StoreOptions = {},
 ): Promise<UserStore> {
   const db = await openDatabase(file)
   const folder = dirname(file)
   if (fs.statSync(folder).mode & 0o002)
-    warn?.(`every user can write to ${folder} (DATA_DIR): use chmod o-w`)
-  const isGone = watchFiles(file)
+    warn(`every user can write to ${folder} (DATA_DIR): use chmod o-w, or another folder`)
+  const isGone = watchFiles(db, file, warn)
   const transact: Transact = (work) => {
     const attempt = () => {
       if (isGone()) throw new Error('its file was deleted or replaced')
       return transaction(db, work)
     }
-    return retryWhileBusy(attempt, undefined, folder)
+    return retryWhileBusy(attempt)
   }
   const write = writer(db, transact)
   const insert = inserter(db)
@@ -93,7 +93,13 @@ export async function openSqliteStore(
     remove: (id, condition) => changeIf(id, condition, () => remove(id)),
     isGone,
     isEmpty: () => retryWhileBusy(() => firstIds.get('', 1) === undefined),
-    close: () => closeDatabase(db, isGone),
+    async close() {
+      // The library's close() leaves the data in the write-ahead log, which is also durable. If the checkpoint fails,
+      // the next process that opens the database reads the log.
+      const emptyLog = () => isGone() || db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+      await retryWhileBusy(emptyLog).catch(() => {})
+      await retryWhileBusy(() => db.close())
+    },
   }
 }
 
