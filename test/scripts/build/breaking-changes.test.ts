@@ -1,15 +1,13 @@
 // Changes to openapi.yaml that break a client, and changes that do not.
 import { expect, test } from '@jest/globals'
-import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { parse, stringify } from 'yaml'
+import { parse } from 'yaml'
 import { breakingChanges } from '../../../scripts/build/breaking-changes.ts'
-import { newFolder, root } from '../../support/readme.ts'
+import { read } from '../../support/readme.ts'
 
 type Any = any // eslint-disable-line -- a change can be anywhere
 
-const contract = (): Any => parse(readFileSync(join(root, 'openapi.yaml'), 'utf8'))
+const FILE = read('openapi.yaml')
+const contract = (): Any => parse(FILE)
 
 /**
  * The contract with changes. Between keys there are spaces: `a b = 1` sets, `a b += 1` appends, `a b -> c` renames
@@ -94,29 +92,4 @@ test.each(rowsOf(HARMLESS))('no client would break when %s', (_, changes) => {
 test('no client would break when a response may have other fields: clients ignore those that they do not know', () => {
   const strict = changed('schemas User additionalProperties = false')
   expect(breakingChanges(strict, contract())).toEqual([])
-})
-
-const major = Number(contract().info.version.split('.')[0])
-
-test.each([
-  ['fails', 1, `${major}.0.0`],
-  ['fails', 1, `${major}.99.0`],
-  ['passes', 0, `${major + 1}.0.0-0`],
-])('npm run check lists a released path that is gone; it %s with %d for %s', (_, code, version) => {
-  const folder = newFolder()
-  const image = 'k8s/components/image'
-  for (const path of ['scripts/build', image]) mkdirSync(join(folder, path), { recursive: true })
-  const write = (path: string, text: string) => writeFileSync(join(folder, path), text)
-  const run = (script: string, version: string, contract: Any) => {
-    write('package.json', JSON.stringify({ version }))
-    write('openapi.yaml', stringify(contract))
-    const program = join(root, `dist/scripts/build/${script}.js`)
-    const options = { cwd: folder, encoding: 'utf8', timeout: 120_000 } as const // see runToEnd
-    return spawnSync(process.execPath, [program], options)
-  }
-  write(`${image}/kustomization.yaml`, 'newTag: 1.0.0')
-  write('k8s/README.md', '')
-  expect(run('release', `${major}.0.0`, contract()).status).toBe(0)
-  const { status, stderr } = run('check-contract', version, changed('paths /login -'))
-  expect([status, stderr]).toEqual([code, expect.stringMatching(/^paths \/login: is gone/)])
 })
