@@ -51,7 +51,7 @@ await program(USAGE, {}, async (_, [path, ...more]) => {
     source.on('data', () => idle.refresh())
     const mayGrowTo = () => Math.min(freeSpace(DATA_DIR), MAX_LOG_SIZE)
     setInterval(() => logSize() > mayGrowTo() && slow.abort(), 1000)
-    await openOutput(target, false)(source, AbortSignal.any([stopSignal(), slow.signal]))
+    await openOutput(target)(source, AbortSignal.any([stopSignal(), slow.signal]))
     const amount = `${inMb(size)} with ${users.toLocaleString('en')} users`
     warn(`copied ${amount}; users are kept in SQLite in ${database}`)
     return 0

@@ -6,52 +6,54 @@ import { pagesOf } from '../../src/store/pages.ts'
 import type { User } from '../../src/store/user-store.ts'
 import { fileAt, program, STOPPED, stopSignal, STORE, UsageError, warn } from './program.ts'
 import { openOutput } from './transfer/file.ts'
-import { formatOf, serialize } from './transfer/formats.ts'
+import { formatOf } from './transfer/formats.ts'
 import { startProgress } from './transfer/progress.ts'
 
-const USAGE = `usage: export-users [options] FILE
+const USAGE = `usage: export-users [--format FORMAT] FILE
 
-Writes all users to FILE: .csv, .ndjson or .json; add .gz to compress it. Use '-' for standard output.
-import-users reads such a file, and stores the same users with the same ids in the same order.
+Writes all users to FILE, .csv or .ndjson, which must not exist; add .gz to
+compress it. '-' is standard output. import-users stores the same users again,
+with the same ids in the same order.
 
-  --format FORMAT  csv, ndjson or json; by default what the file name says, and ndjson for '-'
-  --force          overwrite FILE if it exists
-  --help
+  --format FORMAT  csv or ndjson; by default what the name of the file says,
+                   and ndjson for '-'
 
 ${STORE}
-Exit codes: 0 all users were written; 1 they were not; 2 wrong options; 130 stopped by Ctrl-C.`
+Exit codes: 0 all users were written; 1 they were not; 2 wrong options;
+130 stopped by Ctrl-C.`
 
-const OPTIONS = { format: { type: 'string' }, force: { type: 'boolean' } } as const
+const OPTIONS = { format: { type: 'string' } } as const
 
 await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   if (path === undefined || more.length > 0) throw new UsageError('give one FILE')
   const file = fileAt(path)
-  const format = formatOf(file, options.format ?? (file === '-' ? 'ndjson' : undefined))
+  const format = formatOf(file === '-' ? '.ndjson' : file.replace(/\.gz$/i, ''), options.format)
   const store = await openExisting(loadConfig(false, warn))
   if (!store) throw new Error('there are no users: check MONGODB_URI or DATA_DIR')
-  const output = openOutput(file, options.force ?? false)
+  const output = openOutput(file)
   warn(`users are kept in ${store.description}`)
   let users = 0
-  const progress = startProgress(() => ({ users }))
+  const stopProgress = startProgress(() => users)
 
-  async function* pages(): AsyncGenerator<User[]> {
-    for await (const page of pagesOf(store!)) {
-      yield page
+  async function* textOf(pages: AsyncIterable<User[]>) {
+    yield format.start
+    for await (const page of pages) {
+      yield page.map(format.write).join('')
       users += page.length
     }
   }
 
   const signal = stopSignal()
   try {
-    await output(serialize(format, pages()), signal)
+    await output(textOf(pagesOf(store)), signal)
   } catch (error) {
     if (!signal.aborted) throw error
     warn('stopped: not all users were written')
     return STOPPED
   } finally {
-    progress.stop()
+    stopProgress()
     await store.close()
   }
-  warn(`exported ${users.toLocaleString('en')}; ${progress.rate()}`)
+  warn(`exported ${users.toLocaleString('en')}`)
   return 0
 })

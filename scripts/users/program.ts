@@ -10,8 +10,9 @@ type Values<O extends Options> = ReturnType<
 >['values']
 
 /** The end of the usage of a program that opens the store. */
-export const STORE = `The store is that of the service: MONGODB_URI if it is set, else users.db in DATA_DIR (./data by
-default). Variables come from the environment, or from the file .env in the current folder.`
+export const STORE = `The store is that of the service: MONGODB_URI if it is set, else users.db in
+DATA_DIR (./data by default). Variables come from the environment, or from the
+file .env in the current folder.`
 
 /** Wrong arguments: exit code 2, with the first line of the usage. */
 export class UsageError extends Error {}
@@ -37,19 +38,16 @@ export async function program<O extends Options>(
   } catch (error) {
     warn(describeError(error))
     const { code = '' } = error as NodeJS.ErrnoException
-    if (!(error instanceof UsageError || WRONG_ARGUMENTS.test(code))) process.exit(1)
+    if (!(error instanceof UsageError || code.startsWith('ERR_PARSE_ARGS_'))) process.exit(1)
     warn(`${usage.split('\n', 1)[0]}\nsee --help`)
     process.exit(2)
   }
 }
 
-const WRONG_ARGUMENTS = /^ERR_(PARSE_ARGS_|ENCODING_NOT_SUPPORTED)/
-
 /** The message of an error, in plain words if it is a common error with a file. */
 export function describeError(error: unknown): string {
   const { code = '', path, message } = error as NodeJS.ErrnoException
   if (code === 'EPIPE') return 'the reader of standard output closed it'
-  if (code === 'ERR_ENCODING_NOT_SUPPORTED') return `${message}: convert the file with iconv`
   return path && code in FILE_ERRORS ? `${path} ${FILE_ERRORS[code]}` : message
 }
 

@@ -2,8 +2,11 @@
 import { afterEach, beforeEach, expect } from '@jest/globals'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Line } from '../../scripts/users/transfer/lines.ts'
-import { readText } from '../../scripts/users/transfer/text.ts'
+import { parseTemplate } from '../../scripts/users/transfer/columns.ts'
+import { formatOf } from '../../scripts/users/transfer/formats.ts'
+import { linesOf, type Row } from '../../scripts/users/transfer/lines.ts'
+import { userIn } from '../../scripts/users/transfer/users.ts'
+import type { UserToImport } from '../../src/store/user-store.ts'
 import { killPrograms, run } from './program.ts'
 import { newFolder } from './readme.ts'
 import { usePlaces, type Place } from './stores.ts'
@@ -16,7 +19,7 @@ export function useTransfers() {
   /** A place that is removed when the test ends. */
   const at = usePlaces()
 
-  async function done(script: string, place: Place, args: string[], input?: string) {
+  async function done(script: string, place: Place, args: string[], input?: string | Buffer) {
     const program = run(`scripts/users/${script}`, place, {}, args)
     program.process.stdin!.end(input)
     return { code: await program.ended, ...program.output }
@@ -35,30 +38,47 @@ export function useTransfers() {
   }
 }
 
-export type Reader = (text: AsyncIterable<string>) => AsyncIterable<Iterable<Line>>
+type Options = { size?: number; newIds?: boolean; name?: string; email?: string }
 
-/** What `reader` finds in a file that comes in chunks of `size` bytes; `found` has what precedes an error. */
+/**
+ * What an import finds in a file that comes in chunks of `size` bytes: each line with its user, or why it is refused.
+ *
+ * @param format `csv` or `ndjson`
+ */
 export async function read(
-  reader: Reader,
+  format: string,
   file: string | Buffer,
-  size = Infinity,
-  encoding?: string,
-  found: Line[] = [],
-): Promise<Line[]> {
-  const bytes = inChunks(Buffer.from(file as string), size)
-  for await (const some of reader(readText(bytes, encoding))) {
-    for (const line of some) found.push(line)
+  { size = Infinity, newIds = false, ...templates }: Options = {},
+): Promise<[number, UserToImport | string][]> {
+  const { reader: readerFor, write } = formatOf('-', format)
+  const given = Object.entries(templates).map(([field, text]) => parseTemplate(field, text))
+  const reader = readerFor(given)
+  const found: [number, UserToImport | string][] = []
+  function add(row: Row | undefined): void {
+    if (!row) return
+    try {
+      found.push([row.line, userIn(row, newIds, write)])
+    } catch (error) {
+      found.push([row.line, (error as Error).message])
+    }
   }
+  for await (const { first, lines } of linesOf(inChunks(Buffer.from(file as string), size)))
+    for (const [i, line] of lines.entries()) add(reader.read(line, first + i))
+  add(reader.end())
   return found
+}
+
+/** The same as text, such as `2 Ada <a@x>`. It must be the same however the file is cut into chunks. */
+export async function readAnyhow(format: string, file: string | Buffer, options: Options = {}) {
+  const found = await read(format, file, options)
+  for (const size of [1, 2, 7])
+    expect(await read(format, file, { ...options, size })).toEqual(found)
+  return found.map(([line, user]) => {
+    if (typeof user === 'string') return `${line}: ${user}`
+    return `${line} ${user.name} <${user.email}>${user.id ? ` ${user.id}` : ''}`
+  })
 }
 
 export async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
-}
-
-/** What `reader` finds in a file, which must be the same however the file is cut into chunks. */
-export async function readAnyhow(reader: Reader, file: string | Buffer, encoding?: string) {
-  const lines = await read(reader, file, Infinity, encoding)
-  for (const size of [1, 2, 3, 7]) expect(await read(reader, file, size, encoding)).toEqual(lines)
-  return lines
 }

@@ -1,47 +1,55 @@
-// Splits text into lines, in bounded memory; and the types of what a line contains.
+// Splits the bytes of a file into lines of text, in bounded memory. Never guesses an encoding.
+import { isUtf8 } from 'node:buffer'
+import type { User } from '../../../src/store/user-store.ts'
 
-/**
- * The fields of a user in a file, or why they cannot be read. `isExact` means that export-users wrote them: they stay as
- * they are.
- */
-export type Content = { fields: Record<string, unknown>; isExact?: boolean } | { reason: string }
-
-/** A user in a file, with the number of the line where it begins and of its element in a JSON array, from 1. */
-export type Line = { line: number; element?: number } & Content
-
-export const positionOf = ({ line, element }: Pick<Line, 'line' | 'element'>): string =>
-  element === undefined ? `line ${line}` : `line ${line}, element ${element}`
-
-/** The most characters of one user: more than `BODY_LIMIT` can let POST take. */
-export const MAX_LENGTH = 8_500_000
-
-const max = MAX_LENGTH.toLocaleString('en')
-export const TOO_LONG = { reason: `it is longer than ${max} characters` }
-
-/** The most fields of a line or object: as many as a line of a spreadsheet can have. */
-export const MAX_FIELDS = 16_384
-export const TOO_WIDE = { reason: `it has more than ${MAX_FIELDS.toLocaleString('en')} fields` }
-
-/**
- * Lines with their ends (`\n`, `\r\n` or `\r`), and the number of the first. A line that is too long is cut
- * after `MAX_LENGTH + 1` characters.
- *
- * @param text its chunks never end between `\r` and `\n`, and its last chunk ends a line
- */
-export async function* linesOf(
-  text: AsyncIterable<string>,
-): AsyncGenerator<{ first: number; lines: string[] }> {
-  let first = 1
-  let partial = ''
-  for await (const chunk of text) {
-    const lines = chunk.match(LINE) ?? []
-    if (lines.length === 0) continue
-    if (partial.length <= MAX_LENGTH) partial += lines[0]!.slice(0, MAX_LENGTH + 1)
-    lines[0] = partial.slice(0, MAX_LENGTH + 1)
-    partial = /[\r\n]$/.test(chunk) ? '' : lines.pop()!
-    yield { first, lines }
-    first += lines.length
-  }
+/** A record of CSV, or a line of NDJSON. */
+export interface Row {
+  /** The number of the line where it begins, from 1. */
+  line: number
+  /** As it is in the file, without the end of its last line. */
+  text: string
+  /** Absent if it cannot be read. Throws an Error if a value is not a text. */
+  fields?: () => Partial<User>
+  /** Why it is refused, unless export-users wrote it. */
+  problem?: string
 }
 
-const LINE = /[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+/g
+/** Reads a file line by line, and then its end. Both throw a UsageError if its columns are not those that are meant. */
+export interface Reader {
+  read(text: string, line: number): Row | undefined
+  end(): Row | undefined
+}
+
+/** The most bytes of a record. The largest user that POST takes, 1 MiB of JSON, fits in each format. */
+export const MAX_BYTES = 1_100_000
+export const TOO_LONG = `is longer than ${MAX_BYTES.toLocaleString('en')} bytes: the import ends here`
+
+/**
+ * Lines without their line feeds, and the number of the first, from 1.
+ *
+ * @throws Error a line is too long or not UTF-8; the lines before it come first
+ */
+export async function* linesOf(bytes: AsyncIterable<Buffer>) {
+  let first = 1
+  let partial = Buffer.alloc(0)
+
+  function* read(block: Buffer) {
+    const text = block.toString()
+    const lines = (first === 1 ? text.replace(/^\uFEFF/, '') : text).split('\n')
+    const wrong = isUtf8(block) ? lines.length : lines.findIndex((one) => one.includes('\uFFFD'))
+    yield { first, lines: lines.slice(0, wrong) }
+    if (wrong < lines.length) throw new Error(`line ${first + wrong} ${NO_UTF8}`)
+    first += lines.length
+  }
+
+  for await (const chunk of bytes) {
+    const block = Buffer.concat([partial, chunk])
+    const end = block.lastIndexOf('\n')
+    if (end >= 0) yield* read(block.subarray(0, end))
+    partial = block.subarray(end + 1)
+    if (partial.length > MAX_BYTES) throw new Error(`line ${first} ${TOO_LONG}`)
+  }
+  if (partial.length > 0) yield* read(partial)
+}
+
+const NO_UTF8 = 'is not UTF-8: convert the file with iconv -f ENCODING -t UTF-8, or unpack it'

@@ -1,49 +1,41 @@
-// Users as newline-delimited JSON: one object on each line.
-import {
-  linesOf,
-  MAX_FIELDS,
-  MAX_LENGTH,
-  TOO_LONG,
-  TOO_WIDE,
-  type Content,
-  type Line,
-} from './lines.ts'
+// Users as newline-delimited JSON: an object on each line.
+import { UsageError } from '../program.ts'
+import { columnsOf, wrongColumns, type Template } from './columns.ts'
+import type { Reader } from './lines.ts'
 
-/** @throws Error the file begins as a JSON array */
-export async function* readNdjson(text: AsyncIterable<string>): AsyncGenerator<Line[]> {
-  let isStarted = false
-
-  function read(text: string, line: number): Line[] {
-    if (text.trim() === '') return []
-    if (!isStarted && text.trimStart().startsWith('[')) throw new Error(IS_ARRAY)
-    isStarted = true
-    return [{ line, ...parseObject(text) }]
-  }
-
-  for await (const { first, lines } of linesOf(text)) {
-    yield lines.flatMap((line, i) => read(line, first + i))
+export function ndjsonReader(templates: Template[]): Reader {
+  /** The keys of the last object. */
+  let keys = ''
+  let columns: ReturnType<typeof columnsOf> = ''
+  return {
+    read(text, line) {
+      if (text.trim() === '') return undefined
+      const object = parseObject(text)
+      if (!object && !keys) throw new UsageError(`line ${line} is not a JSON object. ${USE_JQ}`)
+      if (!object) return { line, text, problem: 'it is not a JSON object' }
+      const [titles, values] = [Object.keys(object), Object.values(object)]
+      const newKeys = JSON.stringify(titles)
+      if (newKeys !== keys) columns = columnsOf(titles, templates)
+      const found = columns
+      if (typeof found === 'string' && !keys) throw wrongColumns(found, titles, values)
+      keys = newKeys
+      if (typeof found === 'string') return { line, text, problem: found }
+      return { line, text, fields: () => found(values) }
+    },
+    end() {
+      if (!keys) throw new UsageError('the file is empty')
+      return undefined
+    },
   }
 }
 
-const IS_ARRAY = 'the file begins as a JSON array: give --format json'
+export const USE_JQ = `Let jq write an object on each line, for example
+  jq -c '.users[] | {name: .displayName, email: .mail}' FILE | import-users --format ndjson -`
 
-export function parseObject(text: string): Content {
-  if (text.length > MAX_LENGTH) return TOO_LONG
-  if (text.length > 1_000_000 && text.split(/[[{,]/, MAX_VALUES).length === MAX_VALUES)
-    return TOO_WIDE
+function parseObject(text: string): object | undefined {
   try {
-    const fields: unknown = JSON.parse(text)
-    const isObject = typeof fields === 'object' && fields !== null && !Array.isArray(fields)
-    if (!isObject) return NOT_AN_OBJECT
-    const isWide = Object.keys(fields).length > MAX_FIELDS
-    return isWide ? TOO_WIDE : { fields: fields as Record<string, unknown> }
+    return text.trim().startsWith('{') ? (JSON.parse(text) as object) : undefined
   } catch {
-    return NOT_JSON
+    return undefined
   }
 }
-
-/** More would not fit into the memory of the image. It counts what is in texts, too. */
-const MAX_VALUES = 200_000
-
-export const NOT_JSON = { reason: 'it is not valid JSON' }
-const NOT_AN_OBJECT = { reason: 'it is not a JSON object' }

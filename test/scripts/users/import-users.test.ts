@@ -1,150 +1,122 @@
-// import-users, as a program.
+// import-users and export-users, as programs.
 import { expect, test } from '@jest/globals'
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { run } from '../../support/program.ts'
-import { describeStores, sqlitePlace, usersAt, type Place } from '../../support/stores.ts'
+import { createAt, describeStores, sqlitePlace, usersAt } from '../../support/stores.ts'
 import { useTransfers } from '../../support/transfers.ts'
+import { newUser } from '../../support/users.ts'
 
-const { folder, at, file, done, importUsers } = useTransfers()
+const { folder, at, file, done, importUsers, exportUsers } = useTransfers()
 
-const namesAt = async (place: Place) => (await usersAt(place)).map(({ name }) => name)
-
-const MIXED = 'name,email\nAda,a@x\nBob\nGrace,g@x\nAda,a@x\nEve,a@x\n'
+const ID = 'a'.repeat(24)
+const MIXED = `id,name,email\n,Ada,a@x\n,Bob\n${ID},Cy,\n,Eve,a@x\n${ID},Dan,d@x\n,Ada,a@x\n`
+const TEMPLATES = ['--name', '{First} {Last}', '--email', '{Mail}']
 
 describeStores((kind) => {
-  test('import-users stores every good line, lists the others, and exits with 1', async () => {
+  test('every good row is stored once, and the others are lines on standard error', async () => {
     const place = at(kind)
     const people = file('people.csv', MIXED)
-    const { code, stdout, stderr } = await importUsers(place, people)
-    expect(code).toBe(1)
-    expect(stderr).toMatch(/^users are kept in (SQLite|MongoDB) .*\nname: name; email: email\n/)
-    expect(stderr).toMatch(/\nfirst user: \{"name":"Ada","email":"a@x".*\}\n$/)
-    const report = `${people}.report.txt`
-    const counts =
-      /^created 2, updated 0, unchanged 1, duplicate 1, refused 1; [\d.]+ s, [\d,]+ users\/s$/
-    const said = [expect.stringMatching(counts), `${report}\n`]
-    expect(stdout.split('; see ')).toEqual(said)
-    expect(await namesAt(place)).toEqual(['Ada', 'Grace'])
-    const reasons = [
-      'line 3: it has 1 field, but the first line has 2 titles',
-      `line 6: duplicate: the user ${(await usersAt(place))[0]!.id} has its email`,
-    ]
-    expect(readFileSync(report, 'utf8')).toBe(reasons.map((reason) => `${reason}\n`).join(''))
-
-    const good = await importUsers(place, '--dry-run', file('people.csv', 'name,email\nBob,b@x\n'))
-    expect(good.code).toBe(0)
-    expect(good.stdout).toMatch(/^would be created 1, .*s\n$/)
-    expect(good.stderr).toContain(stderr.split('\n')[0]!)
-    expect([existsSync(report), await namesAt(place)]).toEqual([false, ['Ada', 'Grace']])
-  })
-
-  test('a duplicate that differs ends with 1, and a second run of the same users with 0', async () => {
-    const place = at(kind)
-    const people = file('people.ndjson', '{"mail":"a@x","first_name":"Ada"}\n')
-    expect((await importUsers(place, people)).code).toBe(0)
-    const again = await importUsers(place, people)
-    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('unchanged 1,')])
-    expect(again.stderr).toContain('name: first_name; email: mail\n')
-    const differing = file('people.json', '[{"email":"a@x","name":"Eve"}]')
-    for (const options of [['--dry-run'], []]) {
-      const { code, stdout } = await importUsers(place, ...options, differing)
-      expect([code, stdout]).toEqual([1, expect.stringContaining('duplicate 1,')])
-    }
-    expect((await importUsers(place, '--update', differing)).code).toBe(0)
-    expect(readFileSync(`${differing}.report.txt`, 'utf8')).toMatch(/^line 1, element 1: the user/)
-    expect(await namesAt(place)).toEqual(['Eve'])
-  })
-})
-
-test('a file that is not a report is kept, and nothing is imported', async () => {
-  const place = at(sqlitePlace)
-  const [people, mine] = [file('people.csv', 'name,email\nAda,a@x\n'), file('mine.csv', 'mine')]
-  for (const options of [['--dry-run'], []]) {
-    const { code, stderr } = await importUsers(place, ...options, '--report', mine, people)
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringContaining(`${mine} exists and is not a report`),
+    const first = await importUsers(place, people)
+    const users = await usersAt(place)
+    const { id } = users.find(({ name }) => name === 'Ada')!
+    expect(first.stdout.split('\n')).toEqual([
+      'columns: id, name, email',
+      expect.stringMatching(/^first user: \{"name":"Ada","email":"a@x".*\}$/),
+      expect.stringMatching(/^users are kept in (SQLite|MongoDB) /),
+      'created 2, updated 0, unchanged 1, duplicate 2, refused 1',
+      '',
     ])
-    expect(readFileSync(mine, 'utf8')).toBe('mine')
-  }
-  expect(await usersAt(place)).toEqual([])
-  expect((await importUsers(place, '--force', '--report', mine, people)).code).toBe(0)
+    const lines = [
+      'line 3: it has 2 fields, and there are 3 titles',
+      `line 5: the user ${id} has its email, and differs`,
+      `line 6: the user ${ID} has its id, and differs`,
+    ]
+    const again = await importUsers(place, people)
+    expect(again.stdout).toContain('\ncreated 0, updated 0, unchanged 3, duplicate 2, refused 1\n')
+    for (const { code, stderr } of [first, again])
+      expect([code, stderr.split('\n').toSorted()]).toEqual([1, ['', ...lines]])
+    expect(await usersAt(place)).toEqual(users)
+    const other = file('other.csv', `id,name,email\n${'b'.repeat(24)},Ada,a@x\n`) // its id differs
+    expect((await importUsers(place, other)).stdout).toContain(' duplicate 1,')
+  })
+
+  test('--update gives users the names in the file by their emails, and lists them', async () => {
+    const place = at(kind)
+    const rows = ['Ada,Alm,a@x', 'Bob,,b@x', 'Bob,,b@x', ',,c@x', 'Bo,,b@x']
+    const people = (...some: string[]) => file('people.csv', `First,Last,Mail\n${some.join('\n')}`)
+    const run = (...some: string[]) => importUsers(place, '--update', ...TEMPLATES, people(...some))
+    expect((await run('Eve,,a@x')).code).toBe(0)
+    const { stdout, stderr } = await run(...rows)
+    expect(stdout).toContain('\ncreated 2, updated 1, unchanged 1, duplicate 0, refused 1\n')
+    expect(stderr).toMatch(
+      /^line 6: another row has its .* name\nline 2: the user \w+ has got this name\n$/,
+    )
+    expect(await run(rows[0]!)).toMatchObject({ code: 0, stderr: '' })
+    expect(await run(',,a@x')).toMatchObject({ code: 1 }) // an empty name replaces none
+    const names = (await usersAt(place)).map(({ name }) => name)
+    expect(names).toEqual(['Ada Alm', 'Bob', ''])
+  })
+
+  const NAMES = ['', 'a\0b', '"', ',', '\r\n', ' x ', '\uFEFF', '\u{10FFFF}', 'NULL', '\na@x,b']
+  test.each(['csv', 'ndjson'])('users move here and back by %s', async (format) => {
+    const places = [sqlitePlace, kind, sqlitePlace].map(at)
+    const fields = NAMES.flatMap((name) => [{ name }, { name, email: `${name}@` }])
+    const users = await createAt(places[0]!, ...fields.map(newUser))
+    for (const [i, place] of places.slice(1).entries()) {
+      const copy = join(folder(), `${i}.${format}`)
+      const { code, stderr } = await exportUsers(places[i]!, copy)
+      expect([code, stderr]).toEqual([0, expect.stringMatching(/^users .*\nexported 20\n$/)])
+      expect((await importUsers(place, copy)).stdout).toMatch(/\ncreated 20, .* refused 0\n$/)
+      expect(await usersAt(place)).toEqual(users)
+      const exists = { code: 1, stderr: `${copy} exists: give another file\n` }
+      expect(await exportUsers(place, copy)).toMatchObject(exists)
+    }
+  })
 })
 
-test('an import whose store cannot be opened leaves no report', async () => {
-  const people = file('people.csv', 'name,email\nAda,a@x\n')
-  const { code } = await importUsers(
-    { ...at(sqlitePlace), environment: { DATA_DIR: people } },
-    people,
-  )
-  expect(code).toBe(1)
-  const others = readdirSync(dirname(people)).filter((name) => name.startsWith('people.csv.'))
-  expect(others).toEqual([])
-})
-
-test('an encoding that cannot be decoded gets the advice to convert the file', async () => {
-  const people = file('people.csv', 'name,email\n')
-  const { code, stderr } = await importUsers(at(sqlitePlace), '--encoding', 'cp850', people)
-  const advice = /"cp850" encoding is not supported: convert the file with iconv\n/
-  expect([code, stderr]).toEqual([2, expect.stringMatching(advice)])
-})
-
-test('--name-column may be given for each part of a name', async () => {
+test('other columns, wrong templates and --dry-run make no store and no file', async () => {
   const place = at(sqlitePlace)
-  const people = file('people.csv', 'Achternaam;Voornaam;Email\nLovelace;Ada;a@x\n')
-  const columns = ['--name-column', 'Voornaam', '--name-column', 'Achternaam']
-  const { code, stderr } = await importUsers(place, ...columns, people)
-  expect(code).toBe(0)
-  expect(stderr).toContain('\nname: Voornaam, Achternaam; email: Email\n')
-  expect(await namesAt(place)).toEqual(['Ada Lovelace'])
-})
-
-test('.tsv and .txt are read as CSV', async () => {
-  const place = at(sqlitePlace)
-  for (const name of ['people.tsv', 'people.TXT']) {
-    const people = file(name, `name\temail\n${name}\t${name}@x\n`)
-    expect((await importUsers(place, people)).stdout).toMatch(/^created 1,/)
+  const people = file('people.csv', 'First;Last;Mail\nAda;Alm;a@x\nBob;;b\n')
+  for (const [options, code, said] of [
+    [[], 2, /^its columns .*\n {2}\{First\} +Ada\n {2}\{Last\} +Alm\n {2}\{Mail\} +a@x\nSay which/],
+    [TEMPLATES.with(3, '{E-Mail}'), 2, /^it has no column \{e-mail\}:\n {2}\{First\} /],
+    [TEMPLATES.slice(2), 2, /^give both --name and --email\n/],
+    [['--dry-run', ...TEMPLATES], 1, /^line 3: its email is not one plain address\n$/],
+  ] as const) {
+    const { stdout, ...ended } = await importUsers(place, ...options, people)
+    expect(ended).toEqual({ code, stderr: expect.stringMatching(said) })
+    expect(stdout).toMatch(code === 2 ? /^$/ : /^columns: .*\nfirst user: .*\nwould be created 1,/)
   }
+  expect([readdirSync(place.DATA_DIR), readdirSync(folder())]).toEqual([[], ['people.csv']])
 })
 
-test('--help lists the titles that are known', async () => {
+test('--help fits a terminal of 80 × 40', async () => {
   const { stdout } = await importUsers(at(sqlitePlace), '--help')
-  for (const title of ['Vorname', 'apellidos', 'courriel']) expect(stdout).toContain(title)
+  expect(stdout.split('\n').length).toBeLessThanOrEqual(40)
+  expect(stdout).not.toMatch(/.{81}/)
 })
 
-test('standard input is read, and its refused lines are printed to standard error', async () => {
-  const place = at(sqlitePlace)
-  const lines = '{"name":"Ada","email":"a@x"}\n7\n'
+test('standard input is read; what precedes the end of an import is stored', async () => {
+  const lines = Buffer.from('{"name":"Ada","email":"a@x"}\n7\n{"name":"Zo\xeb"}\n', 'latin1')
   const args = ['--format', 'ndjson', '-']
-  const { code, stdout, stderr } = await done('import-users', place, args, lines)
-  expect(code).toBe(1)
-  expect(stderr).toContain('\nline 2: it is not a JSON object\n')
-  expect(stdout).toMatch(/^created 1, .* refused 1;/)
+  const { code, stdout, stderr } = await done('import-users', at(sqlitePlace), args, lines)
+  expect([code, stdout]).toEqual([1, expect.stringMatching(/\ncreated 1, .* refused 1\n$/)])
+  expect(stderr).toMatch(/^line 2: it is not a JSON object\nline 3 is not UTF-8: .*\n$/)
 })
 
-test('what precedes a broken element is stored, and the message names its line', async () => {
-  const place = at(sqlitePlace)
-  const people = file('people.json', '[{"name":"Ada","email":"a@x"},\n{"name":"Bob]')
-  const { code, stdout, stderr } = await importUsers(place, people)
-  expect([code, stdout]).toEqual([1, expect.stringMatching(/^created 1,/)])
-  expect(stderr).toMatch(/\nline 2, element 2: it is not valid JSON \(after line 1, element 1\)\n$/)
-})
-
-test('an import that waits for a named pipe is stopped by a signal, and stores what it has', async () => {
-  const pipe = join(folder(), 'pipe.csv')
+test('an import that waits for a named pipe, within a line, is stopped by a signal', async () => {
+  const pipe = join(folder(), 'pipe.txt')
   execFileSync('mkfifo', [pipe])
-  const place = at(sqlitePlace)
-  const importing = run('scripts/users/import-users', place, {}, [pipe])
+  const importing = run('scripts/users/import-users', at(sqlitePlace), {}, [pipe])
   const writer = await open(pipe, 'r+')
-  await writer.write(MIXED)
+  await writer.write(MIXED + 'x'.repeat(100_000))
   while (!importing.output.stderr.includes('line 3')) await sleep(10)
   importing.process.kill('SIGTERM')
   expect(await importing.ended).toBe(130)
   await writer.close()
-  expect(importing.output.stdout).toMatch(/^created 2, .* unchanged 1, duplicate 1,/)
-  expect(importing.output.stderr).toMatch(/stopped after line 6: run it again to continue\n$/)
+  expect(importing.output.stderr).toMatch(/\nstopped: run it again to continue\n$/)
 })

@@ -25,11 +25,6 @@ describe.each(['import-users', 'export-users', 'create-user', 'backup'])('%s', (
 
 test.each<[string[], number, RegExp]>([
   [['missing.csv'], 1, /^missing\.csv does not exist\n$/],
-  [
-    ['--encoding', 'x', 'people.csv'],
-    2,
-    /^The "x" encoding is not supported: convert the file with iconv\nusage: /,
-  ],
   [[], 2, /^give one FILE/],
 ])('import-users %j exits with %d: %s', async (args, code, message) => {
   const stderr = expect.stringMatching(message)

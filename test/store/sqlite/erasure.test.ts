@@ -129,8 +129,8 @@ test('in a database that is too large to be rewritten, deleted and former text i
 test('an import that renames overwrites the former name, too', async () => {
   const place = at(sqlitePlace)
   const [user, other] = [unique(OVERFLOWS), unique()]
-  const users = file('users.json', JSON.stringify([user]))
-  const renamed = file('renamed.json', JSON.stringify([{ ...user, name: other.name }]))
+  const users = file('users.ndjson', JSON.stringify(user))
+  const renamed = file('renamed.ndjson', JSON.stringify({ ...user, name: other.name }))
   await importUsers(place, users)
   expect(await importUsers(place, renamed, '--update')).toMatchObject({ code: 0 })
   expect(remainsOf([user.name, other.name], place.DATA_DIR)).toEqual([other.name])

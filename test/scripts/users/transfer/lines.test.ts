@@ -1,0 +1,22 @@
+// Encodings, and lines that are too long.
+import { expect, test } from '@jest/globals'
+import { read, readAnyhow } from '../../../support/transfers.ts'
+
+test('UTF-8 is read as it is', async () => {
+  const name = 'Äda 💩\u{10FFFF}\uFFFD\0'
+  expect(await readAnyhow('csv', `name,email\n${name},a@x\n`)).toEqual([`2 ${name} <a@x>`])
+})
+
+const TEXT = 'name,email\nZoë,z@x\n'
+const WRONG = 'is not UTF-8: convert the file with iconv -f ENCODING -t UTF-8'
+
+test.each([
+  ['Latin-1', Buffer.from(TEXT, 'latin1'), `line 2 ${WRONG}`],
+  ['UTF-16', Buffer.from(`\uFEFF${TEXT}`, 'utf16le'), `line 1 ${WRONG}`],
+  ['gzip', Buffer.from('1f8b08000000', 'hex'), `line 1 ${WRONG}`],
+  ['half a character', Buffer.from(TEXT).subarray(0, 14), `line 2 ${WRONG}`],
+  ['a long line', `name,email\n${'x'.repeat(2_000_000)}`, 'line 2 is longer than 1,100,000 bytes'],
+])('%s ends the import, and the line is named', async (_, file, message) => {
+  for (const size of [Math.ceil(file.length / 2), Infinity])
+    await expect(read('csv', file, { size })).rejects.toThrow(message)
+})
