@@ -56,6 +56,7 @@ RUN DATA_DIR=/tmp/users timeout --preserve-status 5 node dist/src/main.js \
  && node -e "import('./dist/src/store/mongo/store.js')" \
  && rm -r /tmp/users
 EXPOSE 3000 9090
-HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.OPS_PORT || 9090}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+# By bash: node would take 70 ms of CPU time, and obey the variables of proxies. Without a Host, HTTP/1.0 asks any service.
+HEALTHCHECK --interval=2s --timeout=3s --start-period=60s --retries=5 \
+  CMD ["bash", "-c", "port=${OPS_PORT//[[:space:]]}; exec 3<>/dev/tcp/127.0.0.1/${port:-9090} && printf 'GET /readyz HTTP/1.0\\r\\n\\r\\n' >&3 && read -rt 2 line <&3 && [[ $line == *' 200 '* ]]"]
 CMD ["node", "dist/src/main.js"]

@@ -1,5 +1,5 @@
-// Reads the configuration from environment variables and `.env`. All wrong values are reported together, except a
-// wrong `_FILE` variable or a wrong `.env`, which is reported alone.
+// Reads the configuration from environment variables and `.env`. All wrong values are reported together, except values
+// in quotes, a wrong `_FILE` variable or a wrong `.env`, which are reported alone.
 import { existsSync } from 'node:fs'
 import bytes from 'bytes'
 import { parse } from 'dotenv'
@@ -7,7 +7,7 @@ import { cleanEnv, makeValidator, str } from 'envalid'
 import { closestMatch } from 'leven'
 import ms, { type StringValue } from 'ms'
 import { readTextFile } from './files.ts'
-import { LIMITS } from './http/limits.ts'
+import { SERVER_LIMITS } from './http/limits.ts'
 import { isLongEnough, MIN_SECRET_BYTES } from './auth/tokens.ts'
 
 /** The configuration, by the names of the variables. README.md has a table of it. */
@@ -17,17 +17,24 @@ export type Config = ReturnType<typeof readConfig>
 export class InvalidConfig extends Error {}
 
 /**
- * Adds the variables of `.env` in the current folder to the environment, which wins, and reads the configuration.
+ * Adds the variables of `.env` in the current folder to the environment, which wins, removes blanks at the ends of
+ * values, and reads the configuration.
  *
  * @param warn is called with each warning of the configuration
  * @throws InvalidConfig
  */
 export function loadConfig(needsSecret = true, warn?: (text: string) => void): Config {
-  for (const [name, value] of Object.entries(readEnvFile())) process.env[name] ??= value
+  const quoted = NAMES.filter((name) => QUOTED.test(process.env[name]?.trim() ?? ''))
+  if (quoted.length > 0) throw new InvalidConfig(quoted.map((name) => name + IN_QUOTES).join('\n'))
+  for (const [name, value = ''] of Object.entries({ ...readEnvFile(), ...process.env }))
+    process.env[name] = value.trim()
   const config = readConfig(process.env, needsSecret)
   for (const warning of config.warnings) warn?.(warning)
   return config
 }
+
+const QUOTED = /^(["'`]).*\1$/s
+const IN_QUOTES = ' is in quotes, which docker run --env-file keeps: remove them'
 
 /** Unlike `dotenv.config`, refuses a file that cannot be read, and lines that it would ignore or cut. */
 function readEnvFile(): NodeJS.Dict<string> {
@@ -75,17 +82,17 @@ export function readConfig(environment: NodeJS.ProcessEnv, needsSecret = true) {
       if (problems.length > 0) throw new InvalidConfig(problems.join('\n'))
     },
   })
-  const secrets = env.SIGNING_SECRETS ?? (env.SIGNING_SECRET ? [env.SIGNING_SECRET] : [])
   return {
     ...env,
+    BASE_PATH: env.BASE_PATH.replace(/^\/$/, ''),
     DOCS: env.DOCS === 'true',
     /** In seconds. */
     TOKEN_TTL: Math.floor(env.TOKEN_TTL / 1000),
     OPS_HOST: env.OPS_HOST ?? env.HOST,
     /** Also has SIGNING_SECRET. The first one signs, all verify; if there are none, a file in DATA_DIR has them. */
-    SIGNING_SECRETS: [...new Set([...secrets, ...untrimmedSecrets(environment)])],
-    /** A sentence for each variable that looks misspelled, or for blanks in SIGNING_SECRET. */
-    warnings: [...Object.keys(environment).flatMap(misspellingIn), ...blanksIn(environment)],
+    SIGNING_SECRETS: env.SIGNING_SECRETS ?? (env.SIGNING_SECRET ? [env.SIGNING_SECRET] : []),
+    /** A sentence for each variable that looks misspelled. */
+    warnings: Object.keys(environment).flatMap(misspellingIn),
   }
 }
 
@@ -103,15 +110,9 @@ function misspellingIn(name: string): string | [] {
 /** Variables that may also be given as a file, for secrets that are mounted: `SIGNING_SECRET_FILE`. */
 const FILE_VARIABLES = ['SIGNING_SECRET', 'SIGNING_SECRETS', 'MONGODB_URI']
 
-/**
- * The variables that are set, without blanks at their ends, except in a path: version 2.0.0 kept users there. Adds the
- * text of the files in `_FILE` variables.
- */
+/** The variables that are set, and the text of the files in `_FILE` variables, without blanks at its ends. */
 function readFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const trimmed = Object.entries(environment).map(
-    ([name, value]) => [name, name === 'DATA_DIR' ? value : value?.trim()] as const,
-  )
-  const vars = Object.fromEntries(trimmed.filter(([, value]) => value !== ''))
+  const vars = Object.fromEntries(Object.entries(environment).filter(([, value]) => value))
   for (const name of FILE_VARIABLES) {
     const file = vars[`${name}_FILE`]
     if (file && vars[name]) throw new InvalidConfig(`${name}_FILE must not be set with ${name}`)
@@ -119,13 +120,6 @@ function readFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   }
   return vars
 }
-
-const blanksIn = ({ SIGNING_SECRET = '' }: NodeJS.ProcessEnv): string[] =>
-  SIGNING_SECRET === SIGNING_SECRET.trim() ? [] : [BLANKS]
-
-/** Secrets with their blanks: version 2.0.0 signed tokens with a SIGNING_SECRET that ended with a line break. */
-const untrimmedSecrets = ({ SIGNING_SECRET = '', SIGNING_SECRETS = '' }: NodeJS.ProcessEnv) =>
-  [SIGNING_SECRET, ...SIGNING_SECRETS.split(/,\s*/)].filter((one) => isLongEnough(one.trim()))
 
 /** A number that `parse` reads; NaN is out of range. @param range names `min` and `max`, as the end of a sentence */
 const number = (range: string, min: number, max: number, parse: (text: string) => number) =>
@@ -175,12 +169,10 @@ const HOST = /^([\w.-]+|\[[\da-f:.]+\])$/i
 const hosts = list('host names without ports', (name) => HOST.test(name))
 
 /** Segments of characters that are not encoded, and no `.` or `..`: proxies change these. */
-const BASE_PATH = /^(\/(?!\.{1,2}(\/|$))[\w.~-]+)+$/
-/** Below its own paths, the service would not know whether a proxy has removed the base path. */
-const OWN_PATH = /^\/(users|login|docs|openapi\.\w+)(\/|$)/
+const BASE_PATH = /^(\/|(\/(?!\.{1,2}(\/|$))[\w.~-]+)+)$/
 const basePath = text(
-  'be a path such as /api, of letters, digits and -._~, with no slash at its end, and not one of the service',
-  (path) => BASE_PATH.test(path) && !OWN_PATH.test(path),
+  'be a path such as /api, of letters, digits and -._~, with no slash at its end',
+  (path) => BASE_PATH.test(path),
 )
 
 /** Credentials, hosts, a database and options. A `@` or `/` in a password would make a part of the password a host. */
@@ -196,9 +188,6 @@ const flag = text('be true or false', (value) => value === 'true' || value === '
 
 const SECRET_MISSING =
   'SIGNING_SECRET must be set with MONGODB_URI; make one with: openssl rand -hex 32'
-
-const BLANKS =
-  'SIGNING_SECRET has a space or a line break at an end: remove it when TOKEN_TTL has passed; old tokens may need it'
 
 const SECRET_TWICE =
   'SIGNING_SECRETS must not be set with SIGNING_SECRET; put this secret first in the list'
@@ -220,9 +209,9 @@ export const VARIABLES = {
   SIGNING_SECRETS: secrets({ default: undefined }),
   TOKEN_TTL: duration('1s', '10y')({ default: ms('1d') }),
   BODY_LIMIT: size('1mb')({ default: bytes.parse('100kb')! }),
-  MAX_CONNECTIONS: integer(1, 100_000)({ default: LIMITS.maxConnections }),
+  MAX_CONNECTIONS: integer(1, 100_000)({ default: SERVER_LIMITS.maxConnections }),
   STOP_DELAY: duration('0s', '1h')({ default: 0 }), // after a signal, while not ready
-  STOP_TIMEOUT: duration('0s', '1h')({ default: ms('8s') }), // less than the 10 s of `docker stop`
+  STOP_TIMEOUT: duration('0s', '1h')({ default: ms('8s') }), // after that; less than the 10 s of `docker stop`
   DOCS: flag({ default: 'true' }),
   LOG_LEVEL: level({ default: 'info' }),
   OTEL_EXPORTER_OTLP_ENDPOINT: str({ default: undefined }), // telemetry/tracing-variables.ts reads it

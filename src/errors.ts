@@ -1,34 +1,37 @@
 // What can go wrong with users, and the one place that turns any error into a response.
 import { STATUS_CODES } from 'node:http'
 import type Koa from 'koa'
-import { CHALLENGE, Failure } from './http/failure.ts'
+import { CHALLENGE, HttpError } from './http/http-error.ts'
 import type { IncomingRequest } from './http/request.ts'
-import { isMalformed, isWeak } from './preconditions.ts'
-import { EmailTaken, StoreFailure } from './store/user-store.ts'
+import { isWeak } from './preconditions.ts'
+import { StoreFailure } from './store/failure.ts'
+import { EmailTaken } from './store/user-store.ts'
 
-export const unknownEmail = () =>
-  new Failure(401, 'no user has this email', { ...CHALLENGE, code: 'email_not_found' })
-export const userNotFound = () =>
-  new Failure(404, 'no user has this id', { code: 'user_not_found' })
-export function preconditionFailed(ifMatch = '*', ifNoneMatch = '*'): Failure {
-  if (isMalformed(ifMatch)) return malformed('If-Match')
-  if (isMalformed(ifNoneMatch)) return malformed('If-None-Match')
-  if (isWeak(ifMatch)) return new Failure(412, WEAK_IF_MATCH, { code: 'etag_weak' })
-  return new Failure(412, 'the precondition in If-Match or If-None-Match failed')
-}
+export const USER_NOT_FOUND = new HttpError(404, 'user_not_found', 'no user has this id')
+export const UNKNOWN_EMAIL = new HttpError(
+  401,
+  'email_not_found',
+  'no user has this email',
+  CHALLENGE,
+)
 
-const malformed = (header: string) =>
-  new Failure(412, `${header} must be \`*\` or ETags in double quotes, such as \`"abc"\``, {
-    code: 'precondition_malformed',
-  })
+export const preconditionMalformed = (header: string) =>
+  new HttpError(400, 'precondition_malformed', `${header} ${MUST_BE_ETAGS}`)
 
-/** Turns any error into a failure. A 5xx keeps the error as its cause, for the log. */
-export function toFailure(error: unknown): Failure {
-  if (error instanceof Failure) return error
-  if (error instanceof EmailTaken) return new Failure(400, error.message, { code: 'email_taken' })
-  if (error instanceof StoreFailure)
-    return new Failure(500, 'the data store failed', { cause: error })
-  return new Failure(500, 'internal error', { cause: error })
+export const preconditionFailed = (ifMatch = '*') =>
+  isWeak(ifMatch)
+    ? new HttpError(412, 'etag_weak', WEAK_IF_MATCH)
+    : new HttpError(412, 'precondition_failed', FAILED)
+
+const internalError = (message: string, cause: unknown) =>
+  new HttpError(500, 'internal_error', message, { cause })
+
+/** Turns any error into an HttpError. A 5xx keeps the error as its cause, for the log. */
+export function toHttpError(error: unknown): HttpError {
+  if (error instanceof HttpError) return error
+  if (error instanceof EmailTaken) return new HttpError(400, 'email_taken', error.message)
+  if (error instanceof StoreFailure) return internalError('the data store failed', error)
+  return internalError('internal error', error)
 }
 
 /** Makes `app` respond to everything that is thrown in it, and emit `error` for a 5xx. */
@@ -39,19 +42,22 @@ export function respondToErrors(app: Koa): void {
     if (isTooLate && CLIENT_GONE.has(error.code ?? '')) return
     const isKnown = this.state['error'] === error // a stream and its response both report it
     this.state['error'] = error
-    const failure = toFailure(error)
-    Object.assign((this.req as IncomingRequest).log, { code: failure.code })
-    if (failure.status >= 500 && !isKnown) app.emit('error', failure, this)
+    const httpError = toHttpError(error)
+    const { log } = this.req as IncomingRequest
+    log['code'] = httpError.code
+    if (httpError.status >= 500 && !isKnown) app.emit('error', httpError, this)
     // The client must not take a part of a response for the whole.
     if (isTooLate) {
       if (!this.res.writableEnded) this.req.socket.resetAndDestroy()
       return
     }
-    const { status, headers, body } = failure
+    const { status, headers, body } = httpError
     this.res.writeHead(status, STATUS_CODES[status], headers).end(body) // Koa may have set the reason of another status
   }
 }
 
+const MUST_BE_ETAGS = 'must be `*` or ETags in double quotes, such as `"abc"`'
+const FAILED = 'the precondition in If-Match or If-None-Match failed'
 const WEAK_IF_MATCH =
   'If-Match never matches a weak ETag (`W/`): turn off compression in the proxy that made it weak'
 

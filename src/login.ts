@@ -1,6 +1,6 @@
 // The operation under /login: issues a token for the user with an email.
 import type { Handlers } from './contract/handlers.ts'
-import { unknownEmail } from './errors.ts'
+import { UNKNOWN_EMAIL } from './errors.ts'
 import type { UserStore } from './store/user-store.ts'
 import type { Tokens } from './auth/tokens.ts'
 
@@ -8,7 +8,7 @@ export function login(store: UserStore, tokens: Tokens): Pick<Handlers, 'login'>
   return {
     async login({ body: { email } }) {
       const user = await store.findByEmail(email)
-      if (!user) throw unknownEmail()
+      if (!user) throw UNKNOWN_EMAIL
       return { status: 200, body: { token: tokens.issue(user.id) } }
     },
   }

@@ -1,11 +1,20 @@
 // The process: reads the arguments and the environment, starts tracing if it is configured, runs the service.
 import { parseArgs } from 'node:util'
 import { loadConfig, VARIABLES } from './config.ts'
-import { readTracing } from './telemetry/tracing-variables.ts'
+import { redactPath } from './redact-path.ts'
+import { tracesEndpoint } from './telemetry/tracing-variables.ts'
 
 const USAGE = `usage: npm start, or: node dist/src/main.js [--help] [--version]
 Runs the service. Variables in the environment or in .env configure it; README.md explains them:
 ${Object.keys(VARIABLES).join(', ')}`
+
+/**
+ * The first SIGTERM or SIGINT. Further ones change nothing: npm, systemd and tini send it twice. Listens from the start,
+ * because without a listener, process 1 of a container ignores signals.
+ */
+const stop = new Promise<NodeJS.Signals>((resolve) => {
+  process.on('SIGTERM', resolve).on('SIGINT', resolve)
+})
 
 const OPTIONS = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } } as const
 
@@ -17,16 +26,15 @@ try {
     process.exit()
   }
   const config = loadConfig()
-  const { endpoint, unsupported } = readTracing(process.env)
-  for (const name of unsupported) {
-    config.warnings.push(
-      `${name} is not supported, or not with this value: see k8s/README.md#traces`,
-    )
-    delete process.env[name] // the libraries must not read it
-  }
-  const tracing = endpoint && (await import('./telemetry/tracing.ts')).startTracing(endpoint)
+  const endpoint = tracesEndpoint(process.env)
+  if (typeof endpoint === 'string')
+    config.warnings.push('no traces are sent: OTEL_EXPORTER_OTLP_ENDPOINT is not an HTTP URL')
+  const tracing =
+    endpoint instanceof URL
+      ? (await import('./telemetry/tracing.ts')).startTracing(endpoint, 'users-service', redactPath)
+      : undefined
   const { run } = await import('./service.ts') // only now: tracing instruments modules while they load
-  await run(config, tracing)
+  await run(config, stop, tracing)
   process.exit()
 } catch (error) {
   console.error((error as Error).message)

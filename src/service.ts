@@ -1,6 +1,7 @@
 // The service from start to end: it opens the store and the servers, waits for a signal, and closes them in
 // reverse order.
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,18 +15,23 @@ import { createServer } from './http/server.ts'
 import { createReadiness, type Readiness } from './ops/readiness.ts'
 import { createOperatorServer } from './ops/server.ts'
 import { openStore } from './store/open.ts'
-import { StoreFailure, type UserStore } from './store/user-store.ts'
+import { StoreFailure } from './store/failure.ts'
+import type { UserStore } from './store/user-store.ts'
 import { createLogger } from './telemetry/log.ts'
 import { measure } from './telemetry/measured-store.ts'
 import { createMetrics } from './telemetry/metrics.ts'
+import { redactPath } from './redact-path.ts'
 import { createRequestLog } from './telemetry/request-log.ts'
 import type { Tracing } from './telemetry/tracing.ts'
 
-/** Runs the service until a signal stops it. @param tracing is stopped last */
-export async function run(config: Config, tracing?: Tracing): Promise<void> {
-  const stop = firstSignal() // first: without a handler, process 1 of a container ignores signals
+/**
+ * Runs the service until `stop`, and stops it. Then the process can exit: what was not in time is cut off.
+ *
+ * @param stop resolves to the name of a signal
+ */
+export async function run(config: Config, stop: Promise<string>, tracing?: Tracing) {
   const { version } = contract.info
-  const metrics = createMetrics(version)
+  const metrics = createMetrics(SERVICE, version)
   const log = createLogger(config.LOG_LEVEL, metrics.logLineDropped)
   if (tracing) tracing.exporter.log = log
   log.info(`users-service ${version} on Node ${process.version}`)
@@ -35,18 +41,18 @@ export async function run(config: Config, tracing?: Tracing): Promise<void> {
   await listen(operator.server, config.OPS_HOST, config.OPS_PORT, 'OPS_HOST (or HOST) and OPS_PORT')
 
   const store = await openStore(config, {
-    onBatch: metrics.storeBatch,
     warn: (text) => log.warn(text),
     allowUnreachable: true,
   })
-  const service = createPublicServer(config, store, { log, metrics, readiness })
-  await listen(service.server, config.HOST, config.PORT, 'HOST and PORT', config.OPS_PORT)
-  const isEmpty = await readiness.check(store)
-  if (isEmpty !== undefined) metrics.storeIsEmpty(isEmpty)
-  setInterval(() => {
-    readiness.status() // tells the log when the database is gone
-    store.isEmpty().then(metrics.storeIsEmpty, () => {}) // requests report failures
-  }, WATCH_MS).unref()
+  const service = createPublicServer(config, store, { log, metrics, readiness, redactPath })
+  await listen(service.server, config.HOST, config.PORT, 'HOST and PORT')
+  const check = async () => {
+    const isEmpty = await readiness.check(store)
+    if (isEmpty !== undefined) metrics.storeIsEmpty(isEmpty)
+    return isEmpty
+  }
+  const isEmpty = await check()
+  setInterval(() => void check(), CHECK_MS).unref()
 
   const url = urlOf(service.server)
   log.info(`listening on ${url}`)
@@ -62,9 +68,18 @@ export async function run(config: Config, tracing?: Tracing): Promise<void> {
   log.info(`${signal}: finishing the requests in flight`)
   service.drain()
   await sleep(config.STOP_DELAY) // load balancers take a moment to notice
-  await service.close(config.STOP_TIMEOUT)
-  await store.close().catch((err: unknown) => log.warn({ err }, 'closing the store failed'))
-  await tracing?.stop()
+  const isCutOff = await service.close(config.STOP_TIMEOUT * 0.8)
+  const cutOff = isCutOff ? ['requests in flight'] : []
+  const end = sleep(config.STOP_TIMEOUT * 0.2, true)
+  const last = {
+    'closing the store': store
+      .close()
+      .catch((err: unknown) => log.warn({ err }, 'closing the store failed')),
+    'sending the last traces': tracing?.stop(),
+  }
+  for (const [task, work] of Object.entries(last))
+    if (await Promise.race([work?.then(() => false), end])) cutOff.push(task)
+  if (cutOff.length > 0) log.warn(`STOP_TIMEOUT is over; cut off: ${cutOff.join(', ')}`)
   log.info('stopped')
 }
 
@@ -72,9 +87,17 @@ const OPEN_TO_OTHERS =
   'other machines can reach this address (HOST), and /login asks for no password: anyone who knows an email can log in'
 
 /** How often to look whether the store is there and has users; as often as Prometheus asks. */
-const WATCH_MS = 15_000
+const CHECK_MS = 15_000
 
-const CREATE_USER = 'npm run create-user -- --name Ada --email ada@example.com'
+/** In the image, the program has a command of its own (Dockerfile). */
+const PROGRAM = existsSync('/usr/local/bin/create-user') ? 'create-user' : 'npm run create-user --'
+const CREATE_USER = `${PROGRAM} --name Ada --email ada@example.com`
+
+/** The operations of the store that requests use. */
+const MEASURED = ['create', 'find', 'findByEmail', 'list', 'ids', 'rename', 'remove'] as const
+
+/** Begins the names of metrics that other services could have, too. */
+const SERVICE = contract.info.title.toLowerCase().replaceAll(' ', '_')
 
 type Observers = Parameters<typeof createRequestLog>[0] & { readiness: Readiness }
 
@@ -82,38 +105,28 @@ type Observers = Parameters<typeof createRequestLog>[0] & { readiness: Readiness
 function createPublicServer(config: Config, store: UserStore, observers: Observers) {
   const { metrics, readiness } = observers
   const tokens = createTokens(openSecrets(config), config.TOKEN_TTL)
-  const app = createApp(measure(store, metrics), tokens, config.DOCS, config.BASE_PATH)
+  const app = createApp(measure(store, MEASURED, metrics), tokens, config.DOCS, config.BASE_PATH)
   const requestLog = createRequestLog(observers)
   app.on('error', requestLog.onFailure)
-  app.on('error', ({ cause }) => cause instanceof StoreFailure && readiness.onRequestFailed(store))
+  app.on('error', ({ cause }) => {
+    if (cause instanceof StoreFailure) void readiness.check(store)
+  })
   const handle = app.callback()
   return createServer((request, response) => void handle(request, response), {
     observer: requestLog,
-    basePath: config.BASE_PATH,
     hostCheck: (bound) => hostCheck(bound, config.ALLOWED_HOSTS),
     bodyLimit: config.BODY_LIMIT,
     limits: { maxConnections: config.MAX_CONNECTIONS },
   })
 }
 
-/**
- * @param variables the names of those that set `host` and `port`
- * @param opsPort the port on which this process already listens, if it does
- */
-async function listen(
-  server: Server,
-  host: string,
-  port: number,
-  variables: string,
-  opsPort?: number,
-) {
+/** @param variables the names of those that set `host` and `port` */
+async function listen(server: Server, host: string, port: number, variables: string) {
   try {
     await once(server.listen({ port, host, backlog: BACKLOG }), 'listening')
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    const isOurs = code === 'EADDRINUSE' && port === opsPort
-    const reason = isOurs ? 'OPS_PORT is the same port' : message
-    throw new Error(`cannot listen on ${variables}: ${reason}`, { cause: error })
+    const { message } = error as Error
+    throw new Error(`cannot listen on ${variables}: ${message}`, { cause: error })
   }
 }
 
@@ -123,18 +136,4 @@ const BACKLOG = 4_096
 function urlOf(server: Server): string {
   const { address, family, port } = server.address() as AddressInfo
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
-}
-
-/** Resolves at the first SIGTERM or SIGINT. A second one ends the process at once. */
-function firstSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    let first: number | undefined
-    const onSignal = (signal: NodeJS.Signals) => {
-      first ??= performance.now()
-      // With `npm start`, one Ctrl-C arrives twice: from the terminal and from npm.
-      if (performance.now() - first > 50) process.exit(1)
-      resolve(signal)
-    }
-    process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
-  })
 }

@@ -2,47 +2,15 @@
 import { pathOf } from './contract/contract.ts'
 import type { Handlers } from './contract/handlers.ts'
 import type { components } from './contract/openapi.ts'
-import { userNotFound, preconditionFailed } from './errors.ts'
+import { preconditionFailed, preconditionMalformed, USER_NOT_FOUND } from './errors.ts'
 import { etagOf, ifMatch, ifNoneMatch, isMalformed } from './preconditions.ts'
 import { pagesOf } from './store/pages.ts'
-import type { User, UserStore } from './store/user-store.ts'
+import type { Condition, User, UserStore, WriteResult } from './store/user-store.ts'
 
 type UserHandlers = Omit<Handlers, 'login'>
 
 /** @param basePath what the links begin with */
 export function users(store: UserStore, basePath: string): UserHandlers {
-  /**
-   * Changes a user if the conditions of the request hold.
-   *
-   * @param write changes the user; with `ifName`, only while the user has that name. The name is enough,
-   * because the other fields of a user never change.
-   * @param newName the name that the user gets. If the user has it, a request before this one may have done the
-   * change: then it is done, although `If-Match` does not match any more (RFC 9110 §13.1.1).
-   */
-  async function change(
-    id: string,
-    conditions: Conditions,
-    write: (ifName?: string) => Promise<boolean>,
-    newName?: string,
-  ): Promise<void> {
-    const { 'If-Match': wanted = '*', 'If-None-Match': unwanted } = conditions
-    if (wanted === '*' && unwanted === undefined) {
-      if (await write()) return
-      throw userNotFound()
-    }
-    for (let tries = 0; tries < TRIES; tries += 1) {
-      const user = await store.find(id)
-      if (!user) throw userNotFound()
-      const etag = etagOf(user)
-      const isRefused = [wanted, unwanted ?? '*'].some(isMalformed) || ifNoneMatch(unwanted, etag)
-      if (isRefused) throw preconditionFailed(wanted, unwanted)
-      if (user.name === newName) return
-      if (!ifMatch(wanted, etag)) throw preconditionFailed(wanted)
-      if (await write(user.name)) return
-    }
-    throw preconditionFailed()
-  }
-
   return {
     async listUsers({ query: { email, after, limit } }, hasClientLeft) {
       if (email !== undefined)
@@ -65,8 +33,9 @@ export function users(store: UserStore, basePath: string): UserHandlers {
     },
 
     async readUser({ path: { id }, header }) {
+      checkSyntax({ 'If-Match': header['If-Match'] })
       const user = await store.find(id)
-      if (!user) throw userNotFound()
+      if (!user) throw USER_NOT_FOUND
       const ETag = etagOf(user)
       if (!ifMatch(header['If-Match'] ?? '*', ETag)) throw preconditionFailed(header['If-Match'])
       if (ifNoneMatch(header['If-None-Match'], ETag)) return { status: 304, headers: { ETag } }
@@ -74,21 +43,47 @@ export function users(store: UserStore, basePath: string): UserHandlers {
     },
 
     async renameUser({ path: { id }, header, body: { name } }) {
-      await change(id, header, (ifName) => store.rename(id, name, ifName), name)
-      return { status: 204 }
+      const result = await store.rename(id, name, conditionOf(header, name))
+      return changed(result, header)
     },
 
     async deleteUser({ path: { id }, header }) {
-      await change(id, header, (ifName) => store.remove(id, ifName))
-      return { status: 204 }
+      return changed(await store.remove(id, conditionOf(header)), header)
     },
   }
 }
 
-type Conditions = Parameters<UserHandlers['renameUser']>[0]['header']
+type Preconditions = Parameters<UserHandlers['renameUser']>[0]['header']
 
-/** How often a conditional write is tried: another client may change the user between the check and the write. */
-const TRIES = 10
+/**
+ * The condition in the headers of a write, if there is one.
+ *
+ * @param newName the name that the user gets. If the user has it, a request before this one may have done the change:
+ * then `If-Match` need not match (RFC 9110 §13.1.1). The user is written all the same, to be as durable as any
+ * @throws HttpError 400
+ */
+function conditionOf(header: Preconditions, newName?: string): Condition | undefined {
+  checkSyntax(header)
+  const { 'If-Match': wanted = '*', 'If-None-Match': unwanted } = header
+  if (wanted === '*' && unwanted === undefined) return undefined
+  return (user) => {
+    const etag = etagOf(user)
+    return (ifMatch(wanted, etag) || user.name === newName) && !ifNoneMatch(unwanted, etag)
+  }
+}
+
+/** @throws HttpError 400 a precondition is neither `*` nor a list of ETags */
+function checkSyntax(header: Preconditions): void {
+  for (const [name, field = '*'] of Object.entries(header))
+    if (isMalformed(field)) throw preconditionMalformed(name)
+}
+
+/** The response to a write. @throws HttpError 404 or 412 */
+function changed(result: WriteResult, header: Preconditions) {
+  if (result === 'not found') throw USER_NOT_FOUND
+  if (result === 'refused') throw preconditionFailed(header['If-Match'])
+  return { status: 204 } as const
+}
 
 /** A list of the user, if there is one whose id comes after `after`. */
 const listOf = (user: User | undefined, after = ''): User[] =>

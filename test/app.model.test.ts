@@ -1,4 +1,4 @@
-// The service over HTTP, compared with a model of the specification: any requests, with awkward values,
+// The service over HTTP, compared with a model in memory: any requests, with awkward values,
 // one after another and simultaneously. MODEL_SEED=… repeats a run.
 import { beforeEach, expect, test } from '@jest/globals'
 import fc from 'fast-check'
@@ -76,6 +76,12 @@ const request = (operation: Template['operation'], body: object = {}, nth = 0): 
 const FOUND: Template[][] = [
   // a NUL, where the SQLite library ends a text
   [request('createUser', { name: 'a\0b', email: '\0' }), request('login', { email: '\0' })],
+  // blanks around a text
+  [
+    request('createUser', { name: ' x ', email: ' x ' }),
+    request('renameUser', { name: ' x ' }, 1),
+    request('login', { email: ' x ' }),
+  ],
   // names of properties that all objects have
   [
     request('createUser', { name: '__proto__', email: 'constructor' }),

@@ -3,9 +3,7 @@ import { afterAll, expect, test } from '@jest/globals'
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createTokens } from '../src/auth/tokens.ts'
-import { InvalidConfig, loadConfig, readConfig, VARIABLES } from '../src/config.ts'
-import { contract } from '../src/contract/contract.ts'
+import { InvalidConfig, loadConfig, readConfig, VARIABLES, type Config } from '../src/config.ts'
 import { newFolder } from './support/readme.ts'
 import { SECRET } from './support/stores.ts'
 
@@ -51,19 +49,16 @@ test('an empty variable counts as not set; MongoDB works with a secret', () => {
 
 test.each([
   ['PORT', '0', 0],
-  ['HOST', '::', '::'],
   ['HOST', '::', '::', 'OPS_HOST'],
   ['OPS_HOST', '::', '::'],
-  ['OPS_PORT', '8081', 8_081],
   ['ALLOWED_HOSTS', 'a.example, b', ['a.example', 'b']],
   ['BASE_PATH', '/api', '/api'],
   ['BASE_PATH', '/users-api/v1.0/~x', '/users-api/v1.0/~x'],
+  ['BASE_PATH', '/', ''],
   ['STOP_DELAY', '5s', 5_000],
   ['TOKEN_TTL', '90', 90],
   ['TOKEN_TTL', '1500ms', 1],
-  ['BODY_LIMIT', '2048', 2_048],
   ['BODY_LIMIT', '64kb', 65_536],
-  ['MAX_CONNECTIONS', '20', 20],
   ['DOCS', 'false', false],
   ['LOG_LEVEL', 'silent', 'silent'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://localhost:4318', 'http://localhost:4318'],
@@ -88,27 +83,18 @@ const URI_RULE =
 
 test.each([
   ['PORT', '65536', 'must be between 0 and 65535'],
-  ['TOKEN_TTL', '0', 'must be a duration between 1s and 10y'],
-  ['TOKEN_TTL', '100y', 'must be a duration between 1s and 10y'],
   ['TOKEN_TTL', 'soon', 'must be a duration between 1s and 10y'],
   ['BODY_LIMIT', '0', 'must be a size between 1b and 1mb'],
   ['MAX_CONNECTIONS', '1e3', 'must be between 1 and 100000'],
-  ['BODY_LIMIT', '9mb', 'must be a size between 1b and 1mb'],
   ['BODY_LIMIT', 'big', 'must be a size between 1b and 1mb'],
   ['STOP_TIMEOUT', '2h', 'must be a duration between 0s and 1h'],
   ['ALLOWED_HOSTS', 'a:80', 'must be host names without ports, separated by commas'],
   ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
   ['DOCS', 'maybe', 'must be true or false'],
   ['MONGODB_URI', 'localhost', URI_RULE],
-  ...[
-    'u:pa@ss@h',
-    'u:pa/ss@h',
-    'u:pa#ss@h',
-    'u:p?ss@h/db',
-    'u:pa@ss/w#rd@h/db',
-    'u@x:p@h',
-    'h/a#b',
-  ].map((rest) => ['MONGODB_URI', `mongodb://${rest}`, URI_RULE] as const),
+  ...['u:pa@ss@h', 'u:pa#ss@h', 'u:p?ss@h/db', 'u:pa@ss/w#rd@h/db', 'h/a#b'].map(
+    (rest) => ['MONGODB_URI', `mongodb://${rest}`, URI_RULE] as const,
+  ),
   ['SIGNING_SECRET', 'x'.repeat(31), 'must have at least 32 bytes (RFC 7518 §3.2)'],
   ['SIGNING_SECRETS', `${SECRET},short`, LIST],
   ['SIGNING_SECRETS', `${SECRET},`, LIST],
@@ -119,13 +105,11 @@ test.each([
   expect(lines).toEqual([`${name} ${reason}${isSecret ? '' : `, not "${text}"`}`])
 })
 
-const OWN = [...Object.keys(contract.paths), '/docs', '/openapi.json', '/openapi.yaml', '/users/x']
 const MALFORMED_PATHS =
-  '/ api api/ /api/ //api /api//x /a?b /a#b /a%20b /a;b /. /.. /api/../x /api/. /{id} https://x/api /é'
-test.each([...OWN, ...MALFORMED_PATHS.split(' ')])('BASE_PATH=%s is refused', (path) => {
+  'api api/ /api/ // //api /api//x /a?b /a#b /a%20b /a;b /. /.. /api/../x /api/. /{id} https://x/api /é'
+test.each(MALFORMED_PATHS.split(' '))('BASE_PATH=%s is refused', (path) => {
   expect(problems({ BASE_PATH: path })).toEqual([
-    `BASE_PATH must be a path such as /api, of letters, digits and -._~, with no slash at its end, and not one of ` +
-      `the service, not "${path}"`,
+    `BASE_PATH must be a path such as /api, of letters, digits and -._~, with no slash at its end, not "${path}"`,
   ])
 })
 
@@ -156,42 +140,56 @@ test('several variables are refused at once, without showing a secret', () => {
   expect(lines.join()).not.toContain('short')
 })
 
+/** The configuration of a process with these variables. */
+function loadWith(variables: Record<string, string>): Config {
+  const before = { ...process.env }
+  Object.assign(process.env, variables)
+  try {
+    return loadConfig(false)
+  } finally {
+    for (const name of Object.keys(variables)) delete process.env[name]
+    Object.assign(process.env, before)
+  }
+}
+
 test.each([
-  ['SIGNING_SECRET', `${SECRET}\r`],
-  ['SIGNING_SECRET', `${SECRET}\n`],
-  ['SIGNING_SECRET', ` ${SECRET} `],
-  ['SIGNING_SECRETS', `${SECRET}\r, ${OTHER}\r`],
-])(
-  'blanks at the ends of a secret do not count, and tokens that were signed with them stay valid: %s=%j',
-  (name, text) => {
-    const [signed] = text.split(',')
-    const old = createTokens([signed!], 60).issue('x')
-    const { SIGNING_SECRETS, warnings } = readConfig({ [name]: text })
-    const tokens = createTokens(SIGNING_SECRETS, 60)
-    expect(SIGNING_SECRETS[0]).toBe(SECRET)
-    expect(tokens.verify(`Bearer ${old}`)).toMatchObject({ valid: true })
-    const warning = /^SIGNING_SECRET has a space or a line break/
-    expect(warnings).toEqual(name === 'SIGNING_SECRET' ? [expect.stringMatching(warning)] : [])
+  ['PORT', '80\r', 80],
+  ['DATA_DIR', '/data ', '/data'],
+  ['DATA_DIR', ' /my data\n', '/my data'],
+  ['LOG_LEVEL', ' ', 'info'],
+  ['SIGNING_SECRET', `${SECRET}\r\n`, [SECRET], 'SIGNING_SECRETS'],
+  ['SIGNING_SECRET', ' '.repeat(32), [], 'SIGNING_SECRETS'],
+  ['SIGNING_SECRETS', ` ${SECRET}\r, ${OTHER}\r`, [SECRET, OTHER]],
+])('blanks at the ends of a variable do not count: %s=%j', (name, text, value, key = name) => {
+  expect(loadWith({ [name]: text })).toHaveProperty(key, value)
+})
 
-    const changed = createTokens(
-      readConfig({ SIGNING_SECRETS: `${OTHER},${SECRET}` }).SIGNING_SECRETS,
-      60,
-    )
-    expect(changed.verify(`Bearer ${tokens.issue('x')}`)).toMatchObject({ valid: true })
-  },
-)
-
-test('blanks at the ends of a variable do not count, as in a file with CRLF, except in a path', () => {
-  const { PORT, DATA_DIR } = readConfig({ PORT: '80\r', DATA_DIR: '/data ' })
-  expect([PORT, DATA_DIR]).toEqual([80, '/data '])
+test('blanks at the ends of a variable of OpenTelemetry do not count', () => {
+  const OTEL_EXPORTER_OTLP_ENDPOINT = ' http://localhost:4318\r'
+  writeFileSync('.env', 'OTEL_TRACES_SAMPLER=" always_off\n"')
+  loadWith({ OTEL_EXPORTER_OTLP_ENDPOINT })
+  expect(process.env['OTEL_TRACES_SAMPLER']).toBe('always_off')
+  delete process.env['OTEL_TRACES_SAMPLER']
+  rmSync('.env')
 })
 
 test('blanks at the ends of a secret do not make it long enough', () => {
-  expect(readConfig({ SIGNING_SECRET: ' '.repeat(32) }).SIGNING_SECRETS).toEqual([])
-  expect(problems({ SIGNING_SECRET: `${'x'.repeat(31)}\r` })).toHaveLength(1)
-  expect(problems({ SIGNING_SECRETS: `${SECRET},${'x'.repeat(31)}\n` })).toEqual([
-    `SIGNING_SECRETS ${LIST}`,
-  ])
+  expect(() => loadWith({ SIGNING_SECRET: `${'x'.repeat(31)}\r` })).toThrow('32 bytes')
+  expect(() => loadWith({ SIGNING_SECRETS: `${SECRET},${'x'.repeat(31)}\n` })).toThrow(LIST)
+})
+
+test.each([...Object.keys(VARIABLES), 'SIGNING_SECRET_FILE', 'MONGODB_URI_FILE'])(
+  '%s within quotes is refused, as docker run --env-file keeps them',
+  (name) => {
+    const refusal = `${name} is in quotes, which docker run --env-file keeps: remove them`
+    for (const value of ['"80"', ` '/api'\r`, '""', `"${SECRET}"`, '`x`', '"a" "b"', '"a\nb"'])
+      expect(() => loadWith({ [name]: value })).toThrow(new InvalidConfig(refusal))
+  },
+)
+
+test('other quotes in a variable count', () => {
+  for (const secret of [`"${SECRET}`, `${SECRET}"`, `'${SECRET}"`])
+    expect(loadWith({ SIGNING_SECRET: secret }).SIGNING_SECRETS).toEqual([secret])
 })
 
 const file = join(folder, 'secret')
@@ -229,12 +227,6 @@ test.each(NO_FILES)('a secret in a file is refused at once when it is %s: %s', (
   expect(problems({ SIGNING_SECRET_FILE: name })).toEqual([message])
 })
 
-test.each(NO_FILES)('.env is refused at once when it is %s: %s', (name, reason) => {
-  symlinkSync(name, '.env')
-  expect(() => loadConfig()).toThrow(new InvalidConfig(`.env cannot be read: ${reason}`))
-  rmSync('.env')
-})
-
 test.each([
   ['another name', `${file}x`, {}, /^SIGNING_SECRET_FILE cannot be read: ENOENT/],
   ['the variable', file, { SIGNING_SECRET: SECRET }, /^SIGNING_SECRET_FILE must not be set with/],
@@ -265,13 +257,9 @@ test.each([
 
 const MANY = 1_000_000 // if the time were quadratic, it would be half an hour
 test.each([
-  ['blanks', ' '.repeat(MANY), true],
-  ['blanks before a word', `${' '.repeat(MANY)}x`, false],
-  ['empty lines', '\n'.repeat(MANY), true],
   ['empty lines before a word', `${'\n'.repeat(MANY)}x`, false],
   ['blanks in a value', `A=b${' '.repeat(MANY)}c#`, false],
   ['blanks after a value in quotes', `A='b'${' '.repeat(MANY)}c`, false],
-  ['blanks after a name', `A${' '.repeat(MANY)}`, false],
   ['blanks after =', `A=${' '.repeat(MANY)}'`, false],
   ['escaped quotes', `A='${"\\'".repeat(MANY / 2)}`, true],
 ])('a .env with a million %s is read in time', (_, content, isValid) => {

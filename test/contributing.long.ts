@@ -10,18 +10,18 @@ const PHONE = '        phone:\n          type: string\n          description: An
 const FIELD: Change[][] = [
   [
     ['openapi.yaml', /required: \[id, name, email/, '$&, phone'],
-    ['openapi.yaml', / {10}description:.*(Unique among|not the email of).*\n/g, `$&${PHONE}`],
+    ['openapi.yaml', / {10}description:.*(Unique|Not the email of).*\n/g, `$&${PHONE}`],
     ['openapi.yaml', /^( +)name: .*\n +email: .*@example.com$/gm, "$&\n$1phone: ''"],
   ],
   [
     ['src/users.ts', /\{ name, email(?= \}: components)/, '$&, phone'],
     ['src/users.ts', /email: text\(email\)/, '$&, phone: text(phone)'],
     ['src/store/sqlite/schema.ts', /email: 'TEXT UNIQUE',/, "$& phone: 'TEXT',"],
-    ['src/store/mongo/documents.ts', /email(?= \}: BSON)/, '$&, phone'],
-    ['src/store/mongo/documents.ts', /email: toText\(email\)/, '$&, phone: toText(phone)'],
+    ['src/store/mongo/documents.ts', /email: 1/, '$&, phone: 1'],
+    ['src/store/mongo/documents.ts', /email: text\('email'\)/, "$&, phone: text('phone')"],
     ['test/support/users.ts', /email: `.*,/, '$& phone: `555 ${count}`,'],
   ],
-  [['src/store/sqlite/schema.ts', /'', \/\/.*/, "$&\n'ALTER TABLE users ADD COLUMN phone TEXT',"]],
+  [['src/store/sqlite/schema.ts', 'string[] = [', "$&'ALTER TABLE users ADD COLUMN phone TEXT'"]],
   [
     ['openapi.yaml', /("id":"[^}]*)\}/g, '$1,"phone":""}'],
     ['openapi.yaml', RegExp(etagOf(ADA), 'g'), etagOf({ ...ADA, phone: '' })],
@@ -69,13 +69,10 @@ function operation(id: string, summary: string, content: string, responses: stri
       responses:
         '200':
           description: ${summary}.
-          headers:
-            X-Request-Id:
-              $ref: '#/components/headers/X-Request-Id'
           content:
             ${content}
         '401': { $ref: '#/components/responses/Unauthorized' }
-        '500': { $ref: '#/components/responses/Failed' }
+        '500': { $ref: '#/components/responses/InternalError' }
         default: { $ref: '#/components/responses/OtherError' }${responses}
 
 `
@@ -88,11 +85,12 @@ const COUNT_SCHEMA = `    Count:
       type: object
       description: A number of users.
       required: [count]
+      additionalProperties: true
       properties: { count: { type: integer, format: int32 } }
 `
 
 const PNG = 'image/png:\n              schema: { type: string, format: binary }'
-const NO_USER = "\n        '404': { $ref: '#/components/responses/NoSuchUser' }"
+const NO_USER = "\n        '404': { $ref: '#/components/responses/UserNotFound' }"
 const ITEM = "\n    parameters:\n      - $ref: '#/components/parameters/id'"
 
 /** `GET /stats/users` returns how many users there are, and `GET /users/{id}/avatar` an image. */
@@ -120,7 +118,7 @@ const OPERATIONS: Change[][] = [
       'src/users.ts',
       '    async renameUser(',
       `    async readAvatar({ path: { id } }) {
-      if (!(await store.find(id))) throw userNotFound()
+      if (!(await store.find(id))) throw USER_NOT_FOUND
       return { status: 200, body: Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNiAAAABgADNjd8qAAAAABJRU5ErkJggg==', 'base64') }
     },\n\n$&`,
     ],

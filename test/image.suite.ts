@@ -50,12 +50,12 @@ test.each([
   }
   const where = options.length > 0 ? ['--network', run] : ['--volume', `${run}-data:/data`]
   const env = ['--env', `SIGNING_SECRET=${SECRET}`, ...options]
-  const more = ['--restart=on-failure', '--health-interval=1s', '--publish', '127.0.0.1::3000']
+  const more = ['--restart=on-failure', '--publish', '127.0.0.1::3000']
   docker('run', '--detach', '--name', name, ...STRICT, ...where, ...env, ...more, IMAGE)
   await healthy(name)
 
   const ada = ['--name', 'Ada', '--email', 'ada@example.com']
-  expect(docker('logs', name)).toContain('create-user -- --name Ada --email ada@')
+  expect(docker('logs', name)).toContain(': create-user --name Ada --email ada@')
   const made = docker('exec', name, 'create-user', ...ada)
   const user = JSON.parse(made.split('\n')[0]!) as object
   const client = () =>
@@ -71,6 +71,31 @@ test.each([
 
   docker('stop', name)
   expect(inspect(name, '{{.State.ExitCode}}')).toBe('0')
+})
+
+const PROXIES = ['http_proxy', 'HTTP_PROXY'].map((name) => `${name}=http://192.0.2.1:1`)
+test.each([
+  ['blanks around OPS_PORT', ['OPS_PORT= 8081 ']],
+  ['an empty OPS_PORT', ['OPS_PORT=']],
+  ['the variables of a proxy', [...PROXIES, 'NODE_USE_ENV_PROXY=1']],
+])('it becomes healthy with %s', async (_, variables) => {
+  const name = `${run}-healthy-${variables.length}-${variables[0]!.length}`
+  const env = variables.flatMap((variable) => ['--env', variable])
+  docker('run', '--detach', '--name', name, ...STRICT, '--volume=/data', ...env, IMAGE)
+  await healthy(name)
+  expect(inspect(name, '{{(index .State.Health.Log 0).Output}}')).toBe('')
+})
+
+test('its health is checked every 2 s, by bash; it is not healthy while it is not ready', async () => {
+  const { Test, Interval } = JSON.parse(inspect(IMAGE, '{{json .Config.Healthcheck}}'))
+  expect([Test.slice(0, 2), Interval]).toEqual([['CMD', 'bash'], 2e9])
+  const name = `${run}-starting`
+  const env = ['--env', 'MONGODB_URI=mongodb://127.0.0.1:1', '--env', `SIGNING_SECRET=${SECRET}`]
+  docker('run', '--detach', '--name', name, ...STRICT, ...env, IMAGE)
+  const health = () => JSON.parse(inspect(name, '{{json .State.Health}}'))
+  while (health().Log.length < 2) await sleep(200)
+  const { Status, Log } = health()
+  expect([Status, Log[1].ExitCode]).toEqual(['starting', 1])
 })
 
 test('node is process 1, and does not run as root', () => {

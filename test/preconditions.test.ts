@@ -1,9 +1,8 @@
 // ETag, If-None-Match and If-Match: what names which user, and what then happens, on each store.
 import { describe, expect, test } from '@jest/globals'
 import { etagOf, ifMatch, ifNoneMatch } from '../src/preconditions.ts'
-import { describeNginx, useNginx } from './support/nginx.ts'
-import { startService, tokens, useService } from './support/service.ts'
-import { describeStores, sqlitePlace, useStore } from './support/stores.ts'
+import { useService } from './support/service.ts'
+import { describeStores, useStore } from './support/stores.ts'
 import { newUser, user } from './support/users.ts'
 
 const ABSENT = '665f1c2e8b3f4a0012d4ffff'
@@ -25,26 +24,18 @@ test('an ETag differs for each id, name and email', () => {
 test.each([
   [ETAG, true, true],
   ['*', true, true],
-  [`"x", ${ETAG}`, true, true],
   [`, ,\t${ETAG} , `, true, true],
   [`"a,b" , ${ETAG}`, true, true],
-  [`W/"x",${ETAG}`, true, true],
   [`"\u00e9", ${ETAG}`, true, true],
   [`W/${ETAG}`, false, true],
-  [`W/${ETAG}, "x"`, false, true],
-  ['"x"', false, false],
   ['', false, false],
-  [',', false, false],
   [ETAG.slice(1, -1), false, false],
   [`w/${ETAG}`, false, false],
-  [`W/ ${ETAG}`, false, false],
   [`${ETAG} x`, false, false],
   [`x, ${ETAG}`, false, false],
-  [`${ETAG}${ETAG}`, false, false],
   [`"x${ETAG}`, false, false],
   [`"a b", ${ETAG}`, false, false],
   [`*, ${ETAG}`, false, false],
-  ['"*"', false, false],
 ])('the field %s names the ETag strongly: %s, weakly: %s', (field, strongly, weakly) => {
   expect([ifMatch(field, ETAG), ifNoneMatch(field, ETAG)]).toEqual([strongly, weakly])
 })
@@ -85,6 +76,15 @@ describeStores((place) => {
     expect((await ask(`GET /users/${ABSENT}`, { 'if-none-match': '*' })).status).toBe(404)
   })
 
+  test('GET with a malformed If-Match is 400, before the user is looked up', async () => {
+    const { id } = await create()
+    for (const path of [id, ABSENT]) {
+      const { status, json } = await ask(`GET /users/${path}`, { 'if-match': 'x' })
+      expect([status, json.code]).toEqual([400, 'precondition_malformed'])
+    }
+    expect((await ask(`GET /users/${id}`, { 'if-match': '"x"' })).status).toBe(412)
+  })
+
   describe.each([
     ['PUT', { name: 'Grace' }],
     ['DELETE', undefined],
@@ -99,35 +99,40 @@ describeStores((place) => {
       expect((await store().find(id))?.name).toBe(json?.name)
     })
 
-    test('is 412, changes nothing and says why when If-Match names others or is malformed', async () => {
+    test('is 412, changes nothing and says why when If-Match names others', async () => {
       const user = await create()
       const tag = await etag(user.id)
-      const malformed = [
-        'If-Match must be `*` or ETags in double quotes, such as `"abc"`',
-        'precondition_malformed',
-      ]
-      const weak = [
-        'If-Match never matches a weak ETag (`W/`): turn off compression in the proxy that made it weak',
-        'etag_weak',
-      ]
-      const failed = ['the precondition in If-Match or If-None-Match failed']
-      const fields = {
-        '': malformed,
-        [tag.slice(1, -1)]: malformed,
-        [`W/${tag}`]: weak,
-        [`"x", W/"y"`]: weak,
-        '"x", "W/"': failed,
+      const weak = {
+        message:
+          'If-Match never matches a weak ETag (`W/`): turn off compression in the proxy that made it weak',
+        code: 'etag_weak',
       }
-      for (const [field, [message, code]] of Object.entries(fields)) {
+      const failed = {
+        message: 'the precondition in If-Match or If-None-Match failed',
+        code: 'precondition_failed',
+      }
+      const fields = { [`W/${tag}`]: weak, [`"x", W/"y"`]: weak, '"x", "W/"': failed }
+      for (const [field, refusal] of Object.entries(fields)) {
         const response = await write(user.id, { 'if-match': field })
-        expect([response.status, response.json]).toEqual([412, { message, code }])
+        expect([response.status, response.json]).toEqual([412, refusal])
       }
-      const unquoted = await write(user.id, { 'if-none-match': 'abc' })
-      const message = 'If-None-Match must be `*` or ETags in double quotes, such as `"abc"`'
-      const refusal = { message, code: 'precondition_malformed' }
-      expect([unquoted.status, unquoted.json]).toEqual([412, refusal])
       expect(await store().find(user.id)).toEqual(user)
     })
+
+    test.each(['If-Match', 'If-None-Match'])(
+      'is 400, changes nothing and says why when %s is malformed, before the user is looked up',
+      async (name) => {
+        const user = await create()
+        const message = `${name} must be \`*\` or ETags in double quotes, such as \`"abc"\``
+        const refusal = { message, code: 'precondition_malformed' }
+        for (const field of ['', ETAG.slice(1, -1), '"x" "y"', 'W/x', '"x", *'])
+          for (const id of [user.id, ABSENT, 'x']) {
+            const response = await write(id, { 'if-match': '*', [name]: field })
+            expect([response.status, response.json]).toEqual([400, refusal])
+          }
+        expect(await store().find(user.id)).toEqual(user)
+      },
+    )
 
     test('is 412 and changes nothing when If-None-Match names the user, and done when it names others', async () => {
       const user = await create()
@@ -143,46 +148,15 @@ describeStores((place) => {
       expect(await status((await create()).id, { 'if-none-match': '"x"' })).toBe(204)
     })
 
-    test('is 412, changes nothing and says why when If-None-Match is malformed', async () => {
-      const user = await create()
-      const message = 'If-None-Match must be `*` or ETags in double quotes, such as `"abc"`'
-      for (const field of ['', ETAG.slice(1, -1), '"x" "y"', 'W/x', '"x", *']) {
-        const response = await write(user.id, { 'if-none-match': field })
-        const json = { message, code: 'precondition_malformed' }
-        expect([response.status, response.json]).toEqual([412, json])
-        expect(await status(ABSENT, { 'if-none-match': field })).toBe(404)
-      }
-      expect(await store().find(user.id)).toEqual(user)
-    })
-
     test('is 412 when the user has changed meanwhile, and 404 when the user was deleted', async () => {
       const { id } = await create()
       const tag = await etag(id)
       await store().rename(id, 'Augusta')
       expect(await status(id, { 'if-match': tag })).toBe(412)
       await store().remove(id)
-      for (const field of [tag, '*', 'nonsense']) {
+      for (const field of [tag, '*', 'W/"x"']) {
         expect(await status(id, { 'if-match': field })).toBe(404)
       }
-    })
-
-    test.each([
-      [204, 3],
-      [412, Infinity],
-    ])('is %d when others change the user and back %d times meanwhile', async (status, times) => {
-      const { id, name } = await create()
-      let writes = 0
-      const isChanged = (ifName?: string) => ifName !== undefined && (writes += 1) <= times
-      const service = await startService({
-        ...store(),
-        rename: async (id, to, ifName) => !isChanged(ifName) && store().rename(id, to, ifName),
-        remove: async (id, ifName) => !isChanged(ifName) && store().remove(id, ifName),
-      })
-      const headers = { 'if-match': await etag(id) }
-      const response = await service.send(`${method} /users/${id}`, { headers, json })
-      await service.close()
-      expect(response.status).toBe(status)
-      expect((await store().find(id))?.name).toBe(status === 412 ? name : json?.name)
     })
   })
 
@@ -190,57 +164,23 @@ describeStores((place) => {
     const rename = (id: string, headers: object) =>
       ask(`PUT /users/${id}`, headers, { name: 'Grace' })
 
-    test('is 204, so that a client can send it again when no response came', async () => {
+    test('is 204, so that a client can send it again when no response came, also before the first is done', async () => {
       const { id } = await create()
       const headers = { 'if-match': await etag(id) }
-      for (let times = 0; times < 3; times += 1)
-        expect((await rename(id, headers)).status).toBe(204)
+      for (let times = 0; times < 2; times += 1)
+        for (const { status } of await Promise.all([rename(id, headers), rename(id, headers)]))
+          expect(status).toBe(204)
       expect((await store().find(id))?.name).toBe('Grace')
     })
 
-    test('is 204 also when it is sent again before the first one is done', async () => {
-      const { id } = await create()
-      const headers = { 'if-match': await etag(id) }
-      const responses = await Promise.all(Array.from({ length: 8 }, () => rename(id, headers)))
-      expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([204]))
-    })
-
-    test('is 412 when the user was changed again since, when If-Match is malformed, or If-None-Match names the user', async () => {
+    test('is 412 when the user was changed again since, or If-None-Match names the user', async () => {
       const { id } = await create()
       const old = await etag(id)
       const refused = async (headers: object) => (await rename(id, headers)).status
       await store().rename(id, 'Augusta')
       expect(await refused({ 'if-match': old })).toBe(412)
       await store().rename(id, 'Grace')
-      expect(await refused({ 'if-match': 'x' })).toBe(412)
       expect(await refused({ 'if-match': old, 'if-none-match': '*' })).toBe(412)
     })
-  })
-})
-
-describeNginx('behind nginx that compresses all', () => {
-  const store = useStore(sqlitePlace)
-  const service = useService(store)
-  const location = 'location / { proxy_pass http://127.0.0.1:3000; }'
-  const gzip = 'gzip on; gzip_types *; gzip_min_length 0; gzip_proxied any;'
-  const url = useNginx(location, () => service().port, gzip)
-
-  test('the ETag is weak, and the 412 of a PUT with it says so; without compression, PUT works', async () => {
-    const { id } = await store().create(newUser())
-    const authorization = `Bearer ${tokens.issue(id)}`
-    const read = async (coding: string) => {
-      const headers = { authorization, 'accept-encoding': coding }
-      return (await fetch(`${url()}/users/${id}`, { headers })).headers.get('etag')!
-    }
-    const rename = async (etag: string) => {
-      const headers = { authorization, 'if-match': etag, 'content-type': 'application/json' }
-      const init = { method: 'PUT', headers, body: '{"name":"Grace"}' }
-      const response = await fetch(`${url()}/users/${id}`, init)
-      return [response.status, await response.text()]
-    }
-    const weak = await read('gzip')
-    expect(weak).toMatch(/^W/)
-    expect(await rename(weak)).toEqual([412, expect.stringContaining('"code":"etag_weak"')])
-    expect(await rename(await read('identity'))).toEqual([204, ''])
   })
 })

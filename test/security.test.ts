@@ -1,9 +1,8 @@
-// Runs the commands of SECURITY.md.
+// SECURITY.md: each promise and each limit has a test, and each command does what the page says.
 import { expect, test } from '@jest/globals'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readConfig } from '../src/config.ts'
-import { databaseIn } from '../src/store/open.ts'
 import { runToEnd, started, useUndo } from './support/program.ts'
 import { newFolder, read, root } from './support/readme.ts'
 import { createAt, databaseOf, SECRET, sqlitePlace, usePlaces, usersAt } from './support/stores.ts'
@@ -12,26 +11,105 @@ import { newUser } from './support/users.ts'
 useUndo()
 const at = usePlaces()
 
-const commands = [...read('SECURITY.md').matchAll(/^```sh\n(.*?)^```$/gms)].map(([, code]) => code!)
+const page = read('SECURITY.md')
+
+/** What SECURITY.md says in bold or in the first column of a table, and the tests that hold it. */
+const HELD_BY: Record<string, [file: string, name: string][]> = {
+  'Only a request with a valid token reaches a user.': [
+    ['auth/guard.test.ts', 'without a valid token never reach a users operation'],
+    ['auth/guard.test.ts', 'a request with several Authorization headers gets 401'],
+    ['auth/tokens.test.ts', 'a token with %s is invalid'],
+    ['auth/tokens.test.ts', 'a token is refused as expired as soon as it expires'],
+    ['auth/tokens.test.ts', 'a token is refused as premature'],
+  ],
+  'An acknowledged write is durable.': [
+    ['store/sqlite/store.test.ts', 'a write waits for the disk: synchronous is FULL'],
+    ['store/mongo/store.test.ts', 'confirms a write when a majority has it in its journals'],
+    ['service.faults.test.ts', 'loses nothing that was acknowledged'],
+  ],
+  'A deleted user is overwritten,': [
+    ['store/sqlite/erasure.test.ts', 'deleted and former text is overwritten'],
+    ['store/sqlite/erasure.test.ts', 'the log of a service that runs keeps nothing for longer'],
+  ],
+  'No input makes the service fail.': [
+    ['app.model.test.ts', 'requests one after another get the responses of the model'],
+    ['app.fuzz.suite.ts', 'no request gets a response that the contract does not document'],
+  ],
+  'The service recovers by itself': [
+    ['service.faults.test.ts', 'the next start needs no help'],
+    ['service.faults.test.ts', 'writes get 500 while reads continue, and succeed again afterwards'],
+    ['service.faults.test.ts', 'under load and comes back'],
+  ],
+  'The service reveals nothing.': [
+    ['telemetry/tracing.long.ts', 'no email, name or token leaves through traces or the log'],
+    ['telemetry/request-log.test.ts', 'of users, only ids'],
+  ],
+  'A secret that others know is refused:': [
+    ['auth/signing-secret.test.ts', 'the file is refused, and named, when %s'],
+    ['auth/signing-secret.test.ts', 'the file is refused when it belongs to another user'],
+  ],
+  Body: [['http/hostile.test.ts', 'a body may have a thousand chunks; with more it gets 413']],
+  Connections: [
+    ['http/hostile.test.ts', 'that have waited longest make room'],
+    ['http/hostile.test.ts', 'that are all being served make a new one wait, not fail'],
+  ],
+  'Waiting requests of one connection': [
+    ['http/hostile.test.ts', 'close the connection when more than ten wait'],
+  ],
+  'Bodies over 4 KB': [['http/hostile.test.ts', 'are parsed and stored 16 at a time']],
+  'A page of a list': [['store/user-store.test.ts', 'has pages of 64 KiB at most']],
+  'Request line and headers': [['http/hostile.test.ts', 'are all read, up to 100; more get 431']],
+  'Time for headers and body': [['http/hostile.test.ts', 'a body that does not end gets 408']],
+  'A silent connection': [
+    ['http/hostile.test.ts', 'a client that stops reading is disconnected by a reset'],
+  ],
+  'Connections to the port for operators': [
+    ['ops/server.test.ts', 'the port for operators has room for 100 connections'],
+  ],
+  'A store that does not respond': [
+    ['service.faults.test.ts', 'requests get 500 in time, the service stays ready'],
+  ],
+  'Log lines that cannot be written': [
+    ['telemetry/log.test.ts', 'except those that are counted as dropped'],
+  ],
+  Memory: [['http/memory.long.ts', 'a process of 256 MiB']],
+}
+
+test('each promise and each limit names its tests', () => {
+  const section = (title: string) => page.split(`\n## ${title}\n`)[1]!.split('\n## ')[0]!
+  const promised = section('What the service promises') + section('Limits')
+  const [, ...rows] = promised.matchAll(/^\| (\w.*?) +\|/gm)
+  const statements = [...promised.matchAll(/^(?:- )?\*\*(.+?)\*\*/gm), ...rows]
+  expect(statements.map(([, words]) => words).sort()).toEqual(Object.keys(HELD_BY).sort())
+})
+
+const NAMED = Object.entries(HELD_BY).flatMap(([words, tests]) =>
+  tests.map((one) => [words, ...one] as const),
+)
+test.each(NAMED)('%s: %s has the test "%s"', (_, file, name) => {
+  expect(read(`test/${file}`)).toContain(name)
+})
+
+const commands = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, code]) => code!)
 const commandsWith = (text: string) => commands.filter((code) => code.includes(text))
 
-const bash = (script: string, cwd: string) =>
-  runToEnd('bash', ['-euo', 'pipefail', '-c', script], { cwd })
+const { PATH } = process.env
+const bash = (script: string, cwd: string, DATA_DIR = '') =>
+  runToEnd('bash', ['-euo', 'pipefail', '-c', script], { cwd, env: { PATH, DATA_DIR } })
 
 test('support people find a user, correct the name, erase the user, and see who did it', async () => {
   const place = at(sqlitePlace)
   const [ada, grace] = await createAt(
     place,
     newUser({ name: 'Ada', email: 'ada@example.com' }),
-    newUser({ name: 'Grace', email: 'grace@example.com' }),
+    newUser({ name: 'Grace', email: 'g@example.com' }),
   )
   const service = await started(place, { SIGNING_SECRET: SECRET })
   const folder = newFolder()
   const support = commandsWith('curl').join('').replaceAll(ID, grace!.id)
-  const printed = bash(support.replaceAll('http://localhost:3000', service.url()), folder).split(
-    '\n',
-  )
-  expect([JSON.parse(printed[0]!), ...printed.slice(1)]).toEqual([[grace], '204', '204', ''])
+  const printed = bash(support.replaceAll('http://localhost:3000', service.url()), folder)
+  const [found, ...statuses] = printed.split('\n')
+  expect([JSON.parse(found!), ...statuses]).toEqual([grace, '204', '204', ''])
 
   service.process.kill('SIGTERM')
   await service.ended
@@ -47,36 +125,33 @@ test('support people find a user, correct the name, erase the user, and see who 
 
 const ID = '665f1c2e8b3f4a0012d4c001'
 
-test('a secret that is not UTF-8 is written as version 2.0.0 read it', () => {
-  const folder = newFolder()
-  const bytes = Buffer.from(`\xff\xfe${SECRET}\xff\n`, 'latin1')
-  writeFileSync(join(folder, 'old-secret'), bytes)
-  bash(commandsWith('new-secret')[0]!, folder)
-  const { SIGNING_SECRETS } = readConfig({ SIGNING_SECRET_FILE: join(folder, 'new-secret') })
-  expect(SIGNING_SECRETS).toEqual([bytes.toString().trim()])
-})
-
-test('with VACUUM nothing is left in a large database, while the service runs', async () => {
+test('the command of SECURITY.md leaves nothing of deleted users in any file, while the service runs', async () => {
   const place = at(sqlitePlace)
-  const user = newUser({ name: 'erased for good' })
-  await createAt(place, user)
-  const db = databaseOf(place)
-  db.exec('CREATE TABLE large AS SELECT randomblob(25e6)') // too large to be rewritten at a stop
-  db.exec('PRAGMA secure_delete = OFF; DELETE FROM users') // as version 2.0.0
-  db.close()
-  const isLeft = () =>
-    ['', '-wal'].some((suffix) =>
-      readFileSync(`${databaseIn(place.DATA_DIR)}${suffix}`).includes(user.name),
-    )
-  await started(place, { SIGNING_SECRET: SECRET })
-  expect(isLeft()).toBe(true)
-
-  const [local, container] = commandsWith('VACUUM')
-  const inContainer = container!.replace(/^docker exec users /, '')
-  expect(inContainer.replaceAll('/data', 'data').replace(/\\\n +/, '')).toBe(
-    local!.replace('SQL', 'env SQL'),
+  const [kept, ...gone] = await createAt(
+    place,
+    ...Array.from({ length: 1_000 }, () => newUser({ name: randomUUID() })),
   )
-  bash(local!.replaceAll(/\bdata\b/g, place.DATA_DIR), root)
-  expect(isLeft()).toBe(false)
-  expect(() => bash(local!.replaceAll(/\bdata\b/g, newFolder()), root)).toThrow('unable to open')
+  const service = await started(place, { SIGNING_SECRET: SECRET })
+  const deleteAsOther = databaseOf(place)
+  deleteAsOther.exec(`PRAGMA secure_delete = OFF; DELETE FROM users WHERE id <> '${kept!.id}'`)
+  deleteAsOther.close()
+  const names = gone.map(({ name }) => name)
+  const files = () => readdirSync(place.DATA_DIR).map((name) => join(place.DATA_DIR, name))
+  const left = (names: string[]) => {
+    const bytes = Buffer.concat(files().map((file) => readFileSync(file)))
+    return names.filter((name) => bytes.includes(name))
+  }
+  expect(left(names)).toEqual(names)
+
+  const [command, ...more] = commandsWith('VACUUM')
+  expect([bash(command!, root, place.DATA_DIR), more]).toEqual(['erased\n', []])
+  expect(left([kept!.name, ...names])).toEqual([kept!.name])
+  expect((await service.probe('/readyz')).status).toBe(200)
+
+  expect(() => bash(command!, root, newFolder())).toThrow('unable to open')
+  const reader = databaseOf(place) // the log cannot be emptied
+  reader.exec('BEGIN; SELECT * FROM users')
+  const impatient = command!.replace('10000', '100')
+  expect(() => bash(impatient, root, place.DATA_DIR)).toThrow('Command failed')
+  reader.close()
 })

@@ -168,7 +168,7 @@ describe('writes get 500 while reads continue, and succeed again afterwards:', (
 })
 
 testExt4(
-  'on a read-only volume, reads go on, the log names it, and both files together hold all users',
+  'on a read-only volume, reads go on, writes fail, and both files together hold all users',
   async () => {
     const place = ext4Place()
     at(() => place)
@@ -178,9 +178,6 @@ testExt4(
     place.fail()
     expect(await create()).toBe(500)
     expect(await listAt(service)).toHaveLength(2)
-    const named = /"level":50.*"message":"[^"]*EROFS: read-only file system/
-    while (!named.test(service.output.stdout)) await sleep(10)
-
     const backup = run('scripts/users/backup', place, {}, ['-'])
     expect(await backup.ended).toBe(1)
     expect(backup.output.stderr).toContain(': copy users.db and users.db-wal together')
@@ -195,12 +192,6 @@ testExt4(
     await kill(service)
   },
 )
-
-testAsRoot('a start on a full disk says that the disk is full', async () => {
-  const service = serveAt(at(() => tmpfsPlace('16k'))) // less than SQLite needs beside the database
-  expect(await service.ended).toBe(1)
-  expect(service.output.stderr).toMatch(/^cannot open SQLite in .*: the disk is full: disk I\/O/)
-})
 
 const testDocker = process.env['MONGODB_IN_CONTAINER'] === undefined ? test.skip : test
 const stops = ['stops', 'kill', 'start'] as const

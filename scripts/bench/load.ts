@@ -7,6 +7,7 @@ export interface Exchange {
   /** Method and path. */
   line: string
   token?: string
+  ifMatch?: string | undefined
   body?: object
   status: number
   /** A text that the response contains. */
@@ -56,9 +57,10 @@ export async function load(connections: Connection[], seconds: number, next: () 
 }
 
 /** The text of the request (RFC 9112 §2.1). */
-function requestOf({ line, token, body }: Exchange): string {
+function requestOf({ line, token, ifMatch, body }: Exchange): string {
   const authorization = token === undefined ? '' : `Authorization: Bearer ${token}\r\n`
-  const head = `${line} HTTP/1.1\r\nHost: 127.0.0.1\r\n${authorization}`
+  const condition = ifMatch === undefined ? '' : `If-Match: ${ifMatch}\r\n`
+  const head = `${line} HTTP/1.1\r\nHost: 127.0.0.1\r\n${authorization}${condition}`
   if (!body) return `${head}\r\n`
   const text = JSON.stringify(body)
   return `${head}Content-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`

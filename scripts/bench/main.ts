@@ -1,25 +1,25 @@
-// npm run bench: the service and its peers, in short turns, on both stores.
+// npm run bench: the service and its peers, in turns of fresh processes, on both stores.
 import { MongoClient } from 'mongodb'
-import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { connect, load, type Exchange } from './load.ts'
+import { connect, load } from './load.ts'
 import { importManyUsers } from './many-users.ts'
-import { createUsers, fixturesOf, SCALE_SCENARIOS, SCENARIOS, SECRET } from './scenarios.ts'
-import { start, type Program, type Server } from './server.ts'
+import { createUsers, fixturesOf, LIST, OWN_SCENARIOS, SCENARIOS, SECRET } from './scenarios.ts'
+import type { Fixtures, Next } from './scenarios.ts'
+import { start, type Program } from './server.ts'
 import { showHead, showRows, TURNS } from './table.ts'
 
 const HELP = `npm run bench -- [--seconds 0.25] [--only TEXT] [--against FOLDER | --users N]
   --seconds  how long each turn takes
-  --only     measure only the rows that have TEXT in their title, such as "MongoDB" or "log-in"
-  --against  compare with the service that is built in another checkout, not with the peers
+  --only     measure only what has TEXT in a title, such as "MongoDB" or "embedded: log-in"
+  --against  compare with the service that is built in another checkout, not with Fastify
   --users    import N users, and compare the service that has them with one that has 10,000
-MongoDB is measured if MONGODB_URI is set, with a peer in Go if \`go\` can build it.
-Both stores take about 13 minutes.`
+PUT and pages are measured with the last two: the Fastify peer has neither.
+MongoDB is measured if MONGODB_URI is set. Both stores take about 15 minutes.`
 
 const { values } = parseArgs({
   options: {
@@ -37,83 +37,96 @@ if (values.help || !(seconds > 0) || !(users > 0)) {
   process.exit(values.help ? 0 : 2)
 }
 
+/** How many connections send requests at once. */
+const CONNECTIONS = [64, 8, 1]
+
 const here = import.meta.dirname
 const folder = mkdtempSync(join(os.tmpdir(), 'users-service-bench-'))
 process.on('exit', () => rmSync(folder, { recursive: true }))
 
 const service = (checkout: string) => resolve(here, '../../..', checkout, 'dist/src/main.js')
-const fastify = join(here, 'fastify.js')
-const other = values.against && { name: 'other', file: service(values.against) }
-const PEERS: Program[] = [
-  { name: 'Fastify', file: fastify },
-  { name: 'observed', file: fastify, env: { OBSERVED: '1' } },
-]
+const peer = values.against
+  ? { name: 'other', file: service(values.against) }
+  : { name: 'Fastify', file: join(here, 'fastify.js') }
 const own = { name: 'service', file: service('.') }
 const sizes = [users, 10_000].map((users) => ({ ...own, name: users.toLocaleString('en'), users }))
-const programs: Program[] = values.users ? sizes : [own, ...(other ? [other] : PEERS)]
-const scenarios = values.users ? SCALE_SCENARIOS : SCENARIOS
+const programs: Version[] = values.users ? sizes : [own, peer]
+/** The list comes first: later there are more users. */
+const scenarios = {
+  ...(values.users ? {} : LIST),
+  ...SCENARIOS,
+  ...((values.users ?? values.against) ? OWN_SCENARIOS : {}),
+}
 
 console.log(`Node ${process.version}, ${os.cpus().length} × ${os.cpus()[0]?.model ?? 'CPU'}
-Medians of ${TURNS} turns of ${seconds} s: µs of CPU time per request, unless the row says ms or MB.
+Medians of ${TURNS} turns of ${seconds} s, each with a process that was just started:
+µs of CPU time per request, unless the row says ms or MB.
 ÷ is the median of the ratios within a turn: below 1, the service takes less.`)
-await measure('embedded', programs)
+await measure('embedded')
 const uri = process.env['MONGODB_URI']
-if (uri) await measure('MongoDB', [...programs, ...goPeer()], uri)
+if (uri) await measure('MongoDB', uri)
 else console.log('MongoDB was not measured: MONGODB_URI is not set.')
 
-/** The peer in Go, if this machine can build it and there are peers. */
-function goPeer(): Program[] {
-  if (!programs.includes(PEERS[0]!)) return []
-  const execPath = join(folder, 'go')
-  const isBuilt = spawnSync('go', ['build', '-C', join(here, '../go'), '-o', execPath]).status === 0
-  return isBuilt ? [{ name: 'Go', file: '', execPath }] : []
-}
+async function measure(store: string, uri = ''): Promise<void> {
+  const isWanted = ({ titles }: Measurement) => titles.some((title) => title.includes(values.only))
+  const wanted = measurementsOf(store).filter(isWanted)
+  if (wanted.length === 0) return
 
-async function measure(store: string, programs: Program[], uri?: string): Promise<void> {
-  const isWanted = (title: string) => title.includes(values.only)
-  const rows = scenarios
-    .flatMap(({ name, next, connections }) =>
-      connections.map((count) => ({ title: `${store}: ${name}, ${count} at once`, next, count })),
-    )
-    .filter(({ title }) => isWanted(title))
-  const startTitle = `${store}: start to first response, ms`
-  if (rows.length === 0 && !isWanted(startTitle)) return
-
-  const isolated = programs.map((program) => withOwnData(program, uri))
-  const servers = []
-  for (const program of isolated) {
-    const users = program.users && (await importManyUsers(program.users, program.env))
-    const server = await start(program)
-    const fixtures = users ? fixturesOf(users) : await createUsers(server.port)
-    servers.push({ ...server, fixtures })
-  }
+  const filled: Filled[] = []
+  for (const program of programs) filled.push(await fill(program, uri))
   showHead(programs.map(({ name }) => name))
-  for (const { title, next, count } of rows) {
-    await showRows([title], servers, (server) => cpuOf(server, count, () => next(server.fixtures)))
-  }
-  const memoryOf = async ({ usage }: Server) => [(await usage()).memory / 1_000_000]
-  await showRows([`${store}: memory after that, MB`], servers, memoryOf)
-  for (const { stop } of servers) await stop()
-  if (isWanted(startTitle))
-    await showRows([startTitle, `${store}: idle memory, MB`], isolated, startAndIdle)
-  if (uri) await Promise.all(isolated.map(dropDatabase))
+  for (const { titles, measure } of wanted) await showRows(titles, filled, measure)
+  if (uri) await Promise.all(filled.map(dropDatabase))
 }
 
-/** Gives a program a folder, and a database, of its own. */
-function withOwnData({ env, ...program }: Program, uri = '') {
+interface Measurement {
+  titles: string[]
+  measure: (program: Filled) => Promise<number[]>
+}
+
+/** `users` are imported; without them, 10,000 are created with requests. */
+type Version = Omit<Program, 'env'> & { users?: number }
+
+type Filled = Program & { fixtures: Fixtures }
+
+function measurementsOf(store: string): Measurement[] {
+  const requests = Object.entries(scenarios).map(([name, next]) => ({
+    titles: CONNECTIONS.map((count) => `${store}: ${name}, ${count} at once`),
+    measure: (program: Filled) => cpuOf(program, next),
+  }))
+  const titles = [`${store}: start to first response, ms`, `${store}: idle memory, MB`]
+  return [...requests, { titles, measure: startAndIdle }]
+}
+
+/** Gives a program a folder, and a database, of its own, with users. */
+async function fill({ users, ...version }: Version, uri: string): Promise<Filled> {
   const DATA_DIR = mkdtempSync(join(folder, 'data-'))
   const MONGODB_URI = uri.replace(/^(\w+(\+srv)?:..[^/?]+)(\/[^?]*)?/, `$1/bench-${randomUUID()}`)
-  return { ...program, env: { ...env, DATA_DIR, MONGODB_URI, SIGNING_SECRET: SECRET } }
+  const program = { ...version, env: { DATA_DIR, MONGODB_URI, SIGNING_SECRET: SECRET } }
+  if (users) return { ...program, fixtures: fixturesOf(await importManyUsers(users, program.env)) }
+  const server = await start(program)
+  const fixtures = await createUsers(server.port)
+  await server.stop()
+  return { ...program, fixtures }
 }
 
-async function cpuOf(server: Server, count: number, next: () => Exchange): Promise<number[]> {
-  const connections = Array.from({ length: count }, () => connect(server.port))
-  await load(connections, 0, next) // opens the connections before the measurement
-  const before = await server.usage()
-  const requests = await load(connections, seconds, next)
-  const after = await server.usage()
-  for (const { close } of connections) close()
-  return [(after.cpu - before.cpu) / requests]
+/** The CPU time of a request, for each of CONNECTIONS, in a process that is started for it. */
+async function cpuOf(program: Filled, next: Next): Promise<number[]> {
+  const server = await start(program)
+  const loadOn = async (count: number, seconds: number) => {
+    const opened = Array.from({ length: count }, () => connect(server.port))
+    await load(opened, 0, () => next(program.fixtures)) // opens the connections before the measurement
+    const before = await server.usage()
+    const requests = await load(opened, seconds, () => next(program.fixtures))
+    const after = await server.usage()
+    for (const { close } of opened) close()
+    return (after.cpu - before.cpu) / requests
+  }
+  await loadOn(64, 6 * seconds) // until V8 has compiled what is called often
+  const times: number[] = []
+  for (const count of CONNECTIONS) times.push(await loadOn(count, seconds))
+  await server.stop()
+  return times
 }
 
 async function startAndIdle(program: Program): Promise<number[]> {
@@ -125,7 +138,7 @@ async function startAndIdle(program: Program): Promise<number[]> {
 }
 
 async function dropDatabase({ env }: Program): Promise<void> {
-  const client = new MongoClient(env?.['MONGODB_URI'] ?? '')
+  const client = new MongoClient(env.MONGODB_URI)
   await client.db().dropDatabase()
   await client.close()
 }

@@ -4,13 +4,13 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { usageOf, WITH_USAGE } from './server.ts'
+import { usageOf, WITH_USAGE, type Program } from './server.ts'
 import { show } from './table.ts'
 
 const PROGRAM = resolve(import.meta.dirname, '../../../dist/scripts/users/import-users.js')
 
 /** Imports users, and shows the CPU time per user, and users per second, of each tenth. @returns some of them */
-export async function importManyUsers(count: number, env: Record<string, string>) {
+export async function importManyUsers(count: number, env: Program['env']) {
   const child = fork(PROGRAM, ['--format', 'ndjson', '-'], {
     ...WITH_USAGE,
     env,
@@ -31,9 +31,10 @@ export async function importManyUsers(count: number, env: Record<string, string>
   }
   child.stdin!.end()
   await once(child, 'exit')
-  const database = join(env['DATA_DIR']!, 'users.db')
+  const database = join(env.DATA_DIR, 'users.db')
   if (existsSync(database)) show('bytes per user', [(statSync(database).size / count).toFixed(0)])
-  return Array.from({ length: 100_000 }, () => userAt(Math.ceil(Math.random() * count)))
+  const sample = Math.min(count, 100_000)
+  return Array.from({ length: sample }, (_, i) => userAt(Math.ceil(((i + 1) * count) / sample)))
 }
 
 /** The user with a number from 1. Ids are in order; emails are in no order, as those of people are. */

@@ -1,18 +1,22 @@
 // The requests to the servers, and what the right responses contain.
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import jwt from 'jsonwebtoken'
 import { connect, type Exchange } from './load.ts'
 
 export const SECRET = 'a-secret-of-the-benchmark-with-32-bytes'
 
-/** Users that a server has, and tokens that it accepts and refuses. */
+export type User = Record<'id' | 'name' | 'email', string>
+
+/** Users that a server has, each of them once, and tokens that it accepts and refuses. */
 export interface Fixtures {
-  users: { id: string; email: string }[]
+  users: User[]
+  /** How often one was renamed. */
+  renamed: number
   tokens: string[]
   forged: string[]
 }
 
-type Next = (fixtures: Fixtures) => Exchange
+export type Next = (fixtures: Fixtures) => Exchange
 
 const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)]!
 
@@ -34,10 +38,16 @@ const page: Next = ({ users, tokens }) => {
   const line = `GET /users?limit=100&after=${pick(users).id}`
   return { line, token: pick(tokens), status: 200, contains: '[' }
 }
-const rename: Next = (fixtures) => {
-  const line = read(fixtures).line.replace('GET', 'PUT')
-  return { ...read(fixtures), line, body: { name: randomUUID() }, status: 204, contains: '' }
+/** Renames the users in turn: no two requests at once rename the same one, and the ETags are known. */
+const renameIfMatch: Next = (fixtures) => {
+  const user = fixtures.users[fixtures.renamed % fixtures.users.length]!
+  fixtures.renamed += 1
+  const ifMatch = etagOf(user)
+  user.name = randomUUID()
+  const request = { line: `PUT /users/${user.id}`, ifMatch, body: { name: user.name } }
+  return { ...request, token: pick(fixtures.tokens), status: 204, contains: '' }
 }
+const rename: Next = (fixtures) => ({ ...renameIfMatch(fixtures), ifMatch: undefined })
 const create: Next = ({ tokens }) => {
   const body = { name: 'Grace Hopper', email: `${randomUUID()}@example.com` }
   return { line: 'POST /users', token: pick(tokens), body, status: 201, contains: body.email }
@@ -47,26 +57,27 @@ const create: Next = ({ tokens }) => {
 const mixture = [...Array<Next>(7).fill(read), login, create, refused]
 const mixed: Next = (fixtures) => pick(mixture)(fixtures)
 
-/** In the order of the run: the list comes before there are more users. */
-export const SCENARIOS = [
-  { name: 'list of 10,000', next: list, connections: [8, 1] },
-  { name: 'GET by id', next: read, connections: [64, 8, 1] },
-  { name: 'log-in', next: login, connections: [64, 8, 1] },
-  { name: 'refused (401)', next: refused, connections: [64, 8, 1] },
-  { name: 'POST', next: create, connections: [64, 8, 1] },
-  { name: 'mixed', next: mixed, connections: [64, 8, 1] },
-]
+/** Not measured with more users. */
+export const LIST = { 'list of 10,000': list }
 
-/** For a comparison of few users with many; the peers do not have all of them. */
-export const SCALE_SCENARIOS = [
-  ...SCENARIOS.slice(1),
-  { name: 'page of 100', next: page, connections: [64, 8, 1] },
-  { name: 'PUT', next: rename, connections: [64, 8, 1] },
-]
+export const SCENARIOS = {
+  'GET by id': read,
+  'log-in': login,
+  'refused (401)': refused,
+  POST: create,
+  mixed,
+}
+
+/** What the Fastify peer does not have. */
+export const OWN_SCENARIOS = {
+  PUT: rename,
+  'PUT with If-Match': renameIfMatch,
+  'page of 100': page,
+}
 
 /** Creates 10,000 users on an empty server. */
 export async function createUsers(port: number): Promise<Fixtures> {
-  const fixtures: Fixtures = { users: [], tokens: [tokenOf('1')], forged: [] }
+  const fixtures: Fixtures = { users: [], renamed: 0, tokens: [tokenOf('1')], forged: [] }
   const numbers = Array(10_000).keys()
   const worker = async () => {
     const { send, close } = connect(port)
@@ -78,10 +89,14 @@ export async function createUsers(port: number): Promise<Fixtures> {
 }
 
 /** @param users that the server has */
-export function fixturesOf(users: Fixtures['users']): Fixtures {
+export function fixturesOf(users: User[]): Fixtures {
   const ids = users.slice(0, 64).map(({ id }) => id)
   const tokens = ids.map((id) => tokenOf(id))
-  return { users, tokens, forged: ids.map((id) => tokenOf(id, `not ${SECRET}`)) }
+  return { users, renamed: 0, tokens, forged: ids.map((id) => tokenOf(id, `not ${SECRET}`)) }
 }
+
+/** As the service makes it (src/preconditions.ts): a wrong one gets 412 and ends the benchmark. */
+const etagOf = ({ id, name, email }: User) =>
+  `"${hash('sha256', JSON.stringify({ id, name, email }), 'base64url')}"`
 
 const tokenOf = (id: string, secret = SECRET) => jwt.sign({ id }, secret, { expiresIn: '1d' })

@@ -1,7 +1,7 @@
 // Starts the servers, each as a process of its own.
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { openSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Usage } from './usage.ts'
@@ -10,11 +10,7 @@ export interface Program {
   /** In the table. */
   name: string
   file: string
-  /** The program that runs `file`; Node by default. */
-  execPath?: string
-  env?: Record<string, string>
-  /** How many users it has before it starts; otherwise 10,000 are created with requests. */
-  users?: number
+  env: Record<'DATA_DIR' | 'MONGODB_URI' | 'SIGNING_SECRET', string>
 }
 
 /** An option of `fork`, for processes that `usageOf` measures. */
@@ -26,15 +22,16 @@ export type Server = Awaited<ReturnType<typeof start>>
 let lastPort = 20_000
 
 /** Starts a program, and waits until it responds. Its log goes to a file. */
-export async function start({ name, file, env, execPath }: Program) {
+export async function start({ name, file, env }: Program) {
   const port = (lastPort += 1)
+  const log = openSync(join(env.DATA_DIR, 'log'), 'a')
   const startedAt = performance.now()
   const child = fork(file, {
-    ...(execPath !== undefined && { execPath }),
     env: { ...env, PORT: String(port), OPS_PORT: '0' },
     ...WITH_USAGE,
-    stdio: ['ignore', openSync(join(env?.['DATA_DIR'] ?? '.', 'log'), 'a'), 'inherit', 'ipc'],
+    stdio: ['ignore', log, 'inherit', 'ipc'],
   })
+  closeSync(log)
   while (!(await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined))) {
     if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}`)
     await sleep(1)

@@ -1,25 +1,25 @@
-// Turns of several servers, and the table of what was measured.
+// Turns of several programs, and the table of what was measured.
 
-/** How many turns each server has in each row. */
-export const TURNS = 15
+/** How many turns each program has in each row: an odd number. */
+export const TURNS = 9
 
 /** Prints the head of the table. The service comes first; its peers follow. */
 export const showHead = ([service = '', ...peers]: string[]): void =>
   show('\n', [service, ...peers, ...peers.map((peer) => `÷ ${peer}`)])
 
 /**
- * Measures the servers in turns, alternating the order. Prints one row per title, for the number at the same
- * place in the result of `measure`: the median of each server, and the median ratio of the service to each peer.
+ * Measures the programs in turns, alternating the order. Prints one row per title, for the number at the same
+ * place in the result of `measure`: the median of each program, and the median ratio of the service to each peer.
  */
-export async function showRows<Server>(
+export async function showRows<Program>(
   titles: string[],
-  servers: readonly Server[],
-  measure: (server: Server) => Promise<number[]>,
+  programs: readonly Program[],
+  measure: (program: Program) => Promise<number[]>,
 ): Promise<void> {
-  const measured = servers.map((): number[][] => [])
-  const order = [...servers.entries()]
+  const measured = programs.map((): number[][] => [])
+  const order = [...programs.entries()]
   for (let turn = 0; turn < TURNS; turn += 1) {
-    for (const [i, server] of order) measured[i]!.push(await measure(server))
+    for (const [i, program] of order) measured[i]!.push(await measure(program))
     order.reverse()
   }
   for (const [row, title] of titles.entries()) {

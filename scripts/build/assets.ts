@@ -4,7 +4,6 @@ import fs from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
-import { adaptExplorer } from './explorer.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const page = join(root, 'src/docs')
@@ -16,8 +15,8 @@ write('openapi.json', Buffer.from(JSON.stringify(contract)))
 fs.mkdirSync(join(root, 'dist/docs'), { recursive: true })
 for (const file of fs.readdirSync(page)) write(`docs/${file}`, fs.readFileSync(join(page, file)))
 write('docs/LICENSE', fs.readFileSync(join(explorer, 'LICENSE')))
-const bundle = fs.readFileSync(join(explorer, 'dist/browser/openapi-explorer.min.js'), 'utf8')
-write('docs/openapi-explorer.js', Buffer.from(adaptExplorer(bundle)))
+const bundle = join(explorer, 'dist/browser/openapi-explorer.min.js')
+write('docs/openapi-explorer.js', fs.readFileSync(bundle))
 
 const { version, license, dependencies } = JSON.parse(
   fs.readFileSync(join(root, 'package.json'), 'utf8'),

@@ -37,6 +37,7 @@ function isHarmless(at: string, key: string, was: Any, is: Any): boolean {
     return was === undefined && !(isRequest && is.required === true)
   if (key === 'x-extensible-enum') return includesAll(is, was) // programs decide by its values
   if (DOCUMENTATION.test(key)) return true
+  if (key === 'additionalProperties' && !isRequest) return true // clients ignore fields that they do not know
   if (key === 'security') return is?.length === 0
   if (at.includes(' x-also-accepts')) return false
   if (key === 'required') return isRequest ? includesAll(was, is) : includesAll(is, was)
@@ -48,10 +49,10 @@ function isHarmless(at: string, key: string, was: Any, is: Any): boolean {
 
 /** Places where a new name breaks no client, unless it is that of a required parameter. */
 const HAS_NAMES =
-  /^paths$|^components( \S+)?$|^x-responses\S+$|(?<! properties) (responses|headers|content|parameters|properties)$/
+  /^paths$|^components( \S+)?$|(?<! properties) (responses|headers|content|parameters|properties)$/
 
 const DOCUMENTATION =
-  /^(openapi|info|externalDocs|description|summary|title|examples?|deprecated|tags|x-(?!responses-outside|also-accepts).*)$/
+  /^(openapi|info|externalDocs|description|summary|title|examples?|deprecated|tags|x-(?!also-accepts).*)$/
 
 /** Whether every item of `few` is among `many`; a flag is an item if it is true. */
 const includesAll = (many: Any, few: Any) =>

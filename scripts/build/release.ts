@@ -6,6 +6,8 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { versio
 const contract = readFileSync('openapi.yaml', 'utf8').replace(/(?<=^  version: ).*/m, version)
 
 writeFileSync('openapi.yaml', contract)
-const image = 'k8s/components/image/kustomization.yaml'
-writeFileSync(image, readFileSync(image, 'utf8').replace(/newTag: .*/, `newTag: ${version}`))
+for (const file of ['k8s/components/image/kustomization.yaml', 'k8s/README.md']) {
+  const text = readFileSync(file, 'utf8')
+  writeFileSync(file, text.replaceAll(/(?<=newTag: |users-service:|REPOSITORY:)\d\S*/g, version))
+}
 if (!version.includes('-')) writeFileSync('scripts/build/released.yaml', contract)

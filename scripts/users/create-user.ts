@@ -3,6 +3,8 @@
 import { openSecrets } from '../../src/auth/signing-secret.ts'
 import { createTokens } from '../../src/auth/tokens.ts'
 import { loadConfig, type Config } from '../../src/config.ts'
+import { operationOf } from '../../src/contract/contract.ts'
+import { validator } from '../../src/contract/validate.ts'
 import { openStore } from '../../src/store/open.ts'
 import { newUser } from '../../src/users.ts'
 import { print, program, STORE, UsageError, warn } from './program.ts'
@@ -18,14 +20,19 @@ it is valid for TOKEN_TTL. With MONGODB_URI and no secret, no token is printed.
 Exit codes: 0 the user is stored; 1 the user is not, for example because a user has the email; 2 wrong
 options.`
 
+const NO_UTF8 = 'the name or the email is not UTF-8, or contains U+FFFD'
+
 const OPTIONS = { name: { type: 'string' }, email: { type: 'string' } } as const
 
 await program(USAGE, OPTIONS, async ({ name = '', email }, [extra]) => {
   if (extra !== undefined) throw new UsageError(`${extra} is not an option; put a name in quotes`)
   if (!email) throw new UsageError('give an email: a user without one cannot log in')
+  const fields = { name, email }
+  if (/\ufffd/.test(name + email)) throw new UsageError(NO_UTF8) // Node reads wrong bytes as U+FFFD
+  validator(operationOf('createUser'))(fields) // as POST /users
   const config = loadConfig(false, warn)
   const store = await openStore(config)
-  const user = await store.create(newUser({ name, email }))
+  const user = await store.create(newUser(fields))
   await store.close()
   warn(`stored in ${store.description}`)
   if (!/^\S+@\S+$/.test(email))

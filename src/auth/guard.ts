@@ -1,13 +1,13 @@
 // Decides which requests may pass: the first app.use. Never reads a body, never calls a store.
 import type Koa from 'koa'
-import { CHALLENGE, Failure } from '../http/failure.ts'
+import { CHALLENGE, HttpError } from '../http/http-error.ts'
 import type { IncomingRequest } from '../http/request.ts'
 import type { Tokens } from './tokens.ts'
 
 /** Paths that match are protected: see the path of a request in CONTRIBUTING.md. Tested as the client sent it. */
 export const PROTECTED = /\/users/
 
-const UNAUTHORIZED = new Failure(401, 'a valid bearer token is required', CHALLENGE)
+const REFUSED = new HttpError(401, 'unauthorized', 'a valid bearer token is required', CHALLENGE)
 
 export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
   return async function guard(ctx, next) {
@@ -18,10 +18,10 @@ export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
     // Node joins several headers of this name, and the result is not a token.
     const result = tokens.verify(request.headers.authorization)
     if (result.valid) {
-      request.log['user'] = result.userId
+      request.log['user'] = result.id
       return next()
     }
     request.log['refused'] = result.reason // for the log and the metrics only
-    throw UNAUTHORIZED
+    throw REFUSED
   }
 }

@@ -1,6 +1,6 @@
 // The signing secrets: from the configuration, or one that the first start makes and keeps next to the data.
 import { randomBytes, randomUUID } from 'node:crypto'
-import fs from 'node:fs'
+import fs, { type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { readTextFile } from '../files.ts'
 import { isLongEnough, MIN_SECRET_BYTES } from './tokens.ts'
@@ -16,13 +16,21 @@ export function openSecrets(config: { SIGNING_SECRETS: string[]; DATA_DIR: strin
   const file = join(config.DATA_DIR, 'signing-secret')
   try {
     if (!fs.existsSync(file)) createFile(file)
-    const text = readTextFile(file, true).trim()
+    const text = readTextFile(file, checkPrivate).trim()
     const secrets = text.split(/\s*\n\s*/)
     if (secrets.every(isLongEnough)) return secrets
     throw new Error(`each line must have at least ${MIN_SECRET_BYTES} bytes (RFC 7518 §3.2)`)
   } catch (error) {
     throw new Error(`cannot use ${file}: ${(error as Error).message}`, { cause: error })
   }
+}
+
+/** @throws Error another user knows the secret, or can have written it; ssh refuses such a key, too */
+function checkPrivate({ uid, mode }: Stats): void {
+  if (uid !== (process.geteuid?.() ?? uid))
+    throw new Error('it belongs to another user; use chown, or set SIGNING_SECRET')
+  if (mode & 0o077)
+    throw new Error('other users can read or write it; use chmod 600, or set SIGNING_SECRET')
 }
 
 /** Writes a temporary file and links it into place: the first process wins, and none reads half a secret. */

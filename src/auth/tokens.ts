@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache'
 export type Tokens = ReturnType<typeof createTokens>
 
 export type VerifyResult =
-  | { valid: true; userId?: string } // the claim `id`: the user for whom the token was issued
+  | { valid: true; id?: string } // the claim `id`: for whom the token was issued
   | { valid: false; reason: 'missing' | 'expired' | 'premature' | 'invalid' }
 
 /** The fewest bytes that a key for HS256 may have (RFC 7518 §3.2). */
@@ -36,7 +36,7 @@ export function createTokens(secrets: readonly string[], ttl: number) {
     for (const key of keys) {
       try {
         const { id, exp = Infinity } = readClaims(token, key)
-        const result = { valid: true, ...(typeof id === 'string' && { userId: id }) } as const
+        const result = { valid: true, ...(typeof id === 'string' && { id }) } as const
         if (authorization.length <= MAX_CACHED_LENGTH) cache.set(authorization, { result, exp })
         return result
       } catch (error) {

@@ -4,7 +4,7 @@ import createClient, { type Client, type ClientOptions, type ParseAs } from 'ope
 import type { components, paths } from '../contract/openapi.js' // TypeScript 4 finds no types in a `.ts`
 
 export type User = components['schemas']['User']
-/** Why a call failed: `message` for people, and sometimes `code` for programs. */
+/** Why a call failed: `message` for people, and `code` for programs, unless the error comes from a proxy. */
 export type ErrorMessage = components['schemas']['ErrorMessage']
 
 export interface UsersClient extends Client<paths, 'application/json'> {
@@ -21,7 +21,7 @@ export class PageFailed extends Error {
   /** The status of the response; undefined if there is none that can be read. Then `cause` says why. */
   readonly status: number | undefined
   /** That of the `ErrorMessage`, if it has one. */
-  readonly code: string | undefined
+  readonly code: ErrorMessage['code']
 
   constructor(response: Response | undefined, error: ErrorMessage, options?: ErrorOptions) {
     super(error.message, options)

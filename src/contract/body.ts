@@ -2,36 +2,35 @@
 import type Koa from 'koa'
 import bodyParser from 'koa-bodyparser'
 import type { LimitFunction } from 'p-limit'
-import { BODY_TOO_LARGE, Failure } from '../http/failure.ts'
+import { BODY_TOO_LARGE, HttpError } from '../http/http-error.ts'
 import { LIMITS } from '../http/limits.ts'
 import type { IncomingRequest } from '../http/request.ts'
 import type { Operation } from './contract.ts'
-import { validator } from './validate.ts'
+import { invalidBody, validator } from './validate.ts'
 
 /**
  * A function that reads and validates a body of `operation`, and calls `serve` with it.
  *
  * @param limitLarge limits how many large bodies are parsed and stored at a time: as text in V8's heap, a body takes
  * several times its size
- * @throws Failure 400, 413 or 415
+ * @throws HttpError 400, 413 or 415
  */
 export function bodyReader(
   operation: Operation,
   limitLarge: LimitFunction,
 ): (ctx: Koa.Context, serve: (body: unknown) => Promise<void>) => Promise<void> {
-  const { mediaTypes } = operation
   const validate = validator(operation)
 
-  /** Resolves when the body has arrived, to whether there is one. @throws Failure 413, 415 */
+  /** Resolves when the body has arrived, to whether there is one. @throws HttpError 413, 415 */
   async function receive(ctx: Koa.Context): Promise<boolean> {
     const request = ctx.req as IncomingRequest
     const { 'content-length': length, 'content-encoding': coding = 'identity' } = request.headers
     const { 'content-type': mediaType = '' } = request.headers
     request.headers['content-type'] = mediaType.replaceAll(EMPTY_PARAMETERS, '') // `type-is` refuses them
-    const type = Number(length) === 0 ? null : ctx.is(mediaTypes)
+    const type = Number(length) === 0 ? null : ctx.is(JSON_TYPE)
     if (type === null) return false
-    if (type === false) throw new Failure(415, `the body must be ${mediaTypes.join(' or ')}`)
-    if (coding.toLowerCase() !== 'identity') throw new Failure(415, COMPRESSED)
+    if (type === false) throw unsupported(`the body must be ${JSON_TYPE}`)
+    if (coding.toLowerCase() !== 'identity') throw unsupported('the body must not be compressed')
     request.headers['content-encoding'] = 'identity' // koa-bodyparser knows only lower case
     if (Number(length) > request.bodyLimit) throw BODY_TOO_LARGE
     if (expectsContinue(request)) {
@@ -39,7 +38,7 @@ export function bodyReader(
       delete request.headers.expect // from now on, the client is sending
     }
     await request.arrival()
-    if (request.isDropped) throw BODY_TOO_LARGE
+    if (request.isBodyDropped) throw BODY_TOO_LARGE
     return true
   }
 
@@ -62,7 +61,9 @@ export function bodyReader(
 /** Empty parameters of a media type (RFC 9110 §5.6.6). */
 const EMPTY_PARAMETERS = /(?:;[ \t]*)+(?=;|$)/g
 
-const COMPRESSED = 'the body must not be compressed'
+const JSON_TYPE = 'application/json'
+
+const unsupported = (message: string) => new HttpError(415, 'unsupported_media_type', message)
 
 /** RFC 9110 §10.1.1; HTTP/1.0 has no interim responses. */
 const expectsContinue = ({ httpVersion, headers }: IncomingRequest): boolean =>
@@ -76,11 +77,11 @@ const parseJson = bodyParser({
   onProtoPoisoning: 'ignore', // `__proto__` is an ordinary field: bodies are never merged into objects
 } as bodyParser.Options)
 
-/** The body of a request, parsed; undefined if it is empty. @throws Failure 400 */
+/** The body of a request, parsed; undefined if it is empty. @throws HttpError 400 */
 async function parse(ctx: Koa.Context): Promise<unknown> {
   const { request } = ctx
   // koa-bodyparser would replace what is not UTF-8.
-  if (!(ctx.req as IncomingRequest).isUtf8) throw new Failure(400, 'the body is not valid UTF-8')
+  if (!(ctx.req as IncomingRequest).isUtf8) throw invalidBody('the body is not valid UTF-8')
   try {
     await parseJson(ctx, async () => {})
   } catch (error) {
@@ -88,13 +89,13 @@ async function parse(ctx: Koa.Context): Promise<unknown> {
   }
   const { body, rawBody } = request
   // The context lives until the client has read the response.
-  delete request.body
+  request.body = undefined
   request.rawBody = ''
   return rawBody === '' ? undefined : body
 }
 
-function unreadable(error: Error): Failure {
-  if (error instanceof Failure) return error
-  if (error instanceof SyntaxError) return new Failure(400, 'the body is not valid JSON')
-  return new Failure(400, 'the body cannot be read', { cause: error })
+function unreadable(error: Error): HttpError {
+  if (error instanceof HttpError) return error
+  if (error instanceof SyntaxError) return invalidBody('the body is not valid JSON')
+  return invalidBody('the body cannot be read', { cause: error })
 }

@@ -10,21 +10,24 @@ export interface Operation {
   id: OperationId
   /** In lower case. */
   method: string
-  /** The path template, e.g. `/users/{id}` (OpenAPI 3.0.3, Paths Object). */
+  /** The path template, e.g. `/books/{id}` (OpenAPI 3.0.3, Paths Object). */
   path: string
-  /** The media types of its request body, none if it takes no body, and the schema of the first. */
-  mediaTypes: string[]
-  bodySchema: { required?: string[]; [keyword: string]: unknown }
+  /** The schema of its request body, which is JSON; none if it takes no body. */
+  bodySchema: BodySchema | undefined
   parameters: Parameter[]
   /** The media types of each response by its status, the default first. */
   responseTypes: Record<string, string[]>
+}
+
+interface BodySchema {
+  required?: string[]
+  [keyword: string]: unknown
 }
 
 /** A Parameter Object (OpenAPI 3.0.3). */
 export interface Parameter {
   name: string
   in: 'path' | 'query' | 'header'
-  required?: boolean
   schema: { type?: string }
 }
 
@@ -38,21 +41,21 @@ interface PathItem {
 interface OperationObject {
   operationId: OperationId
   parameters?: Ref<Parameter>[]
-  requestBody?: Ref<{ content: Record<string, { schema: Ref<Operation['bodySchema']> }> }>
+  requestBody?: Ref<{ content: { 'application/json': { schema: Ref<BodySchema> } } }>
   responses: Record<string, Ref<{ content?: Record<string, unknown> }>>
 }
 
 export interface OpenApi {
   /** Its version is that of the service: `npm version` changes both. */
-  info: { version: string }
-  paths: Record<string, Ref<PathItem>>
+  info: { title: string; version: string }
+  paths: Record<string, PathItem>
 }
 
 const file = fileURLToPath(import.meta.resolve('#openapi.json'))
 
 export const contract = JSON.parse(readFileSync(file, 'utf8')) as OpenApi
 
-/** The path of an operation with its parameters filled in, e.g. `/users/665f…`. */
+/** The path of an operation with its parameters filled in, e.g. `/books/665f…`. */
 export function pathOf(id: OperationId, parameters: Record<string, string> = {}): string {
   return operationOf(id).path.replaceAll(/\{(\w+)\}/g, (_, name: string) => parameters[name] ?? '')
 }
@@ -62,44 +65,36 @@ export const operationOf = (id: OperationId): Operation =>
 
 export const contractOperations = operationsOf(contract)
 
-/** The operations of `document`. References outside schemas are followed. @throws Error one leads nowhere */
+/** The operations of `document`. References outside schemas are followed. */
 export function operationsOf(document: OpenApi): Operation[] {
   const follow = <T extends object>(node: Ref<T>): T => resolve(document, node)
 
   function operationAt(path: string, method: string, item: PathItem): Operation {
-    const { operationId: id, parameters = [], ...object } = item[method] as OperationObject
-    const { content } = follow(object.requestBody ?? { content: {} })
-    const all = [...(item.parameters ?? []), ...parameters].map(follow)
-    const unique = new Map(all.map((one) => [`${one.in} ${one.name}`, one])) // those of the operation win
-    const responses = Object.entries(object.responses)
+    const { operationId: id, requestBody, responses, ...own } = item[method] as OperationObject
+    const parameters = [...(item.parameters ?? []), ...(own.parameters ?? [])].map(follow)
+    const types = Object.entries(responses).map(([status, response]) => {
+      return [status, Object.keys(follow(response).content ?? {})]
+    })
     return {
       id,
       method,
       path,
-      mediaTypes: Object.keys(content),
-      bodySchema: follow(Object.values(content)[0]?.schema ?? {}),
-      parameters: [...unique.values()].map((one) => ({ ...one, schema: follow(one.schema) })),
-      responseTypes: Object.fromEntries(
-        responses.map(([status, one]) => [status, Object.keys(follow(one).content ?? {})]),
-      ),
+      bodySchema: requestBody && follow(follow(requestBody).content['application/json'].schema),
+      parameters: parameters.map((one) => ({ ...one, schema: follow(one.schema) })),
+      responseTypes: Object.fromEntries(types),
     }
   }
 
-  return Object.entries(document.paths).flatMap(([path, reference]) => {
-    const item = follow(reference)
-    return Object.keys(item)
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.keys(item)
       .filter((key) => 'operationId' in Object(item[key])) // a path item also has parameters
-      .map((method) => operationAt(path, method, item))
-  })
+      .map((method) => operationAt(path, method, item)),
+  )
 }
 
-/** What a reference points to (RFC 6901); anything else as it is. */
+/** What a reference points to, which `npm run check` has checked; anything else as it is. */
 function resolve<T extends object>(document: OpenApi, node: Ref<T>): T {
   if (!('$ref' in node)) return node
-  const [root, ...keys] = decodeURIComponent(node.$ref).split('/')
-  const target = keys
-    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce<unknown>((at, key) => Object(at)[key], root === '#' && document)
-  if (!target) throw new Error(`openapi.yaml has nothing at ${node.$ref}`)
-  return resolve(document, target as Ref<T>)
+  const keys = node.$ref.split('/').slice(1)
+  return resolve(document, keys.reduce<unknown>((at, key) => Object(at)[key], document) as Ref<T>)
 }

@@ -54,7 +54,7 @@ type BodyOrPages<Body> = Body extends readonly unknown[] ? Body | AsyncIterable<
 type Json<Body> = { 'application/json': Body }
 
 /** The headers that the service itself sets. */
-type ByService = 'X-Request-Id' | 'Cache-Control' | 'Vary'
+type ByService = 'Cache-Control' | 'Vary'
 
 /**
  * The headers that a handler returns: without the index signature that openapi-typescript adds, and without

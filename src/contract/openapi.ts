@@ -13,35 +13,26 @@ export interface paths {
         };
         /**
          * List all users
-         * @description Returns all users in order of creation, or an empty array when there are none. The list is
-         *     streamed. When it fails halfway, the connection is reset, so that an incomplete list never
-         *     looks complete. With HTTP/1.0 it can, but only if the service is killed: use HTTP/1.1.
+         * @description In order of creation. When the list fails halfway, the connection is reset, so that a part never looks whole (over
+         *     HTTP/1.0 it can, if the service is killed).
          *
-         *     With `limit` the list comes in pages: follow the `Link` of each page to the next one. Users
-         *     may be created and deleted while a client reads the pages. A user who exists from the first
-         *     page to the last is on exactly one of them. `after` is no feed of new users: instances have
-         *     several clocks, so a new user can come before the last one that a client has seen.
+         *     With `limit`, follow the `Link` of each page to the next. A user who exists from the first page to the last is on
+         *     exactly one. `after` is no feed: a new user can come before the last one of a page.
          *
-         *     An unknown, repeated or malformed parameter gets 400. Parameters are encoded as in HTML
-         *     forms: `+` is a space, `%2B` is a plus. A `+` beside an `@` that is not encoded gets 400.
+         *     A `+` is a space, as in HTML forms; beside an `@` that is not encoded, it gets 400.
          */
         get: operations["listUsers"];
         put?: never;
         /**
          * Create a user
-         * @description Stores a user and assigns its id. No two users have the same email. Emails are compared
-         *     exactly, without trimming or case folding.
+         * @description Assigns the id. Emails are compared exactly, without trimming or case folding. Nothing else is validated, and other
+         *     fields are ignored.
          *
-         *     Nothing else is validated, and other fields, `id` too, are ignored. Send the name and the email
-         *     as strings. As `x-also-accepts` says, the service takes more: a field that is absent or null
-         *     becomes the empty string, and a number or a boolean becomes text, written as in JavaScript.
+         *     Send strings. As `x-also-accepts` says, the service takes more: what is absent or null becomes the empty string,
+         *     numbers and booleans become text.
          *
-         *     An empty email means that the user has no email. Any number of users may have no email, and
-         *     they cannot log in.
-         *
-         *     If the request is sent again because no response came, `email_taken` can mean that the first one
-         *     succeeded. It does not say who created the user: of two clients that create the same email at once and
-         *     lose their responses, both get it. Without an email, each request creates a user.
+         *     When a request without a response is sent again, `email_taken` can mean that the first one succeeded, or that
+         *     another client created this user. Without an email, each request creates a user.
          */
         post: operations["createUser"];
         delete?: never;
@@ -53,40 +44,43 @@ export interface paths {
     "/users/{id}": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. Unless one is that of the user, the response is
+                 *     412.
+                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /**
+                 * @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. If one is that of the user, the response is 412,
+                 *     or 304 to a GET, which ignores a malformed one.
+                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+            };
             path: {
                 /**
-                 * @description The id of a user: 24 lower-case hexadecimal digits, assigned when the user is created. No
-                 *     user has an id of another form.
+                 * @description The id of a user. An id that is not 24 lower-case hexadecimal digits is that of no user.
                  * @example 665f1c2e8b3f4a0012d4c001
                  */
                 id: components["parameters"]["id"];
             };
             cookie?: never;
         };
-        /**
-         * Read a user
-         * @description Returns the user with this id.
-         */
+        /** Read a user */
         get: operations["readUser"];
         /**
          * Rename a user
-         * @description Replaces the name, which is the only field that can change. Other fields in the body are
-         *     ignored. The body is validated before the user is looked up. When several clients change
-         *     the same user at once with `If-Match`, only one of them succeeds. The others get 412, unless they send
-         *     the same name.
+         * @description Changes only the name. The service checks the body (400), the form of the preconditions (400), the user (404) and the
+         *     preconditions (412), in this order.
          *
-         *     The request can be sent again, for example when no response came: if the user already has the name, the
-         *     response is 204, whatever ETags `If-Match` has (RFC 9110 §13.1.1).
+         *     Only one of several clients with the same `If-Match` succeeds, unless they send the same name: if the user already
+         *     has the name, the response is 204, so that a request can be sent again (RFC 9110 §13.1.1).
          */
         put: operations["renameUser"];
         post?: never;
         /**
          * Delete a user
-         * @description Deletes the user. Another user may then have the email. Tokens that were issued to the user
-         *     stay valid until they expire.
-         *
-         *     If the request is sent again because no response came, a 404 can mean that the first one succeeded.
+         * @description Tokens of the user stay valid until they expire. When a request without a response is sent again, 404 can mean that the
+         *     first one succeeded.
          */
         delete: operations["deleteUser"];
         options?: never;
@@ -105,8 +99,7 @@ export interface paths {
         put?: never;
         /**
          * Get a token
-         * @description Issues a token for the user with this email. It asks for no password: anyone who can reach
-         *     this path and knows an email can act as that user.
+         * @description Anyone who can reach this path and knows an email can act as that user.
          */
         post: operations["login"];
         delete?: never;
@@ -119,65 +112,48 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description A user record. It has exactly these three fields. */
         User: {
-            /** @description Assigned by the service. Ids sort in order of creation. */
+            /** @description Ids sort in order of creation. */
             id: string;
             /** @description The only field that can change. */
             name: string;
-            /** @description Unique among all users, unless it is empty. */
+            /** @description Unique, unless it is empty. A user without an email cannot log in. */
             email: string;
         };
-        /** @description The fields of a new user. */
         UserFields: {
-            /** @description Any text. */
             name: string;
-            /** @description Any text that is not the email of another user. An empty email means none. */
+            /** @description Not the email of another user. Empty means none. */
             email: string;
         };
-        /** @description The new name of a user. */
         NewName: {
-            /** @description Any text that is not empty. */
             name: string;
         };
-        /** @description The user to issue a token for. */
         Login: {
-            /** @description The email of a user, exactly as it was stored. An empty email counts as absent. */
             email: string;
         };
-        /** @description A bearer token. */
         Token: {
-            /** @description A JSON Web Token (RFC 7519). */
             token: string;
         };
-        /** @description An error, explained for people and, where the status alone does not decide, for programs. */
         ErrorMessage: {
-            /** @description What went wrong, for people. The words may change. */
+            /** @description What went wrong, for people. */
             message: string;
-            /**
-             * @description What went wrong, for programs, where the status alone does not decide:
-             *
-             *     - `email_taken`: a 400 because another user has this email; otherwise the body is not valid.
-             *     - `email_not_found`: a 401 because no user has the email of the log-in; otherwise the token is
-             *       missing or refused.
-             *     - `user_not_found`: a 404 because no user has this id; otherwise the path is not one of the service.
-             *     - `precondition_malformed`: a 412 because `If-Match` or `If-None-Match` is neither `*` nor a list
-             *       of ETags.
-             *     - `etag_weak`: a 412 because `If-Match` has a weak ETag, which never matches. To get a strong one through
-             *       a proxy that compresses, read the user with `Accept-Encoding: identity`. Without one of these two codes,
-             *       the user has changed.
-             *
-             *     More codes may be added. There is none if the status says all, and none in the responses of proxies.
-             */
-            code?: string;
+            /** @description `info` explains each code, and when there is none. */
+            code?: "body_invalid" | "query_invalid" | "precondition_malformed" | "email_taken" | "request_malformed" | "unauthorized" | "email_not_found" | "user_not_found" | "path_not_found" | "method_not_allowed" | "request_timeout" | "precondition_failed" | "etag_weak" | "body_too_large" | "unsupported_media_type" | "host_not_allowed" | "headers_too_large" | "internal_error" | (string & Record<never, never>);
         };
     };
     responses: {
-        /** @description The request has no valid bearer token. */
+        /** @description A precondition is not valid. */
+        PreconditionMalformed: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorMessage"];
+            };
+        };
+        /** @description There is no valid token. */
         Unauthorized: {
             headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                 [name: string]: unknown;
             };
@@ -186,75 +162,51 @@ export interface components {
             };
         };
         /** @description No user has this id. */
-        NoSuchUser: {
+        UserNotFound: {
             headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["ErrorMessage"];
             };
         };
-        /**
-         * @description The user's ETag is not listed in `If-Match`, or it is listed in `If-None-Match`. Nothing was
-         *     changed. If `code` is `precondition_malformed` or `etag_weak`, a header of the request can match no user.
-         */
-        Changed: {
+        /** @description The user has changed, or the ETag is weak. */
+        PreconditionFailed: {
             headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["ErrorMessage"];
             };
         };
-        /** @description The body is over the limit of the service, by default 100 KB, or it has more than 1,000 chunks. */
+        /** @description Over the limit, by default 100 KB, or over 1,000 chunks. */
         BodyTooLarge: {
             headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["ErrorMessage"];
             };
         };
-        /**
-         * @description The body is not `application/json`, or it is compressed: it has a `Content-Encoding` other
-         *     than `identity`.
-         */
+        /** @description The body is not JSON, or compressed. */
         UnsupportedMediaType: {
             headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["ErrorMessage"];
             };
         };
-        /**
-         * @description The service or its data store failed. The response does not say why; the log does. A write
-         *     may or may not have taken effect, as when no response came. Each operation says what happens if it is
-         *     sent again. To find out whether a `POST /users` took effect, look up its email with
-         *     `GET /users?email=…`.
-         */
-        Failed: {
+        /** @description A write may have taken effect, as when no response came. */
+        InternalError: {
             headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Cache-Control": components["headers"]["Cache-Control"];
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["ErrorMessage"];
             };
         };
-        /**
-         * @description Another error: the service also returns 408, 421 and 431, as in `x-responses-outside-operations`. A
-         *     proxy can return others, perhaps without this body.
-         */
+        /** @description Another error of the service, or of a proxy. */
         OtherError: {
             headers: {
                 [name: string]: unknown;
@@ -266,48 +218,31 @@ export interface components {
     };
     parameters: {
         /**
-         * @description The id of a user: 24 lower-case hexadecimal digits, assigned when the user is created. No
-         *     user has an id of another form.
+         * @description The id of a user. An id that is not 24 lower-case hexadecimal digits is that of no user.
          * @example 665f1c2e8b3f4a0012d4c001
          */
         id: string;
         /**
-         * @description ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`, or `*`. Unless the user's ETag
-         *     is one of them, nothing is changed and the response is 412 (RFC 9110 §13.1.1). A weak ETag (`W/"…"`)
-         *     never matches.
+         * @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. Unless one is that of the user, the response is
+         *     412.
          */
         "If-Match": string;
         /**
-         * @description ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`, or `*`. If the user's ETag is
-         *     one of them, nothing is changed and the response is 412 (RFC 9110 §13.1.2).
+         * @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. If one is that of the user, the response is 412,
+         *     or 304 to a GET, which ignores a malformed one.
          */
         "If-None-Match": string;
     };
     requestBodies: never;
     headers: {
+        /** @description For paths that contain `/users`, and for others, also of errors. */
+        "Cache-Control": "private, no-cache" | "no-store";
         /**
-         * @description The id of the request: its own `X-Request-Id` if that has 1 to 128 letters, digits and characters of
-         *     `_.:/+=@-`, else a new one. The log of the service has it too.
-         * @example 1f0c9a5e-5a3e-4f0e-9a51-0d8f6f0b7a10
-         */
-        "X-Request-Id": string;
-        /**
-         * @description The request header that decides the form of the body (RFC 9110 §12.5.5).
-         * @example Accept
-         */
-        Vary: string;
-        /**
-         * @description `private, no-cache` if the path contains `/users`: only the client itself may keep the response, and must
-         *     ask the service before it uses it again. `no-store` on other paths (RFC 9111 §5.2.2).
-         */
-        "Cache-Control": string;
-        /**
-         * @description Identifies this state of the user. It changes whenever the name changes (RFC 9110 §8.8.3). It
-         *     is a strong ETag.
+         * @description It is strong, and changes with the name.
          * @example "LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"
          */
         ETag: string;
-        /** @description The scheme to use (RFC 6750 §3). */
+        /** @description RFC 6750 §3. */
         "WWW-Authenticate": "Bearer";
     };
     pathItems: never;
@@ -317,21 +252,14 @@ export interface operations {
     listUsers: {
         parameters: {
             query?: {
-                /**
-                 * @description The maximum number of users on a page, such as 100. Without `limit`, there are no pages: the
-                 *     response has all users.
-                 */
+                /** @description The maximum number of users, such as 100. Without it, the response has all. */
                 limit?: number;
                 /**
-                 * @description Return only users created after the user with this id, such as `665f1c2e8b3f4a0012d4c001`. That
-                 *     user may have been deleted. To read pages without the header `Link`, send the id of the last user
-                 *     of each page, until a page is empty.
+                 * @description Only users created after the user with this id, such as `665f1c2e8b3f4a0012d4c001`, who may have been
+                 *     deleted.
                  */
                 after?: string;
-                /**
-                 * @description Return only the user with exactly this email, such as `ada@example.com`. An empty email matches
-                 *     no user. In a URL that you write by hand, write `+` as `%2B`.
-                 */
+                /** @description Only the user with exactly this email, such as `ada@example.com`. An empty email matches none. */
                 email?: string;
             };
             header?: never;
@@ -340,21 +268,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /**
-             * @description The users, oldest first. The body is a JSON array, or one JSON object per line if
-             *     `Accept` prefers `application/x-ndjson`. `Vary` is `Accept`.
-             */
+            /** @description A JSON array, or JSON lines if `Accept` prefers them. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Cache-Control"];
-                    /**
-                     * @description The next page, when there are more users, such as
-                     *     `</users?limit=2&after=665f1c2f91d04a0012d4c002>; rel="next"` (RFC 8288). It begins with the path of the
-                     *     server, if that has one.
-                     */
+                    /** @description The next page, such as `</users?limit=2&after=665f1c2f91d04a0012d4c002>; rel="next"` (RFC 8288). */
                     Link?: string;
-                    Vary: components["headers"]["Vary"];
+                    /** @description This request header decides the form of the body. */
+                    Vary: "Accept";
                     [name: string]: unknown;
                 };
                 content: {
@@ -365,8 +286,6 @@ export interface operations {
             /** @description A query parameter is unknown, repeated or malformed. */
             400: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -374,7 +293,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            500: components["responses"]["Failed"];
+            500: components["responses"]["InternalError"];
             default: components["responses"]["OtherError"];
         };
     };
@@ -394,10 +313,9 @@ export interface operations {
             /** @description The user was created. */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     /**
-                     * @description The path of the new user. It begins with the path of the server, if that has one.
+                     * @description The path of the user, after that of the server.
                      * @example /users/665f1c2e8b3f4a0012d4c001
                      */
                     Location: string;
@@ -408,14 +326,9 @@ export interface operations {
                     "application/json": components["schemas"]["User"];
                 };
             };
-            /**
-             * @description Another user has this email if `code` is `email_taken`, else the body is not a JSON object with a name
-             *     and an email. Nothing was stored.
-             */
+            /** @description The email is taken, or the body is not valid. */
             400: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -425,7 +338,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            500: components["responses"]["Failed"];
+            500: components["responses"]["InternalError"];
             default: components["responses"]["OtherError"];
         };
     };
@@ -434,20 +347,19 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`, or `*`. Unless the user's
-                 *     ETag is one of them, the response is 412 (RFC 9110 §13.1.1). A weak ETag (`W/"…"`) never matches.
+                 * @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. Unless one is that of the user, the response is
+                 *     412.
                  */
-                "If-Match"?: string;
+                "If-Match"?: components["parameters"]["If-Match"];
                 /**
-                 * @description ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`, or `*`. If the user's
-                 *     ETag is one of them, the response is 304 (RFC 9110 §13.1.2).
+                 * @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. If one is that of the user, the response is 412,
+                 *     or 304 to a GET, which ignores a malformed one.
                  */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
                 /**
-                 * @description The id of a user: 24 lower-case hexadecimal digits, assigned when the user is created. No
-                 *     user has an id of another form.
+                 * @description The id of a user. An id that is not 24 lower-case hexadecimal digits is that of no user.
                  * @example 665f1c2e8b3f4a0012d4c001
                  */
                 id: components["parameters"]["id"];
@@ -459,7 +371,6 @@ export interface operations {
             /** @description The user. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
@@ -468,20 +379,20 @@ export interface operations {
                     "application/json": components["schemas"]["User"];
                 };
             };
-            /** @description The user's ETag is listed in `If-None-Match`. */
+            /** @description The user has not changed. */
             304: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            400: components["responses"]["PreconditionMalformed"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NoSuchUser"];
-            412: components["responses"]["Changed"];
-            500: components["responses"]["Failed"];
+            404: components["responses"]["UserNotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            500: components["responses"]["InternalError"];
             default: components["responses"]["OtherError"];
         };
     };
@@ -490,21 +401,19 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`, or `*`. Unless the user's ETag
-                 *     is one of them, nothing is changed and the response is 412 (RFC 9110 §13.1.1). A weak ETag (`W/"…"`)
-                 *     never matches.
+                 * @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. Unless one is that of the user, the response is
+                 *     412.
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
                 /**
-                 * @description ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`, or `*`. If the user's ETag is
-                 *     one of them, nothing is changed and the response is 412 (RFC 9110 §13.1.2).
+                 * @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. If one is that of the user, the response is 412,
+                 *     or 304 to a GET, which ignores a malformed one.
                  */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
                 /**
-                 * @description The id of a user: 24 lower-case hexadecimal digits, assigned when the user is created. No
-                 *     user has an id of another form.
+                 * @description The id of a user. An id that is not 24 lower-case hexadecimal digits is that of no user.
                  * @example 665f1c2e8b3f4a0012d4c001
                  */
                 id: components["parameters"]["id"];
@@ -520,17 +429,14 @@ export interface operations {
             /** @description The user has the new name. */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The name is absent or empty, or the body is not valid. Nothing was changed. */
+            /** @description The body or a precondition is not valid. */
             400: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -538,11 +444,11 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NoSuchUser"];
-            412: components["responses"]["Changed"];
+            404: components["responses"]["UserNotFound"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            500: components["responses"]["Failed"];
+            500: components["responses"]["InternalError"];
             default: components["responses"]["OtherError"];
         };
     };
@@ -551,21 +457,19 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`, or `*`. Unless the user's ETag
-                 *     is one of them, nothing is changed and the response is 412 (RFC 9110 §13.1.1). A weak ETag (`W/"…"`)
-                 *     never matches.
+                 * @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. Unless one is that of the user, the response is
+                 *     412.
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
                 /**
-                 * @description ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`, or `*`. If the user's ETag is
-                 *     one of them, nothing is changed and the response is 412 (RFC 9110 §13.1.2).
+                 * @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. If one is that of the user, the response is 412,
+                 *     or 304 to a GET, which ignores a malformed one.
                  */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
                 /**
-                 * @description The id of a user: 24 lower-case hexadecimal digits, assigned when the user is created. No
-                 *     user has an id of another form.
+                 * @description The id of a user. An id that is not 24 lower-case hexadecimal digits is that of no user.
                  * @example 665f1c2e8b3f4a0012d4c001
                  */
                 id: components["parameters"]["id"];
@@ -577,16 +481,16 @@ export interface operations {
             /** @description The user was deleted. */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            400: components["responses"]["PreconditionMalformed"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NoSuchUser"];
-            412: components["responses"]["Changed"];
-            500: components["responses"]["Failed"];
+            404: components["responses"]["UserNotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            500: components["responses"]["InternalError"];
             default: components["responses"]["OtherError"];
         };
     };
@@ -603,13 +507,9 @@ export interface operations {
             };
         };
         responses: {
-            /**
-             * @description A JSON Web Token signed with HS256. Send it as `Authorization: Bearer <token>`. Its
-             *     claims are `id` (the id of the user), `iat` and `exp`.
-             */
+            /** @description Send it as `Authorization: Bearer <token>`. Its claims are `id` (of the user), `iat` and `exp`. */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
@@ -617,11 +517,9 @@ export interface operations {
                     "application/json": components["schemas"]["Token"];
                 };
             };
-            /** @description The email is absent or empty, or the body is not valid. */
+            /** @description The body is not valid. */
             400: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -631,8 +529,6 @@ export interface operations {
             /** @description No user has this email. */
             401: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -642,7 +538,7 @@ export interface operations {
             };
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            500: components["responses"]["Failed"];
+            500: components["responses"]["InternalError"];
             default: components["responses"]["OtherError"];
         };
     };

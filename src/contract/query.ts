@@ -1,27 +1,31 @@
 // Reads the query of a request and checks it against the parameters of the contract. The error names a
 // parameter that is unknown, malformed or repeated.
-import { Failure } from '../http/failure.ts'
-import type { Operation, Parameter } from './contract.ts'
-import { compile, describeProblem } from './validate.ts'
+import { HttpError } from '../http/http-error.ts'
+import type { Operation } from './contract.ts'
+import { compile } from './validate.ts'
 
 /** A function that reads and validates the text after the `?`. */
-export function queryReader(operation: Operation): (query: string) => Record<string, unknown> {
-  const declared = operation.parameters.filter((parameter) => parameter.in === 'query')
-  const readers = new Map(declared.map((parameter) => [parameter.name, valueReader(parameter)]))
+export function queryReader({ parameters }: Operation): (query: string) => Record<string, unknown> {
+  const declared = parameters.filter((parameter) => parameter.in === 'query')
+  const schemas = new Map(declared.map(({ name, schema }) => [name, schema]))
+  const valid = compile({ properties: Object.fromEntries(schemas) })
   return (query) => {
     const values: Record<string, unknown> = {}
     for (const pair of query.split('&')) {
       if (pair === '') continue
       const [, key = '', text = ''] = PAIR.exec(pair)!
       const name = decode(key) ?? key
-      const read = readers.get(name)
-      if (!read) throw invalidQuery(name, 'is unknown')
+      const schema = schemas.get(name)
+      if (!schema) throw invalidQuery(name, 'is unknown')
       if (name in values) throw invalidQuery(name, 'appears more than once')
-      values[name] = read(text)
+      if (text.includes('@') && text.includes('+')) throw invalidQuery(name, MISTAKEN_PLUS)
+      const value = decode(text)
+      if (value === undefined) throw invalidQuery(name, 'must be percent-encoded UTF-8')
+      values[name] = schema.type === 'integer' ? numberIn(value) : value
     }
-    for (const { name, required } of declared)
-      if (required && !(name in values)) throw invalidQuery(name, 'is required')
-    return values
+    if (valid(values)) return values
+    const { instancePath, message = '' } = valid.errors![0]!
+    throw invalidQuery(instancePath.slice(1), message)
   }
 }
 
@@ -29,19 +33,7 @@ const PAIR = /^([^=]*)=?([^]*)$/
 
 /** @param problem the end of a sentence */
 const invalidQuery = (name: string, problem: string) =>
-  new Failure(400, `query parameter \`${name}\` ${problem}`)
-
-function valueReader({ name, schema }: Parameter): (text: string) => unknown {
-  const valid = compile(schema)
-  return (text) => {
-    if (text.includes('@') && text.includes('+')) throw invalidQuery(name, MISTAKEN_PLUS)
-    const decoded = decode(text)
-    if (decoded === undefined) throw invalidQuery(name, 'must be percent-encoded UTF-8')
-    const value = schema.type === 'integer' ? numberIn(decoded) : decoded
-    if (valid(value)) return value
-    throw invalidQuery(name, describeProblem(valid.errors![0]!))
-  }
-}
+  new HttpError(400, 'query_invalid', `query parameter \`${name}\` ${problem}`)
 
 /** Forms and clients encode `@`. So a value with `@` and `+` was written by hand, and `+` means a plus. */
 const MISTAKEN_PLUS = 'must have `%2B` for a plus, or `%20` for a space'
@@ -55,7 +47,7 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** A number if JavaScript writes it in the same way, so not ` 1`, `+1`, `01` or `1e2`; otherwise the text. */
+/** A number if JavaScript writes the same text for it, so not for ` 1`, `+1`, `01` or `1e2`; otherwise the text. */
 function numberIn(text: string): number | string {
   const number = Number(text)
   return String(number) === text ? number : text

@@ -44,7 +44,7 @@ async function stream(list: AsyncIterable<unknown[]>, write: ListWriter, ctx: Ko
     for await (const page of list) {
       request.lastProgress = performance.now() // the client has read the page before
       const text = Buffer.from(write(page))
-      page.length = 0 // otherwise the generator keeps the users until the client has read the text
+      page.length = 0 // otherwise the generator keeps the items until the client has read the text
       yield text
     }
     yield Buffer.from(write())

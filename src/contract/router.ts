@@ -2,7 +2,7 @@
 import { Router, type Layer } from '@koa/router'
 import type Koa from 'koa'
 import pLimit, { type LimitFunction } from 'p-limit'
-import { Failure } from '../http/failure.ts'
+import { HttpError } from '../http/http-error.ts'
 import { LIMITS } from '../http/limits.ts'
 import type { IncomingRequest } from '../http/request.ts'
 import { rawQuery } from '../http/target.ts'
@@ -30,10 +30,12 @@ export function createRouter(handlers: Handlers, operations = contractOperations
 const byPrecedence = (a: Operation, b: Operation) =>
   Number(a.path.includes('{')) - Number(b.path.includes('{'))
 
-export const pathNotFound = (hint = '') => new Failure(404, `path not found${hint}`)
+export const pathNotFound = (hint = '') =>
+  new HttpError(404, 'path_not_found', `path not found${hint}`)
 export const methodNotAllowed = (method: string, Allow: string) =>
-  new Failure(405, `the method ${method} is not allowed on this path`, { headers: { Allow } })
-const missingHeader = (name: string) => new Failure(400, `header \`${name}\` is required`)
+  new HttpError(405, 'method_not_allowed', `the method ${method} is not allowed on this path`, {
+    headers: { Allow },
+  })
 
 /** The response when no route matches: 405 if the contract has the path, else 404. */
 export const unmatched: Koa.Middleware = (ctx) => {
@@ -51,7 +53,7 @@ function operationServer(
   const headers = operation.parameters.filter((one) => one.in === 'header')
   const hasQuery = operation.parameters.some((one) => one.in === 'query')
   const readQuery = hasQuery ? queryReader(operation) : () => undefined
-  const readBody = operation.mediaTypes.length > 0 && bodyReader(operation, limitLarge)
+  const readBody = operation.bodySchema && bodyReader(operation, limitLarge)
   return async (ctx) => {
     const request = ctx.req as IncomingRequest
     request.log['operation'] = operation.id
@@ -60,10 +62,7 @@ function operationServer(
     for (const [i, name] of names.entries()) path[name] = ctx.captures[i]
     const query = readQuery(rawQuery(request.url ?? ''))
     const header: Record<string, unknown> = {}
-    for (const { name, required } of headers) {
-      header[name] = request.headers[name.toLowerCase()]
-      if (required && header[name] === undefined) throw missingHeader(name)
-    }
+    for (const { name } of headers) header[name] = request.headers[name.toLowerCase()]
     const hasClientLeft = () => request.socket.destroyed
     const serve = async (body?: unknown) => {
       const reply = await handler({ path, query, header, body }, hasClientLeft)

@@ -1,18 +1,16 @@
-// Checks values against the schemas of the contract, and says what is wrong in words for people.
+// Checks values against the schemas of the contract.
 import { Ajv, type ErrorObject } from 'ajv'
-import { Failure } from '../http/failure.ts'
+import { HttpError } from '../http/http-error.ts'
 import { contract, type Operation } from './contract.ts'
 
 /** `npm run check` has checked that they are valid. */
 const ajv = new Ajv({
   strict: false,
-  meta: false,
   validateSchema: false,
   strictNumbers: true, // 1e400 is not a number
-  removeAdditional: 'all', // other fields are ignored: they must not take memory while the store works
-  verbose: true, // messages look at the schema and the value
-  // int32 is for generators; the limits of a number are its minimum and its maximum
-  formats: { int32: true },
+  removeAdditional: 'all', // other fields are ignored: they must not take memory while the handler works
+  verbose: true, // an error has the value
+  validateFormats: false, // they are for generators
 }).addSchema(withAccepted(contract), 'openapi.yaml')
 
 /** Compiles a schema of the contract, which may refer to others. */
@@ -26,22 +24,22 @@ export function withAccepted<T extends object>(schema: T): T {
   )
 }
 
+export const invalidBody = (message: string, options?: ErrorOptions) =>
+  new HttpError(400, 'body_invalid', message, options)
+
 /**
  * A function that checks the bodies of an operation, and removes their other fields. An absent body
- * (`undefined`) is never valid; its message is that of `{}`. Throws a Failure 400.
+ * (`undefined`) is never valid; its message is that of `{}`. Throws an HttpError 400.
  */
-export function validator(operation: Operation) {
-  const schema = withAccepted(operation.bodySchema)
+export function validator({ bodySchema = {} }: Pick<Operation, 'bodySchema'>) {
+  const schema = withAccepted(bodySchema)
   const valid = compile(schema)
   return (body: unknown): unknown => {
-    if (!valid(body === undefined ? {} : body) || body === undefined) {
-      const failure = new Failure(400, describeInvalid(valid.errors?.[0], schema.required))
-      valid.errors = null // it refers to the body
-      throw failure
-    }
+    if (!valid(body === undefined ? {} : body) || body === undefined)
+      throw invalidBody(describe(valid.errors?.[0], schema.required))
     const fields = Object.entries(Object(body))
     const malformed = fields.find((field) => !isWellFormed(field))
-    if (malformed) throw new Failure(400, `field \`${malformed[0].toWellFormed()}\` ${LONE}`)
+    if (malformed) throw invalidBody(`field \`${malformed[0].toWellFormed()}\` ${LONE}`)
     return body
   }
 }
@@ -59,33 +57,10 @@ function isWellFormed(value: unknown): boolean {
   return true
 }
 
-/** What is wrong with a body, for people. A required field that is null counts as absent. */
-function describeInvalid(error?: ErrorObject, required: string[] = []): string {
+/** What is wrong with a body, for people. A required field that is null or empty counts as absent. */
+function describe(error?: ErrorObject, required: string[] = []): string {
   const field = error?.instancePath.slice(1) || error?.params['missingProperty']
   if (!error || !field) return 'the body must be a JSON object'
-  const isAbsent = error.data === null && required.includes(field)
-  return `field \`${field}\` ${isAbsent ? 'is required' : describeProblem(error)}`
-}
-
-/** What is wrong with a value, as the end of a sentence. */
-export function describeProblem(error: ErrorObject): string {
-  const { keyword, schema, parentSchema, message = 'is invalid' } = error
-  if (keyword === 'required') return 'is required'
-  if (keyword === 'minLength' && schema === 1)
-    return parentSchema?.['x-empty-is-absent'] ? 'is required' : 'must not be empty'
-  if (keyword === 'type') return `must be ${TYPES[String(schema)] ?? 'a string'}`
-  if (keyword === 'pattern') return `must look like \`${parentSchema?.['x-looks-like'] ?? schema}\``
-  if (keyword === 'minimum') return `must be at least ${String(schema)}`
-  if (keyword === 'maximum') return `must be at most ${String(schema)}`
-  if (keyword === 'minLength') return `must have at least ${String(schema)} characters`
-  if (keyword === 'maxLength') return `must have at most ${String(schema)} characters`
-  return message
-}
-
-const TYPES: Record<string, string> = {
-  integer: 'a whole number',
-  number: 'a number',
-  boolean: 'true or false',
-  array: 'an array',
-  object: 'an object',
+  const isAbsent = error.keyword === 'required' || error.data === null || error.data === ''
+  return `field \`${field}\` ${isAbsent && required.includes(field) ? 'is required' : error.message}`
 }

@@ -1,165 +1,60 @@
-// The page at /docs, in the browser: shows the contract in OpenAPI Explorer, logs in, and keeps the
-// values in the forms such that they work.
-const explorer = document.createElement('openapi-explorer')
-const [form, status] = ['form', 'output'].map((name) => document.querySelector(name))
-const [menu, logOutButton] = ['#menu', '#log-out'].map((id) => document.querySelector(id))
+// The page at /docs, in the browser: a log-in for OpenAPI Explorer, and values that work at the first click.
+const explorer = document.querySelector('openapi-explorer')
+const form = document.querySelector('form')
+let operations
 
-/** The path of all users; the page may be behind a proxy that adds a prefix. */
-const USERS_PATH = new URL('users', location.href).pathname
-/** Where the session is kept, `{ email, token }`, until the tab closes. */
-const SESSION_KEY = location.pathname
-let session = JSON.parse(sessionStorage.getItem(SESSION_KEY))
-/** The ids of the users that were created on this page and exist. */
-let ids = []
-/** The id of the first user in the last list, only for GET: the user was not created here. */
-let listedId
-/** As much of a response as is shown: the highlighting of 20 MB stops the tab for minutes. */
-const SHOWN_LENGTH = 100_000
-const saveLink = document.createElement('a')
-const UNKNOWN_EMAIL = 'No user has this email. The program create-user creates the first user.'
+explorer.addEventListener('spec-loaded', ({ detail: { info, tags } }) => {
+  document.title = document.querySelector('h1').textContent = info.title
+  operations = tags.flatMap(({ paths }) => paths)
+  fillIn('limit', 100) // OpenAPI Explorer takes minutes to show a list of 20 MB
+  for (const operation of operations) {
+    operation.parameters = operation.parameters.filter(({ name }) => name !== 'Accept') // it shows only JSON
+    if (innerWidth < 768)
+      for (const response of Object.values(operation.responses)) delete response.headers // as wide as a letter
+    if (!operation.requestBody || !operation.security?.length) continue
+    const text = JSON.stringify(operation.requestBody)
+    operation.requestBody = JSON.parse(text.replaceAll('@', `-${Date.now()}@`)) // an email may be taken
+  }
+})
 
-void showContract()
+explorer.shadowRoot.addEventListener('request', ({ target, detail: { request } }) => {
+  const body = target.querySelector('.request-body-container textarea')
+  if (body) request.body = body.value // as typed: OpenAPI Explorer repairs JSON
+})
 
-async function showContract() {
-  const contract = await (await fetch('openapi.json')).json()
-  const { title } = contract.info
-  document.title = document.querySelector('h1').textContent = title
-  // The service is at the URL of this page, even if a proxy adds a path prefix.
-  contract.servers = [{ url: new URL('.', location.href).href.replace(/\/$/, '') }]
-  explorer.handleResize = () => {} // otherwise a small window has no menu and no search
-  explorer.setAttribute('default-schema-tab', 'body')
-  explorer.setAttribute('hide-authentication', '')
-  explorer.setAttribute('hide-components', '') // each operation shows those that it uses
-  explorer.setAttribute('hide-server-selection', '')
-  document.body.append(explorer)
-  explorer.shadowRoot.addEventListener('focusin', ({ target }) => {
-    if (target.closest('main')) closeMenu() // on a phone, it covers the page
-  })
-  explorer.shadowRoot.append(document.querySelector('[rel=stylesheet]').cloneNode())
-  await explorer.loadSpec(contract)
-  await startSession(session)
-  form.querySelector('button').disabled = false
+explorer.shadowRoot.addEventListener('response', ({ target, detail: { response } }) => {
+  if (response?.status === 201) fillIn('id', JSON.parse(response.body).id)
+  target.querySelector('.btn-execute').focus() // it was disabled
+})
+
+function fillIn(name, value) {
+  for (const { parameters } of operations)
+    for (const parameter of parameters.filter((one) => one.name === name))
+      parameter.schema.default = value
 }
 
-form.addEventListener('submit', (event) => {
+form.onsubmit = async (event) => {
   event.preventDefault()
-  void logInAs(form.elements.email.value.trim())
-})
-logOutButton.addEventListener('click', () => void startSession(null))
-
-async function logInAs(email) {
   const headers = { 'Content-Type': 'application/json' }
-  try {
-    const response = await fetch('login', {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({ email }),
-    })
-    const { token, code, message = response.statusText } = await response.json()
-    const reason = code === 'email_not_found' ? UNKNOWN_EMAIL : message
-    await startSession(token ? { email, token } : null, reason)
-  } catch (error) {
-    await startSession(null, error.message)
+  const body = JSON.stringify({ email: form.elements.email.value.trim() })
+  const { token, message } = await fetch('login', { method: 'POST', headers, body })
+    .then((response) => response.json())
+    .catch((error) => error)
+  await explorer.setAuthenticationConfiguration('bearer', { token })
+  document.querySelector('output').textContent = token ? 'Logged in' : message
+}
+
+// On a narrow screen, OpenAPI Explorer opens an operation only at a click, and makes its title light.
+new MutationObserver(() => {
+  for (const summary of explorer.shadowRoot.querySelectorAll('summary')) {
+    summary.tabIndex = 0
+    summary.role = 'link'
+    summary.style.background = 'none'
+    summary.onkeyup = ({ key }) => key === 'Enter' && summary.click()
   }
-}
+}).observe(explorer.shadowRoot, { childList: true, subtree: true })
 
-/** Logs in, or out with `null`, and says so. */
-async function startSession(newSession, message = '') {
-  session = newSession
-  if (session) sessionStorage.setItem(SESSION_KEY, JSON.stringify(session))
-  else sessionStorage.removeItem(SESSION_KEY)
-  const hadFocus = document.activeElement.matches('form *, #log-out')
-  form.hidden = Boolean(session)
-  logOutButton.hidden = !session
-  if (hadFocus) (session ? logOutButton : form.elements.email).focus()
-  await explorer.setAuthenticationConfiguration('bearer', { token: session?.token })
-  await fillIn()
-  status.textContent = session ? `Logged in as ${session.email}` : message
-}
-
-function endSession() {
-  return startSession(null, 'The token is no longer valid. Log in again.')
-}
-
-explorer.addEventListener('response', (event) => {
-  const { request, response } = event.detail
-  if (!response) return
-  void shorten(event.composedPath()[0], response)
-  const path = new URL(request.url).pathname
-  const isUsers = path === USERS_PATH
-  const isUser = path === `${USERS_PATH}/${request.path.id}`
-  const created = isUsers && request.method === 'POST' && response.status === 201
-  const deleted = isUser && request.method === 'DELETE' && response.status === 204
-  const gone = deleted || response.status === 404
-  const listed = isUsers && request.method === 'GET' && response.status === 200
-  if (created) ids.push(JSON.parse(response.body).id)
-  if (listed) listedId = /"id":"(\w+)"/.exec(response.body)?.[1]
-  if (gone) ids = ids.filter((id) => id !== request.path.id)
-  if (gone && request.path.id === listedId) listedId = undefined
-  if (created || listed || gone) void fillIn()
-  if (response.status !== 401) return
-  const isLogin = request.url.endsWith('/login')
-  if (!session) status.textContent = isLogin ? UNKNOWN_EMAIL : 'Log in first'
-  else if (!isLogin) void endSession()
-})
-
-/** Shows the start of a long response, and a link that saves all of it. */
-async function shorten(view, { headers, body }) {
-  URL.revokeObjectURL(saveLink.href)
-  if (view.responseText.length <= SHOWN_LENGTH) return
-  view.responseText = view.responseText.slice(0, SHOWN_LENGTH)
-  const blob = new Blob([body])
-  saveLink.href = URL.createObjectURL(blob)
-  saveLink.download = /ndjson/.test(headers['content-type']) ? 'response.ndjson' : 'response.json'
-  saveLink.textContent = `Only the start is shown. Save all ${(blob.size / 1e6).toFixed(1)} MB`
-  await view.updateComplete
-  view.querySelector('.response-message')?.append(saveLink) // none if another operation was opened
-}
-
-/**
- * Fills in what works and harms nobody: a user created on this page, or to read one of the list; the first
- * users; an email that no user has; one to log in with.
- */
-async function fillIn() {
-  const emails = {
-    createUser: (email) => email.replace(/(-\w+)?@/, `-${Date.now().toString(36)}@`),
-    login: (email) => session?.email ?? email,
-  }
-  for (const operation of explorer.resolvedSpec.tags.flatMap(({ paths }) => paths)) {
-    const id = ids.at(-1) ?? (operation.method === 'get' ? listedId : undefined)
-    const values = { id, limit: 100 }
-    operation.parameters = operation.parameters.map((parameter) =>
-      parameter.name in values
-        ? { ...parameter, schema: { ...parameter.schema, default: values[parameter.name] } }
-        : parameter,
-    )
-    const email = emails[operation.operationId]
-    if (email) operation.requestBody = replaceEmails(operation.requestBody, email)
-  }
-  explorer.requestUpdate()
-  await explorer.updateComplete
-  const request = explorer.shadowRoot.querySelector('api-request')
-  if (request) request.cachedBodyData = undefined // otherwise it keeps the body from before
-  request?.requestUpdate()
-}
-
-/** The body, with `email` applied to each email in its examples. */
-function replaceEmails(body, email) {
-  return JSON.parse(JSON.stringify(body), (key, value) =>
-    key === 'email' && typeof value === 'string' ? email(value) : value,
-  )
-}
-
-menu.addEventListener('click', toggleMenu)
-explorer.addEventListener('event', closeMenu)
-
-/** Moves the focus from the entry that was chosen, and from what the menu covered, to the page. */
-function closeMenu() {
-  if (menu.ariaExpanded === 'false') return
-  toggleMenu()
-  explorer.shadowRoot.querySelector('main').focus()
-}
-
-function toggleMenu() {
-  menu.ariaExpanded = explorer.dataset.menu = menu.ariaExpanded === 'false'
-}
+explorer.hideComponents = explorer.hideServerSelection = true
+await explorer.loadSpec('openapi.json')
+setTimeout(() => form.elements.email.focus()) // after OpenAPI Explorer has taken the focus
+form.querySelector('button').disabled = false

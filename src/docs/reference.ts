@@ -18,12 +18,12 @@ const FILES: Record<string, string> = {
 }
 
 /**
- * The page may run only its own scripts and connect only to this service (Content Security Policy Level 3). It shows an
- * image of a response as a blob.
+ * The page may run only its own scripts and connect only to this service (Content Security Policy Level 3). OpenAPI
+ * Explorer has inline styles, and shows an image of a response as a blob.
  */
 const CONTENT_SECURITY_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
-  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
+  "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /**
  * Reads all files at once: many clients of one file then share its memory.

@@ -1,6 +1,6 @@
 // One connection: it serves its requests one at a time.
 import type { Socket } from 'node:net'
-import { refuse, refuseInput, type Failure } from './failure.ts'
+import { refuse, refuseInput, type HttpError } from './http-error.ts'
 import type { IncomingRequest } from './request.ts'
 
 export type Connection = ReturnType<typeof createConnection>
@@ -27,7 +27,7 @@ export function createConnection(
     const [request] = queue
     if (request) {
       // Of a body that is too large, no more is read.
-      if (queue.length === 1 && !request.isDropped) socket.resume()
+      if (queue.length === 1 && !request.isBodyDropped) socket.resume()
       return start(request)
     }
     if (newest?.complete) newest = undefined // an idle connection holds no headers
@@ -80,17 +80,17 @@ export function createConnection(
      *
      * @returns false if the connection is already closing
      */
-    reject(failure: Failure, id: string): boolean {
+    refuse(error: HttpError, id: string): boolean {
       const broken = newest?.complete === false ? newest : undefined
       if (isClosing && !broken) return false
       isClosing = true
       newest = undefined
       if (broken && !broken.response.headersSent) {
-        broken.serve = () => refuse(broken.response, failure, id)
+        broken.serve = () => refuse(broken.response, error, id)
         if (queue[0] === broken) broken.serve()
         return true
       }
-      if (!broken) end = () => refuseInput(socket, failure, id)
+      if (!broken) end = () => refuseInput(socket, error, id)
       if (queue.length === 0) end()
       return true
     },

@@ -32,7 +32,7 @@ export function createConnections(limits: ServerLimits, startReading: (socket: S
   }
 
   /** Accepts the held connections, in their order, as far as there is room. */
-  function admit(): void {
+  function acceptHeld(): void {
     for (const socket of held) {
       if (open.size >= limits.maxConnections) return
       held.delete(socket)
@@ -41,7 +41,7 @@ export function createConnections(limits: ServerLimits, startReading: (socket: S
       socket.once('end', () => connection.onEnd()) // before Node's own listener
       socket.once('close', () => {
         open.delete(socket)
-        admit()
+        acceptHeld()
       })
       startReading(socket)
       socket.resume()
@@ -52,7 +52,7 @@ export function createConnections(limits: ServerLimits, startReading: (socket: S
   function makeRoom(): void {
     const time = performance.now() - limits.evictableAfter
     setImmediate(() => {
-      while (held.size > 0 && evictOldest(time)) admit()
+      while (held.size > 0 && evictOldest(time)) acceptHeld()
       roomTimer = held.size > 0 ? setTimeout(makeRoom, limits.evictableAfter) : undefined
     })
   }
@@ -78,7 +78,7 @@ export function createConnections(limits: ServerLimits, startReading: (socket: S
       void socket.remoteAddress // Node keeps it; when the client has left, the kernel does not know it any more
       if (held.size >= limits.maxHeldConnections) return void socket.destroy()
       held.add(socket) // it stays if its client leaves: only reading would show that
-      admit()
+      acceptHeld()
       if (held.size > 0) roomTimer ??= setTimeout(makeRoom, 0)
     },
 
@@ -95,6 +95,6 @@ export function createConnections(limits: ServerLimits, startReading: (socket: S
       open.forEach((connection) => connection.close())
     },
 
-    destroy: () => open.forEach((connection) => connection.evict()),
+    evictAll: () => open.forEach((connection) => connection.evict()),
   }
 }

@@ -1,6 +1,6 @@
 // The host names that the service answers to. A page of another site can make its own name point to
 // 127.0.0.1 (DNS rebinding), and would then share the service's origin in the browser.
-import { BlockList, isIP } from 'node:net'
+import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
 /** Whether a request may name this host in `Host`: a name or an address, perhaps with a port. */
 export type HostCheck = (host: string) => boolean
@@ -22,10 +22,9 @@ export function hostCheck(bound: string, allowed: string[]): HostCheck {
 
 /** Whether a name or an address always means this machine (RFC 6761 §6.3). */
 export function isLoopback(name: string): boolean {
+  if (isIPv4(name)) return name.startsWith('127.')
   const address = name.replace(/^\[(.*)\]$/, '$1')
-  const family = isIP(address)
-  if (family === 0) return /^(localhost|.+\.localhost)$/.test(address)
-  return LOOPBACK.check(address, family === 6 ? 'ipv6' : 'ipv4')
+  return isIPv6(address) ? LOOPBACK.check(address, 'ipv6') : /^(.+\.)?localhost$/.test(name)
 }
 
 /** Also contains IPv4 addresses in the form of IPv6, such as `::ffff:127.0.0.1`. */

@@ -1,19 +1,23 @@
 // Why a request is refused before anything looks at its path.
-import { Failure, HEADERS_TOO_LARGE, MALFORMED } from './failure.ts'
+import { HttpError, HEADERS_TOO_LARGE, MALFORMED } from './http-error.ts'
 import type { HostCheck } from './hosts.ts'
 import { LIMITS } from './limits.ts'
 import type { IncomingRequest } from './request.ts'
 import { hostOf } from './target.ts'
 
-/** The failure with which to respond to `request`; undefined if it can be served. */
-export function refusalOf(request: IncomingRequest, isAllowedHost: HostCheck): Failure | undefined {
+/** The error with which to respond to `request`; undefined if it can be served. */
+export function refusalOf(
+  request: IncomingRequest,
+  isAllowedHost: HostCheck,
+): HttpError | undefined {
   const { httpVersion, headers, rawHeaders, url = '' } = request
   if (rawHeaders.length > 2 * LIMITS.maxHeaders) return HEADERS_TOO_LARGE // the parser may have dropped some
   const isHttp1 = /^1\.[01]$/.test(httpVersion) // the parser takes other versions, too
   if (!isHttp1 || !hasValidHost(request) || !hasKnownCoding(request)) return MALFORMED
   const host = hostOf(url) ?? headers.host
   if (host === undefined || isAllowedHost(host)) return undefined
-  return new Failure(421, `this service is not at the host ${host}: set ALLOWED_HOSTS to add it`)
+  const message = `this service is not at the host ${host}: set ALLOWED_HOSTS to add it`
+  return new HttpError(421, 'host_not_allowed', message)
 }
 
 const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/ // the characters of uri-host and port, RFC 9110 §7.2

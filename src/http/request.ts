@@ -17,7 +17,7 @@ export class IncomingRequest extends IncomingMessage {
   /** In bytes. A larger body is not kept. */
   bodyLimit = 0
   /** Whether no more of the body is kept: it has more bytes than `bodyLimit` or too many chunks, or is dropped. */
-  isDropped = false
+  isBodyDropped = false
   /** Whether the body is valid UTF-8, once it has arrived. */
   isUtf8 = true
   #pieces: Buffer[] = []
@@ -33,10 +33,12 @@ export class IncomingRequest extends IncomingMessage {
    */
   override push(chunk: Buffer | null): boolean {
     if (chunk === null) {
-      const pieces = this.#pieces.splice(0)
-      const body = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
-      this.isUtf8 = isUtf8(body)
-      if (body.length > 0) super.push(body)
+      if (this.#pieces.length > 0) {
+        const pieces = this.#pieces.splice(0)
+        const body = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+        this.isUtf8 = isUtf8(body)
+        super.push(body)
+      }
       super.push(null)
       this.emit('arrived') // for arrival()
       return false // there is no more to read
@@ -44,8 +46,8 @@ export class IncomingRequest extends IncomingMessage {
     this.lastProgress = performance.now()
     this.#chunks += 1
     this.#length += chunk.length
-    this.isDropped ||= this.#length > this.bodyLimit || this.#chunks > LIMITS.maxChunks
-    if (this.isDropped) this.emit('arrived')
+    this.isBodyDropped ||= this.#length > this.bodyLimit || this.#chunks > LIMITS.maxChunks
+    if (this.isBodyDropped) this.emit('arrived')
     else if (this.#pieces.push(chunk) > LIMITS.maxPieces)
       this.#pieces = [Buffer.concat(this.#pieces)]
     return this.#chunks <= LIMITS.maxChunks
@@ -66,7 +68,7 @@ export class IncomingRequest extends IncomingMessage {
 
   /** Resolves when the body has arrived, or is too large. @throws Error the connection closed before */
   async arrival(): Promise<void> {
-    if (!this.complete && !this.isDropped) await once(this, 'arrived')
+    if (!this.complete && !this.isBodyDropped) await once(this, 'arrived')
   }
 
   /**
@@ -76,7 +78,7 @@ export class IncomingRequest extends IncomingMessage {
    */
   async dropRest(closes = false): Promise<void> {
     this.#pieces = [] // otherwise the timer would keep them
-    this.isDropped = true
+    this.isBodyDropped = true
     this.resume().read(0) // otherwise Node would drop it without counting its chunks
     if (this.complete || this.socket.destroyed) return
     const end = once(this, 'end').catch(() => {})

@@ -1,47 +1,44 @@
 // Node's HTTP server with the limits of limits.ts: it serves the requests of a connection one at a time,
-// and refuses what is not a request. Knows nothing of users.
+// and refuses what is not a request. Knows no operation.
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import http, { type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createConnections } from './connections.ts'
-import { MALFORMED, PARSER_FAILURES, refuse, type Failure } from './failure.ts'
+import { MALFORMED, PARSER_ERRORS, refuse, type HttpError } from './http-error.ts'
 import type { HostCheck } from './hosts.ts'
-import { LIMITS, type ServerLimits } from './limits.ts'
+import { LIMITS, SERVER_LIMITS, type ServerLimits } from './limits.ts'
 import { refusalOf } from './refusal.ts'
 import { IncomingRequest } from './request.ts'
-import { withoutBasePath } from './target.ts'
 
 /** Called for the log and the metrics. */
 export interface Observer {
   /** A request is about to be served. Its response emits `close` when it has ended, or its connection has closed. */
   onRequest: (request: IncomingRequest, response: ServerResponse) => void
   /** Input that is not valid HTTP was rejected. */
-  onMalformed: (failure: Failure, id: string, code: string, socket: Socket) => void
+  onMalformed: (error: HttpError, id: string, code: string, socket: Socket) => void
 }
 
 interface Options {
   observer?: Observer
-  /** The path at which clients find the service, such as `/api`: it is removed from the start of each path. */
-  basePath?: string | undefined
   /** Which hosts a request may name, by the address that the server listens on. */
   hostCheck?: (bound: string) => HostCheck
   /** The largest request body, in bytes. */
   bodyLimit?: number
-  /** Limits that differ from `LIMITS`. */
+  /** Those that differ from `SERVER_LIMITS`. */
   limits?: Partial<ServerLimits> | undefined
 }
 
 export function createServer(
   handle: (request: IncomingRequest, response: ServerResponse) => void,
-  { observer, basePath, hostCheck = () => () => true, bodyLimit = 0, ...options }: Options = {},
+  { observer, hostCheck = () => () => true, bodyLimit = 0, ...options }: Options = {},
 ) {
-  const limits = { ...LIMITS, ...options.limits }
-  let isAllowedHost = hostCheck('') // until it listens
+  const limits = { ...SERVER_LIMITS, ...options.limits }
+  let isAllowedHost: HostCheck = () => false // until it listens
 
   function receive(request: IncomingRequest, response: ServerResponse): void {
     request.bodyLimit = bodyLimit
-    if (basePath) request.url = withoutBasePath(request.url ?? '', basePath)
     const connection = connections.find(request.socket)
     const refusal = refusalOf(request, isAllowedHost)
     const serve = () => {
@@ -85,9 +82,9 @@ export function createServer(
       const connection = connections.find(socket)
       // Any other code means that the connection broke.
       if (!connection || !/^(HPE|ERR_HTTP)_/.test(code)) return void socket.destroy()
-      const failure = PARSER_FAILURES[code] ?? MALFORMED
+      const error = PARSER_ERRORS[code] ?? MALFORMED
       const id = randomUUID()
-      if (connection.reject(failure, id)) observer?.onMalformed(failure, id, code, socket)
+      if (connection.refuse(error, id)) observer?.onMalformed(error, id, code, socket)
     })
 
   return {
@@ -95,11 +92,18 @@ export function createServer(
     server: server as http.Server,
     /** From now on every connection closes after its newest response. */
     drain: () => connections.drain(),
-    /** Stops listening. Resolves when all requests have been served, or were cut off after `timeoutMs`. */
-    close: async (timeoutMs: number): Promise<void> => {
+    /**
+     * Stops listening. Resolves when all requests have been served, or were cut off after `timeoutMs`.
+     *
+     * @returns whether any was cut off
+     */
+    close: async (timeoutMs: number): Promise<boolean> => {
       connections.close()
-      setTimeout(connections.destroy, timeoutMs).unref()
-      await once(server.close(), 'close')
+      const closed = once(server.close(), 'close').then(() => false)
+      const isLate = await Promise.race([closed, sleep(timeoutMs, true, { ref: false })])
+      if (isLate) connections.evictAll()
+      await closed
+      return isLate
     },
   }
 }

@@ -11,8 +11,6 @@ interface Options {
   maxBatchSize: number
   /** The most batches at a time; then calls wait for the end of one. */
   concurrency?: number
-  /** Called with the number of calls in each batch. */
-  onBatch?: (size: number) => void
 }
 
 /**
@@ -24,7 +22,7 @@ interface Options {
  */
 export function batched<In, Out>(
   run: (items: In[]) => Promise<(Out | Error)[]>,
-  { maxBatchSize, concurrency = Infinity, onBatch = () => {} }: Options,
+  { maxBatchSize, concurrency = Infinity }: Options,
 ): (item: In) => Promise<Out> {
   const waiting: Call<In, Out>[] = []
   let running = 0
@@ -35,7 +33,6 @@ export function batched<In, Out>(
 
   async function start(calls: Call<In, Out>[]): Promise<void> {
     running += 1
-    onBatch(calls.length)
     try {
       const results = await run(calls.map(({ item }) => item))
       calls.forEach(({ resolve, reject }, i) => {

@@ -42,11 +42,11 @@ export interface UserStore {
   /** The ids of the first `limit` users, or of the first `limit` after the id `after`, in order of creation. */
   ids(after: string | undefined, limit: number): Promise<string[]>
 
-  /** Replaces the name. False if no user has this id or, when `ifName` is given, this id and that name. */
-  rename(id: string, name: string, ifName?: string): Promise<boolean>
+  /** Replaces the name. */
+  rename(id: string, name: string, condition?: Condition): Promise<WriteResult>
 
-  /** Deletes the user. False if no user has this id or, when `ifName` is given, this id and that name. */
-  remove(id: string, ifName?: string): Promise<boolean>
+  /** Deletes the user. */
+  remove(id: string, condition?: Condition): Promise<WriteResult>
 
   isEmpty(): Promise<boolean>
 
@@ -55,6 +55,15 @@ export interface UserStore {
 
   close(): Promise<void>
 }
+
+/**
+ * Whether a user may be changed. No other change comes between the check and the write. A store keeps no user in memory
+ * while many conditional writes wait.
+ */
+export type Condition = (user: User) => boolean
+
+/** What a write found: a user whom it changed, no user with the id, or one who does not meet the condition. */
+export type WriteResult = 'done' | 'not found' | 'refused'
 
 /** A list in order of creation: the users with the given `ids`; without `ids`, all, or those after the id `after`. */
 export interface ListQuery {
@@ -74,8 +83,6 @@ export interface Page {
 
 /** How to open a store. */
 export interface StoreOptions {
-  /** Called for each batch: what the batch does, and the number of calls in it. */
-  onBatch?: (operation: string, size: number) => void
   /** Called with what a person should change, although the store can be used. */
   warn?: (text: string) => void
   /** Whether MongoDB may be unreachable for now; then every call fails until it can be reached. */
@@ -95,18 +102,3 @@ export class EmailTaken extends Error {
     super(`a user with email \`${email}\` already exists`, options)
   }
 }
-
-/** The store could not do its task; `cause` is the driver's error. */
-export class StoreFailure extends Error {
-  /** What /readyz says: `connection refused`, for example. Never a value or a credential. */
-  readonly kind: string
-
-  constructor(cause: unknown, task = 'use the data store', kind?: string) {
-    const message = withoutValues((cause as Error).message)
-    super(`cannot ${task}: ${kind ? `${kind}: ` : ''}${message}`, { cause })
-    this.kind = kind ?? 'error'
-  }
-}
-
-/** A message of a driver without what MongoDB quotes of keys and commands: it has emails and names. */
-export const withoutValues = (message: string): string => message.replace(/( dup key:)? *\{.*/s, '')

@@ -1,13 +1,12 @@
 // The log: lines of JSON, or readable lines in a terminal. Never contains a token or a body.
 import { inspect } from 'node:util'
-import { withoutValues } from '../store/user-store.ts'
-import { pino, type DestinationStream, type LogFn, type Logger } from 'pino'
+import { withoutValues } from '../store/failure.ts'
+import { pino, type DestinationStream, type Logger } from 'pino'
 
 export type { Logger }
 
 /**
- * A logger of `level` and above, to standard output by default. It writes errors with the same cause, and their
- * stacks, once in `repeatMs`, because an outage would fill the disk with them.
+ * A logger of `level` and above, to standard output by default.
  *
  * @param onDrop called for each line that is dropped: the disk is full, or the reader too slow
  */
@@ -15,29 +14,10 @@ export function createLogger(
   level: string,
   onDrop: () => void = () => {},
   destination: DestinationStream = process.stdout.isTTY ? terminal : standardOutput(onDrop),
-  repeatMs = 60_000,
 ): Logger {
   const serializers = { err: serializeError }
-  const hooks = { streamWrite: escapeControlCharacters, logMethod: leaveOutRepeated(repeatMs) }
+  const hooks = { streamWrite: escapeControlCharacters }
   return pino({ level, base: null, serializers, hooks }, destination)
-}
-
-/** How many causes are remembered: an error can have a message of its own. */
-const MAX_CAUSES = 100
-
-function leaveOutRepeated(repeatMs: number) {
-  const written = new Map<string, { time: number; repeated: number }>()
-  return function (this: Logger, args: Parameters<LogFn>, write: LogFn): void {
-    const [fields, ...rest] = args as unknown as [{ err?: unknown }, string]
-    if (!(fields.err instanceof Error)) return write.apply(this, args)
-    const firstFrame = /\n +at .*/.exec(fields.err.stack ?? '')?.[0]
-    const cause = `${messageOf(fields.err)}${firstFrame}`.replace(/\d+/g, '')
-    const last = written.get(cause)
-    if (last && performance.now() < last.time + repeatMs) return void (last.repeated += 1)
-    if (written.size >= MAX_CAUSES) written.clear()
-    written.set(cause, { time: performance.now(), repeated: 0 })
-    write.call(this, { ...fields, repeated: last?.repeated || undefined }, ...rest)
-  }
 }
 
 /** While standard output cannot be written, keeps the lines that fit into `maxLength`, and drops the others. */
@@ -60,7 +40,7 @@ const terminal: DestinationStream = {
   write: (line) => void process.stdout.write(prettyPrint(line)),
 }
 
-/** One line of the log, for a terminal: `07:12:33 GET /users 200 1.5 ms { id: 'c3f0…' }`. */
+/** One line of the log, for a terminal: `07:12:33 GET /docs 200 1.5 ms { id: 'c3f0…' }`. */
 export function prettyPrint(line: string): string {
   const { time, level, msg, err, method, path, status, ms, ...fields } = JSON.parse(line)
   const clock = new Date(time).toTimeString().slice(0, 8)

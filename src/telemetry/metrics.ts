@@ -7,10 +7,8 @@ export type Metrics = ReturnType<typeof createMetrics>
 /** In seconds: from a read in memory to a store that does not respond. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-const BATCH_SIZES = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
-
-/** A registry of its own; nothing is global. */
-export function createMetrics(version: string) {
+/** A registry of its own; nothing is global. @param service begins the names that other services could have, too */
+export function createMetrics(service: string, version: string) {
   const register = new Registry()
   const registers = [register]
   const counter = (name: string, help: string, labelNames: string[] = []) =>
@@ -21,9 +19,9 @@ export function createMetrics(version: string) {
     new Histogram({ name, help, labelNames, buckets, registers })
 
   collectDefaultMetrics({ register }) // process_* and nodejs_*: memory, event loop, garbage collection
-  gauge('build_info', 'Always 1, with the version of the service.', ['version']).set({ version }, 1)
-  const ready = gauge('ready', '1 while /readyz returns 200, else 0.')
-  const hasUsers = gauge('store_has_users', '1 if the store had a user when it was last asked.')
+  gauge(`${service}_build_info`, 'Always 1, with the version.', ['version']).set({ version }, 1)
+  const ready = gauge(`${service}_ready`, '1 while /readyz returns 200, else 0.')
+  const hasRecords = gauge('store_has_records', '1 if the store had a record when last asked.')
   const requests = histogram(
     'http_request_duration_seconds',
     'Time from a request to the end of its response, by operationId.',
@@ -44,12 +42,6 @@ export function createMetrics(version: string) {
     'Calls of the store that failed. A taken email does not count.',
     ['operation'],
   )
-  const batches = histogram(
-    'store_batch_size',
-    'Calls that the store did together, such as the writes of one transaction.',
-    ['operation'],
-    BATCH_SIZES,
-  )
 
   return {
     requestBegun: () => inFlight.inc(),
@@ -67,10 +59,8 @@ export function createMetrics(version: string) {
       failures.inc(0) // so that Prometheus sees the first failure as an increase
       return { ended: (seconds: number) => calls.observe(seconds), failed: () => failures.inc() }
     },
-    /** The store has done `size` calls together. */
-    storeBatch: (operation: string, size: number) => batches.observe({ operation }, size),
     ready: (isReady: boolean) => ready.set(Number(isReady)),
-    storeIsEmpty: (isEmpty: boolean) => hasUsers.set(Number(!isEmpty)),
+    storeIsEmpty: (isEmpty: boolean) => hasRecords.set(Number(!isEmpty)),
     /** What /metrics shows: its media type and its text. */
     expose: async () => ({ type: register.contentType, text: await register.metrics() }),
   }

@@ -3,26 +3,33 @@ import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type Koa from 'koa'
-import type { Failure } from '../http/failure.ts'
+import type { HttpError } from '../http/http-error.ts'
 import type { IncomingRequest } from '../http/request.ts'
-import { rawPath } from '../http/target.ts'
+import { StoreFailure } from '../store/failure.ts'
 import { messageOf, type Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
+interface Options {
+  log: Logger
+  metrics: Metrics
+  /** What may be shown of a path. */
+  redactPath: (url: string) => string
+}
+
 /** Writes to the log and the metrics. */
-export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metrics }) {
+export function createRequestLog({ log, metrics, redactPath }: Options) {
   function onResponse(request: IncomingRequest, response: ServerResponse, startTime: number): void {
     const { method = '' } = request
-    const { id, trace_id, user, operation = 'none', refused, code, cause } = request.log
+    const { id, trace_id, operation = 'none', refused, code, cause, ...client } = request.log
     const { remoteAddress } = request.socket
     const status = response.headersSent ? response.statusCode : undefined
     const ms = Math.round((performance.now() - startTime) * 1000) / 1000
     metrics.requestEnded({ operation, method, status: String(status ?? 'none') }, ms / 1000)
     if (refused) metrics.refused(refused)
     const path = redactPath(request.url ?? '')
-    const location = response.getHeader('Location') // of a user that was created
+    const location = response.getHeader('Location') // of what was created
     const outcome = { location, status, code, refused, cause, ms }
-    const line = { id, trace_id, remoteAddress, user, method, path, operation, ...outcome }
+    const line = { id, trace_id, remoteAddress, ...client, method, path, operation, ...outcome }
     if (request.socket.destroyed) log.warn(line, 'response aborted')
     else if (response.statusCode >= 500) log.error(line, 'request')
     else log.info(line, 'request')
@@ -39,22 +46,18 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
       response.setHeader('X-Request-Id', id)
       response.setHeader('X-Content-Type-Options', 'nosniff')
     },
-    onMalformed({ status }: Failure, id: string, code: string, { remoteAddress }: Socket): void {
+    onMalformed({ status }: HttpError, id: string, code: string, { remoteAddress }: Socket): void {
       log.warn({ id, remoteAddress, status, code }, 'rejected malformed HTTP')
     },
-    /** The service failed to serve a request. Its line has the cause, because the log leaves out repeated errors. */
-    onFailure: ({ message, cause }: Failure, ctx: Koa.Context): void => {
+    /** The service failed to serve a request. The line of the request has the cause; only of a bug, the stack is logged. */
+    onFailure: ({ message, cause }: HttpError, ctx: Koa.Context): void => {
       const { log: fields } = ctx.req as IncomingRequest
       fields['cause'] = messageOf(cause)
+      if (cause instanceof StoreFailure) return // an outage would fill the disk with stacks
       log.error({ id: fields['id'], trace_id: fields['trace_id'], err: cause }, message)
     },
   }
 }
-
-/** The path of a URL, without what may be an email or a name: after `/users/`, only an id is shown. */
-export const redactPath = (url: string): string => rawPath(url).replace(PERSONAL, '…')
-
-const PERSONAL = /(?<=\/[Uu][Ss][Ee][Rr][Ss]\/)(?![\da-f]{24}$).+|(?<![^/])[^/]*(?:@|%40)[^/]*/gs
 
 const SAFE_ID = /^[\w.:/+=@-]{1,128}$/ // no character that needs escaping anywhere
 

@@ -3,7 +3,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { STATUS_CODES } from 'node:http'
 import type { Logger } from './log.ts'
 
-export const NO_RESPONSE = 'no response in time'
+const NO_RESPONSE = 'no response in time'
 
 /** Warns `log`, which is set after the start, when spans cannot be sent, and again when the reason changes. */
 export class TraceExporter extends OTLPTraceExporter {

@@ -14,24 +14,26 @@ import {
 } from '@opentelemetry/sdk-trace-node'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { register } from 'node:module'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { IncomingRequest } from '../http/request.ts'
-import { redactPath } from './request-log.ts'
-import { NO_RESPONSE, reasonOf, TraceExporter } from './trace-exporter.ts'
+import { reasonOf, TraceExporter } from './trace-exporter.ts'
 
 export type Tracing = ReturnType<typeof startTracing>
 
-const STOP_TIMEOUT_MS = 2_000
-
-/** Traces the modules that are imported from now on. @param endpoint where the collector takes traces */
-export function startTracing(endpoint: URL) {
+/**
+ * Traces the modules that are imported from now on.
+ *
+ * @param endpoint where the collector takes traces
+ * @param service the name of this service in traces
+ * @param redactPath returns what may be shown of a path
+ */
+export function startTracing(endpoint: URL, service: string, redactPath: (path: string) => string) {
   register('@opentelemetry/instrumentation/hook.mjs', import.meta.url)
   const exporter = new TraceExporter(endpoint)
   setGlobalErrorHandler((error) => exporter.report(reasonOf(error as Error))) // the processor gave up
-  const name = resourceFromAttributes({ 'service.name': 'users-service' })
+  const name = resourceFromAttributes({ 'service.name': service })
   const provider = new NodeTracerProvider({
     resource: name.merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new RedactingSpanProcessor(exporter)],
+    spanProcessors: [new RedactingSpanProcessor(exporter, redactPath)],
   })
   provider.register()
   registerInstrumentations({
@@ -41,20 +43,23 @@ export function startTracing(endpoint: URL) {
       new MongoDBInstrumentation(),
     ],
   })
-  /** Sends the last traces, if the collector takes them in time. */
-  async function stop(): Promise<void> {
-    const ended = provider.shutdown().catch(() => {}) // the exporter has reported why
-    const isLate = await Promise.race([ended, sleep(STOP_TIMEOUT_MS, true)])
-    if (isLate) exporter.report(exporter.reason ?? NO_RESPONSE)
-  }
+  /** Sends the last traces. */
+  const stop = () => provider.shutdown().catch(() => {}) // the exporter has reported why
   return { exporter, stop }
 }
 
 /** Removes what can name an email: from the path, the query and all errors. The log has the errors, with the id of the trace. */
 class RedactingSpanProcessor extends BatchSpanProcessor {
+  private readonly redactPath: (path: string) => string
+
+  constructor(exporter: TraceExporter, redactPath: (path: string) => string) {
+    super(exporter)
+    this.redactPath = redactPath
+  }
+
   override onEnd(span: ReadableSpan): void {
     const path = span.attributes['url.path']
-    if (typeof path === 'string') span.attributes['url.path'] = redactPath(path)
+    if (typeof path === 'string') span.attributes['url.path'] = this.redactPath(path)
     delete span.attributes['url.query']
     delete span.status.message
     span.events.length = 0

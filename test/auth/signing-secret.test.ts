@@ -49,7 +49,7 @@ test('the file can have several secrets, one in each line', () => {
   expect(open()).toEqual([SECRET, OTHER])
 })
 
-const CHMOD = /: other users can read or write it; use chmod 600$/
+const CHMOD = /: other users can read or write it; use chmod 600, or set SIGNING_SECRET$/
 
 test.each([
   [
@@ -65,7 +65,7 @@ test.each([
   ['it is a FIFO', () => execFileSync('mkfifo', [file]), /: it is not a regular file$/],
   ['its group can read it', () => write(SECRET, 0o640), CHMOD],
   ['others can read it', () => write(SECRET, 0o604), CHMOD],
-  ['it is a link', () => fs.symlinkSync(DATA_DIR, file), /: ELOOP/],
+  ['it is a folder', () => fs.mkdirSync(file), /: it is not a regular file$/],
 ])('the file is refused, and named, when %s', (_, make, reason) => {
   make()
   expect(() => open()).toThrow(`cannot use ${file}: `)
@@ -76,5 +76,7 @@ const testAsRoot = process.geteuid?.() === 0 ? test : test.skip
 testAsRoot('the file is refused when it belongs to another user', () => {
   write(SECRET)
   fs.chownSync(file, 12_345, 12_345)
-  expect(() => open()).toThrow(/^cannot use .*: it belongs to another user$/)
+  expect(() => open()).toThrow(
+    /^cannot use .*: it belongs to another user; use chown, or set SIGNING_SECRET$/,
+  )
 })

@@ -134,17 +134,12 @@ describe('with an email', () => {
     expect(sent).toEqual([LOG_IN, 'GET /users 200'])
   })
 
-  const HANGS = { 'before its response': '', 'while it reads its response': '[' }
-  const FETCHES = {
-    'the usual fetch': globalThis.fetch,
-    'another fetch': (one: Request) => fetch(one),
-  }
-  const hanging = Object.entries(HANGS).flatMap(([when, body]) =>
-    Object.entries(FETCHES).map(([which, fetch]) => ({ when, body, which, fetch })),
-  )
-  test.each(hanging)(
-    'after a second log-in, an abort ends a call $when, also after a garbage collection, with $which',
-    async ({ body, fetch }) => {
+  test.each([
+    ['before its response', ''],
+    ['while it reads its response', '['],
+  ])(
+    'after a second log-in, an abort ends a call %s, also after a garbage collection',
+    async (_, body) => {
       let attempts = 0
       const server = http.createServer(({ url }, response) => {
         if (url === '/login') return void response.end('{"token":"x"}')
@@ -155,6 +150,7 @@ describe('with an email', () => {
       })
       const secondAttempt = once(server, 'second attempt')
       const call = new AbortController()
+      const { fetch } = globalThis
       const users = client({ baseUrl: await urlOf(server), email, token: 'old', fetch })
       const ended = users.GET('/users', { signal: call.signal }).catch(String)
       await secondAttempt
@@ -239,15 +235,6 @@ describe('all()', () => {
     await expect(refused).rejects.toMatchObject({ status: 401, ...error })
   })
 
-  test('rejects with the reason of its signal while it waits for a page', async () => {
-    const stop = new AbortController()
-    const fetch = (request: Request) => {
-      stop.abort('enough')
-      return noted(request)
-    }
-    await expect(client({ fetch }).all(stop).next()).rejects.toBe('enough')
-  })
-
   test.each([
     ['itself', 'aa'],
     ['one before it', 'ba'],
@@ -278,8 +265,6 @@ describe('all()', () => {
   })
 
   test.each([
-    ['</users?limit=1000&after=a>; rel="next"', ['a']],
-    ['</api/users?after=a&limit=1000>;rel=next', ['a']],
     ['<https://example.com/users?after=a>; title="x"; rel="next"', ['a']],
     ['</>; rel="up", </users?after=a>; rel="next"', ['a']],
     ['</users?after=a>; rel="prev"', []],
@@ -297,7 +282,8 @@ describe('all()', () => {
 
 test('without an email it sends the token that it was given, and returns a 401', async () => {
   const { response, error } = await client({ token: REFUSED }).GET('/users')
-  expect([response.status, error]).toEqual([401, { message: 'a valid bearer token is required' }])
+  const refusal = { message: 'a valid bearer token is required', code: 'unauthorized' }
+  expect([response.status, error]).toEqual([401, refusal])
   expect(sent).toEqual(['GET /users 401'])
 })
 

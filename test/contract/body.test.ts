@@ -57,7 +57,8 @@ const ALWAYS: [string, Request, number, string][] = [
 ]
 
 const surrogates = json('{"name":"\\ud800","email":"\\udc00 lone"}')
-const mustBeString = (field: string) => `field \`${field}\` must be a string`
+const mustBeString = (field: string) => `field \`${field}\` must be string`
+const mustBeText = (field: string) => `${mustBeString(field)},number,boolean,null`
 const isRequired = (field: string) => `field \`${field}\` is required`
 const noSurrogate = (field: string) => `field \`${field}\` must not contain a lone surrogate`
 
@@ -65,9 +66,9 @@ describe.each<[string, [string, Request, number, string][]]>([
   [
     'POST /users',
     [
-      ['a name that is an object', { json: { name: { $ne: 1 } } }, 400, mustBeString('name')],
-      ['an email that is an array', { json: { email: ['a'] } }, 400, mustBeString('email')],
-      ['a number beyond all numbers', json('{"name":1e400}'), 400, mustBeString('name')],
+      ['a name that is an object', { json: { name: { $ne: 1 } } }, 400, mustBeText('name')],
+      ['an email that is an array', { json: { email: ['a'] } }, 400, mustBeText('email')],
+      ['a number beyond all numbers', json('{"name":1e400}'), 400, mustBeText('name')],
       ['a lone surrogate', surrogates, 400, noSurrogate('name')],
       ['a number', { json: 7 }, 400, MUST_BE_OBJECT],
       ['no body', {}, 400, MUST_BE_OBJECT],
@@ -98,7 +99,7 @@ describe.each<[string, [string, Request, number, string][]]>([
     [
       ['no name', { json: {} }, 400, isRequired('name')],
       ['a null name', { json: { name: null } }, 400, isRequired('name')],
-      ['an empty name', { json: { name: '' } }, 400, 'field `name` must not be empty'],
+      ['an empty name', { json: { name: '' } }, 400, isRequired('name')],
       ['a number', { json: { name: 7 } }, 400, mustBeString('name')],
       ['a lone surrogate', surrogates, 400, noSurrogate('name')],
       ['no body', {}, 400, isRequired('name')],
@@ -120,18 +121,9 @@ describe.each<[string, [string, Request, number, string][]]>([
 ])('%s refuses', (line, refused) => {
   test.each([...ALWAYS, ...refused])('%s', async (_, request, status, message) => {
     const response = await broken().send(line, request)
-    expect([response.status, response.json]).toEqual([status, { message }])
+    const code = status === 400 ? 'body_invalid' : 'unsupported_media_type'
+    expect([response.status, response.json]).toEqual([status, { message, code }])
   })
-})
-
-test.each([
-  [{ minLength: 2 }, '\u{1F600}', 'must have at least 2 characters'],
-  [{ maxLength: 2 }, 'abc', 'must have at most 2 characters'],
-  [{ pattern: '^[0-9]+$' }, 'x', 'must look like `^[0-9]+$`'],
-])('a field with the limit %j is refused in words', (limit, name, message) => {
-  const bodySchema = { type: 'object', properties: { name: { type: 'string', ...limit } } }
-  const validate = validator({ ...operationOf('createUser'), bodySchema })
-  expect(() => validate({ name })).toThrow(`field \`name\` ${message}`)
 })
 
 /** Checks a body whose only field has the schema `phone`. */
@@ -161,18 +153,18 @@ test('a field may have any other text, as deep as a body can be', () => {
   expect(() => validatePhone({}, wrong)).toThrow('lone surrogate')
 })
 
-test.each([
-  ['string', 'a string'],
-  ['integer', 'a whole number'],
-  ['number', 'a number'],
-  ['boolean', 'true or false'],
-  ['array', 'an array'],
-  ['object', 'an object'],
-])('an optional %s that is null is not "required": it must be %s', (type, words) => {
-  for (const value of [null, type === 'string' ? {} : 'x'])
-    expect(() => validatePhone({ type }, value)).toThrow(`field \`phone\` must be ${words}`)
-  expect(validatePhone({ type, nullable: true }, null)).toEqual({ phone: null })
-  expect(validatePhone({ type }, undefined)).toEqual({})
+test('a field that is wrong in another way is refused in the words of Ajv', () => {
+  expect(() => validatePhone({ maxLength: 2 }, 'abc')).toThrow(
+    'field `phone` must NOT have more than 2 characters',
+  )
+  expect(() => validatePhone({ type: 'integer' }, 1.5)).toThrow('field `phone` must be integer')
+})
+
+test('an optional field may be absent or empty, and null is not "required"', () => {
+  expect(() => validatePhone({ type: 'string' }, null)).toThrow('field `phone` must be string')
+  expect(validatePhone({ type: 'string', nullable: true }, null)).toEqual({ phone: null })
+  expect(validatePhone({ type: 'string' }, undefined)).toEqual({})
+  expect(validatePhone({ type: 'string' }, '')).toEqual({ phone: '' })
 })
 
 test.each([100, 1_000_000])('a limit of %d bytes is exact', async (bodyLimit) => {
@@ -194,7 +186,10 @@ test('a body in chunks of one byte keeps its characters, and what is not UTF-8 i
   const user = newUser({ name: 'x'.repeat(80), email: '@\u{1F600}'.repeat(5) })
   const bytes = Buffer.from(JSON.stringify(user)).toString('latin1')
   expect(await send(bytes)).toEqual([201, { id: ID, ...user }])
-  expect(await send(bytes.replace('"}', '\xff"}'))).toEqual([400, { message: NOT_UTF8 }])
+  expect(await send(bytes.replace('"}', '\xff"}'))).toEqual([
+    400,
+    { message: NOT_UTF8, code: 'body_invalid' },
+  ])
 })
 
 test('while the store works, the bytes of a body are no longer kept', async () => {

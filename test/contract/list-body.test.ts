@@ -5,10 +5,10 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { arrayWriter, writeLines, type ListWriter } from '../../src/contract/list-body.ts'
-import { StoreFailure, type ListQuery, type User } from '../../src/store/user-store.ts'
+import { StoreFailure } from '../../src/store/failure.ts'
+import type { ListQuery, User } from '../../src/store/user-store.ts'
 import { failing } from '../support/failing-store.ts'
 import { get } from '../support/requests.ts'
-import { startHttpProxy } from '../support/http-proxy.ts'
 import { dial, startService, useService } from '../support/service.ts'
 import { anyText } from '../support/text.ts'
 import { newUser } from '../support/users.ts'
@@ -58,27 +58,22 @@ describe.each(TYPES)('a list as %s', (type) => {
     await service.close()
   })
 
-  test.each([
-    ['HTTP/1.0', false],
-    ['HTTP/1.1', false],
-    ['HTTP/1.1', true], // and HTTP/1.0 from the proxy to the service
-  ])('resets the connection when it fails halfway: %s, proxy: %s', async (version, isProxied) => {
+  const VERSIONS = ['HTTP/1.0', 'HTTP/1.1'] // proxies speak 1.0 to the service
+  test.each(VERSIONS)('resets the connection when it fails halfway: %s', async (version) => {
     const { store } = storeOf(100, () => {
       throw new StoreFailure(new Error('the cause'))
     })
     const service = await startService(store)
-    const proxy = await startHttpProxy(service.port)
-    const { socket, text } = dial(isProxied ? proxy.port : service.port)
+    const { socket, text } = dial(service.port)
     const errors: unknown[] = []
     socket.on('error', (error) => errors.push(error))
     socket.write(asking(type).replace('HTTP/1.1', version))
     await new Promise((resolve) => socket.once('close', resolve))
-    if (!isProxied) expect(errors).toMatchObject([{ code: 'ECONNRESET' }])
+    expect(errors).toMatchObject([{ code: 'ECONNRESET' }])
     expect(text()).toMatch(/^HTTP\/1.1 200 /)
     expect(text()).toContain(`Content-Type: ${type}`)
     expect(text()).not.toMatch(/\r\n0\r\n\r\n$/)
     while (service.lines.length < 2) await sleep(10)
-    await proxy.close()
     await service.close()
     expect(service.lines).toMatchObject([
       { level: 50, err: { cause: { message: 'the cause' } } },
@@ -129,12 +124,10 @@ const twoUsers = useService(() => storeOf(2).store)
 
 test.each([
   ['application/x-ndjson', true],
-  ['application/x-ndjson, application/json', true],
   ['application/json;q=0.5, application/x-ndjson', true],
   ['application/json, application/x-ndjson', false],
   ['application/x-ndjson;q=0', false],
   ['*/*', false],
-  ['text/html', false],
   ['', false],
   [';;;,,/', false],
 ])('a list with Accept: %s is of lines: %s', async (accept, isLines) => {

@@ -66,7 +66,11 @@ test.each([
   expect(() => read(query)).toThrow(expect.objectContaining({ status: 400, message }))
 })
 
-test('a malformed id is refused with what an id looks like', () => {
-  const message = `query parameter \`after\` must look like \`${ID}\``
-  expect(() => read('after=x')).toThrow(expect.objectContaining({ message }))
+test.each([
+  ['after=x', '`after` must match pattern "^[0-9a-f]{24}$"'],
+  ['limit=1001', '`limit` must be <= 1000'],
+  ['limit=x', '`limit` must be integer'],
+])('the query "%s" is refused in the words of Ajv, with a code', (query, problem) => {
+  const error = { code: 'query_invalid', message: `query parameter ${problem}` }
+  expect(() => read(query)).toThrow(expect.objectContaining(error))
 })

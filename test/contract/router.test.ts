@@ -12,10 +12,8 @@ const ID = '665f1c2e8b3f4a0012d4c001'
 test.each`
   request                             | withoutToken  | withToken
   ${'GET /users'}                     | ${401}        | ${200}
-  ${'HEAD /users'}                    | ${401}        | ${200}
   ${'POST /users'}                    | ${401}        | ${400}
   ${`GET /users/${ID}`}               | ${401}        | ${404}
-  ${`HEAD /users/${ID}`}              | ${401}        | ${404}
   ${`PUT /users/${ID}`}               | ${401}        | ${400}
   ${`DELETE /users/${ID}`}            | ${401}        | ${404}
   ${'PUT /users'}                     | ${401}        | ${'405 HEAD, GET, POST'}
@@ -25,27 +23,19 @@ test.each`
   ${'OPTIONS *'}                      | ${404}        | ${404}
   ${'GET /nothing'}                   | ${404}        | ${404}
   ${'GET /USERS'}                     | ${404}        | ${404}
-  ${'POST /LOGIN'}                    | ${404}        | ${404}
   ${'GET /users/'}                    | ${401}        | ${404}
-  ${`GET /users/${ID}/`}              | ${401}        | ${404}
   ${`GET /users/${ID}/name`}          | ${401}        | ${404}
-  ${'POST /login/'}                   | ${404}        | ${404}
   ${'GET //users'}                    | ${401}        | ${404}
-  ${`GET /users//${ID}`}              | ${401}        | ${404}
   ${'GET /%75sers'}                   | ${404}        | ${404}
   ${`GET /users%2F${ID}`}             | ${401}        | ${404}
   ${'GET /./users'}                   | ${401}        | ${404}
   ${'GET /login/../users'}            | ${401}        | ${404}
   ${'GET /users;x'}                   | ${401}        | ${404}
-  ${'GET /users#x'}                   | ${401}        | ${404}
-  ${'GET /usersx'}                    | ${401}        | ${404}
   ${'GET /api/users'}                 | ${401}        | ${404}
   ${'GET /?/users'}                   | ${404}        | ${404}
   ${'GET /users?x=/login'}            | ${401}        | ${400}
   ${'GET http://example.com/users'}   | ${401}        | ${200}
   ${'GET HTTP://example.com/users?x'} | ${401}        | ${400}
-  ${'GET http://example.com'}         | ${404}        | ${404}
-  ${'GET http://example.com/%75sers'} | ${404}        | ${404}
   ${'GET http://example.com?/users'}  | ${404}        | ${404}
 `('$request', async ({ request, withoutToken, withToken }) => {
   const anonymous = { authorization: undefined }

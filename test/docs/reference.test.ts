@@ -31,7 +31,7 @@ test.each(TYPES)('%s is %s, with a policy for its own scripts only', async (path
   expect([status, headers.get('content-type')]).toEqual([200, type])
   expect(headers.get('x-content-type-options')).toBe('nosniff')
   expect(headers.get('content-security-policy')).toBe(
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
       "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   )
 })
@@ -48,7 +48,8 @@ test.each(PATHS)('%s accepts HEAD and GET, and no other method', async (path) =>
   expect([head.status, await head.text()]).toEqual([200, ''])
   const post = await fetch(url(path), { method: 'POST' })
   expect([post.status, post.headers.get('allow')]).toEqual([405, 'HEAD, GET'])
-  expect(await post.json()).toEqual({ message: 'the method POST is not allowed on this path' })
+  const message = 'the method POST is not allowed on this path'
+  expect(await post.json()).toEqual({ message, code: 'method_not_allowed' })
 })
 
 const OTHERS = ['/docs/', '/docs/index.html', '/docs/..%2fpackage.json', '/DOCS', '/openapi.yml']
@@ -57,13 +58,13 @@ test.each(OTHERS)('%s is 404', async (path) => {
 })
 
 test('the root is 404, and names /docs', async () => {
-  const json = { message: 'path not found; see /docs' }
+  const json = { message: 'path not found; see /docs', code: 'path_not_found' }
   expect(await service().send('GET /')).toMatchObject({ status: 404, json })
 })
 
 test('all paths are 404, and name no other, when DOCS is false', async () => {
   const without = await startService(store(), { docs: false })
-  const json = { message: 'path not found' }
+  const json = { message: 'path not found', code: 'path_not_found' }
   for (const path of ['/', ...PATHS])
     expect(await without.send(`GET ${path}`)).toMatchObject({ status: 404, json })
   await without.close()

@@ -5,9 +5,9 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createConnections } from '../../src/http/connections.ts'
-import { LIMITS } from '../../src/http/limits.ts'
+import { SERVER_LIMITS } from '../../src/http/limits.ts'
 import type { ListQuery, UserStore } from '../../src/store/user-store.ts'
-import { comesBack, doesNotRead, goesOn, hangUp, says, textFrom } from '../support/clients.ts'
+import { doesNotRead, goesOn, hangUp, says, textFrom } from '../support/clients.ts'
 import { bodies, oversized, slowBodies, slowHeaders } from '../support/hostile.ts'
 import { amid, many } from '../support/ordinary.ts'
 import { CHUNKED, CLOSE, get, login, loginWith, post } from '../support/requests.ts'
@@ -61,7 +61,7 @@ const allGet = (status: string, clients: object) =>
 
 const few = useService(store, { maxConnections: 20 })
 
-const forHeaders = useService(store, { ...SHORT, requestTimeout: LIMITS.requestTimeout })
+const forHeaders = useService(store, { ...SHORT, requestTimeout: SERVER_LIMITS.requestTimeout })
 const forBodies = useService(store, SHORT)
 const forSilence = useService(store, { ...SHORT, timeout: 500 })
 
@@ -140,29 +140,10 @@ describe('connections', () => {
     expect(statusesIn(text())).toEqual([401])
   })
 
-  test('that are idle make room before a list that is read', async () => {
-    const reader = says(get('/users'))(few().port)
-    for (let i = 0; i < 60; i += 1) {
-      says('')(few().port)
-      await sleep(10)
-    }
-    expect(reader.destroyed).toBe(false)
-  })
-
-  test.each([
-    ['say nothing', ''],
-    ['do not end a body', loginWith(' '.repeat(90_000)).slice(0, -1)],
-  ])('that %s, and come back, fail no new one', async (_, bytes) => {
-    let isOver = false
-    for (let i = 0; i < 100; i += 1) comesBack(bytes, () => isOver)(few().port)
-    expect(await amid(sleep(1_000, 'over'), few().port)).toBe('over')
-    isOver = true
-  })
-
   test('that wait get places in the order in which they came, and are read before they lose them', async () => {
     const ports: unknown[] = []
     const areLost: boolean[] = []
-    const connections = createConnections({ ...LIMITS, maxConnections: 2 }, (socket) => {
+    const connections = createConnections({ ...SERVER_LIMITS, maxConnections: 2 }, (socket) => {
       if (ports.push(socket.remotePort) > 2) pause(15)
       setImmediate(() => areLost.push(socket.destroyed))
     })

@@ -1,12 +1,11 @@
-// What operators meet: the probes and the metrics, on a port of their own.
+// What operators meet: the probes and the metrics, on a port of their own. (While the store is opened: server.long.ts.)
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
-import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { login } from '../support/requests.ts'
-import { freePort, serve, usePlace, type Program } from '../support/program.ts'
-import { dial, listen, send } from '../support/service.ts'
-import { databaseOf, SECRET } from '../support/stores.ts'
+import { serve, usePlace, type Program } from '../support/program.ts'
+import { dial, send } from '../support/service.ts'
+import { SECRET } from '../support/stores.ts'
 import { newUser } from '../support/users.ts'
 
 const place = usePlace()
@@ -14,7 +13,7 @@ let service: Program
 let port: number
 
 beforeAll(async () => {
-  service = serve(place, { SIGNING_SECRET: SECRET, STOP_DELAY: '3s' })
+  service = serve(place, { SIGNING_SECRET: SECRET, STOP_DELAY: '1s' })
   port = Number(new URL(await service.listening()).port)
 })
 
@@ -61,7 +60,8 @@ describe('/metrics', () => {
     expect(text).toContain('# TYPE http_request_duration_seconds histogram')
     expect(text).toMatch(/^nodejs_eventloop_lag_seconds /m)
     expect(text).toMatch(/^process_resident_memory_bytes /m)
-    expect(text).toMatch(/^ready 1$/m)
+    expect(text).toMatch(/^users_service_ready 1$/m)
+    expect(text).toMatch(/^store_has_records 0$/m)
   })
 
   test('has requests by operation, method and status, and never by path', async () => {
@@ -103,43 +103,11 @@ describe('/metrics', () => {
     ])
   })
 
-  test('says whether the store has users, also when other programs change it', async () => {
-    const another = serve(place, { SIGNING_SECRET: SECRET })
-    await another.listening()
-    expect((await another.probe('/metrics')).text).toMatch(/^store_has_users 1$/m)
-    databaseOf(place).exec('DELETE FROM users')
-    while (!(await lines('store_has_users'))[0]!.endsWith(' 0')) await sleep(100)
-  })
-
   test('has the operations of the store', async () => {
     await send(port, 'GET /users')
     const counts = await lines('store_operation_duration_seconds_count')
     expect(counts).toContain('store_operation_duration_seconds_count{operation="list"} 1')
-    const batches = await lines('store_batch_size_count')
-    expect(batches).toContain('store_batch_size_count{operation="write"} 1')
   })
-})
-
-test('while the store is being opened it is alive and not ready, and a signal stops it with 0', async () => {
-  const mute = net.createServer() // a MongoDB that never responds
-  const port = await listen(mute)
-  const opsPort = await freePort()
-  const env = { MONGODB_URI: `mongodb://127.0.0.1:${port}/x`, SIGNING_SECRET: SECRET }
-  const starting = serve(place, { ...env, OPS_PORT: `${opsPort}` })
-  const probe = async (path: string) => {
-    for (;;) {
-      const init = { headers: { connection: 'close' } }
-      const response = await fetch(`http://127.0.0.1:${opsPort}${path}`, init).catch(() => {})
-      if (response) return [response.status, await response.text()]
-      await sleep(5)
-    }
-  }
-  expect(await probe('/readyz')).toEqual([503, 'starting'])
-  expect(await probe('/livez')).toEqual([200, 'alive'])
-  expect(await probe('/metrics')).toEqual([200, expect.stringMatching(/^ready 0$/m)])
-  starting.process.kill('SIGTERM')
-  expect(await starting.ended).toBe(0)
-  mute.close()
 })
 
 test('it is not ready from the moment of the signal, and continues to serve for STOP_DELAY', async () => {

@@ -2,7 +2,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { newUserId } from '../../src/store/user-id.ts'
 import { pagesOf } from '../../src/store/pages.ts'
-import { EmailTaken, StoreFailure, type User } from '../../src/store/user-store.ts'
+import { StoreFailure } from '../../src/store/failure.ts'
+import { EmailTaken, type User } from '../../src/store/user-store.ts'
 import { describeStores, useOwnStores, useStore, usersIn } from '../support/stores.ts'
 import { newUser, user } from '../support/users.ts'
 
@@ -44,7 +45,7 @@ describeStores((kind) => {
       const created = await own.create(given as Omit<User, 'id'>)
       const found = [await own.find(created.id), await own.findByEmail(text)]
       const renamed = { ...created, name: `${text}!` }
-      for (const _ of [1, 2]) expect(await own.rename(created.id, renamed.name)).toBe(true)
+      for (const _ of [1, 2]) expect(await own.rename(created.id, renamed.name)).toBe('done')
       found.push(await own.find(created.id))
       expect([kind, created]).toEqual([kind, { id: expect.any(String), ...given }])
       expect([kind, ...found]).toEqual([kind, created, created, renamed])
@@ -121,8 +122,9 @@ describeStores((kind) => {
     ])('find no user by an id that is %s', async (_, spell) => {
       const id = spell((await create()).id)
       expect(await store().find(id)).toBeUndefined()
-      expect(await store().rename(id, 'x')).toBe(false)
-      expect(await store().remove(id)).toBe(false)
+      expect(await store().rename(id, 'x')).toBe('not found')
+      expect(await store().remove(id)).toBe('not found')
+      expect(await store().remove(id, () => true)).toBe('not found')
     })
 
     test('give each of many simultaneous look-ups its own user', async () => {
@@ -148,37 +150,63 @@ describeStores((kind) => {
 
     test('remove deletes a user once, and frees its email', async () => {
       const { id, email } = await create()
-      expect(await store().remove(id)).toBe(true)
-      expect(await store().remove(id)).toBe(false)
+      expect(await store().remove(id)).toBe('done')
+      expect(await store().remove(id)).toBe('not found')
       expect(await store().find(id)).toBeUndefined()
       expect(await store().findByEmail(email)).toBeUndefined()
-      expect(await store().rename(id, 'x')).toBe(false)
+      expect(await store().rename(id, 'x')).toBe('not found')
       expect((await create({ email })).id).not.toBe(id)
     })
 
-    test.each(Object.entries(TEXTS))('change a user only if its name is %s', async (_, name) => {
-      const { id } = await create({ name, email: '' })
-      const others = [`${name}x`, name.slice(1), `${name}\0`, name.normalize('NFKD').toLowerCase()]
-      for (const other of others.filter((other) => other !== name)) {
-        expect(await store().rename(id, 'x', other)).toBe(false)
-        expect(await store().remove(id, other)).toBe(false)
-      }
-      expect(await store().rename(id, '', name)).toBe(true)
-      expect(await store().rename(id, 'x', name)).toBe(false)
-      expect(await store().rename(id, name, '')).toBe(true)
-      expect(await store().remove(id, name)).toBe(true)
-      expect(await store().remove(id, name)).toBe(false)
-      expect(await store().rename(id, 'x', name)).toBe(false)
+    test.each(Object.entries(TEXTS))(
+      'change a user whose name is %s only if the condition holds for that user',
+      async (_, name) => {
+        const user = await create({ name, email: '' })
+        const { id } = user
+        const seen: User[] = []
+        const says = (answer: boolean) => (one: User) => {
+          seen.push(one)
+          return answer
+        }
+        expect(await store().rename(id, 'x', says(false))).toBe('refused')
+        expect(await store().remove(id, says(false))).toBe('refused')
+        expect(await store().rename(id, '', says(true))).toBe('done')
+        expect(await store().rename(id, name, says(true))).toBe('done')
+        expect(await store().remove(id, says(true))).toBe('done')
+        expect(seen).toEqual([user, user, user, { ...user, name: '' }, user])
+        expect(await store().remove(id, says(true))).toBe('not found')
+        expect(seen).toHaveLength(5)
+      },
+    )
+
+    test('give each of many simultaneous conditional writes its own outcome', async () => {
+      const own = await open()
+      const users = await Promise.all(many(100, () => own.create(newUser())))
+      const results = await Promise.all(
+        users.map(({ id }, i) => {
+          const condition = (one: User) => one.id === id && i % 3 > 0
+          return i % 2 > 0 ? own.rename(id, 'x', condition) : own.remove(id, condition)
+        }),
+      )
+      expect(results).toEqual(users.map((_, i) => (i % 3 > 0 ? 'done' : 'refused')))
+      const expected = users.flatMap((one, i) =>
+        i % 3 === 0 ? one : i % 2 > 0 ? { ...one, name: 'x' } : [],
+      )
+      expect(await usersIn(own)).toEqual(expected)
     })
 
     test('let only one of many concurrent writers change a user from one name', async () => {
       const own = await open()
       const { id } = await own.create(newUser({ name: 'old' }))
       const names = many(20, String)
-      const renamed = await Promise.all(names.map((name) => own.rename(id, name, 'old')))
-      expect(renamed.filter(Boolean)).toHaveLength(1)
-      expect((await own.find(id))?.name).toBe(names[renamed.indexOf(true)])
-      expect(await Promise.all(names.map((name) => own.remove(id, name)))).toEqual(renamed)
+      const isNamed = (expected: string) => (one: User) => one.name === expected
+      const rename = (name: string) => own.rename(id, name, isNamed('old'))
+      const renamed = await Promise.all(names.map(rename))
+      expect(renamed.filter((result) => result !== 'refused')).toEqual(['done'])
+      expect((await own.find(id))?.name).toBe(names[renamed.indexOf('done')])
+      const removed = await Promise.all(names.map((name) => own.remove(id, isNamed(name))))
+      expect(removed.filter((result) => result === 'done')).toHaveLength(1)
+      expect(removed.indexOf('done')).toBe(renamed.indexOf('done'))
     })
   })
 

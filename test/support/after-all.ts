@@ -1,19 +1,36 @@
-// After all tests: stops the MongoDB container, and says loudly what was not tested.
+// After all tests: stops the MongoDB container, and says what was not tested.
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { CHROMIUM } from './chromium.ts'
 
-export default async function afterAllTests(): Promise<void> {
+const TOOLS = {
+  [CHROMIUM]: 'the page at /docs',
+  kubectl: 'the manifests',
+  nginx: 'BASE_PATH behind a proxy',
+  promtool: 'the alerts',
+}
+
+/** What the configurations of jest say of this run. */
+interface Run {
+  testPathPatterns: { patterns: string[] }
+}
+
+export default async function afterAllTests(run: Run, project: { testMatch: string[] }) {
   await globalThis.mongodbContainer?.stop()
-  if (!existsSync(CHROMIUM)) console.error(`\nTHE PAGE AT /docs WAS NOT TESTED: no ${CHROMIUM}`)
-  if (spawnSync('kubectl', ['version', '--client']).status !== 0) {
-    console.error('\nTHE MANIFESTS WERE NOT TESTED: no kubectl')
-  }
-  if (spawnSync('nginx', ['-v']).status !== 0)
-    console.error('\nBASE_PATH WAS NOT TESTED BEHIND A PROXY: no nginx')
-  for (const tool of ['promtool', 'jq'])
-    if (spawnSync(tool, ['--version']).status !== 0)
-      console.error(`\nTHE ALERTS AND THE RUNBOOK WERE NOT TESTED: no ${tool}`)
+  const hasLong = project.testMatch.join().includes('long')
+  if (hasLong) for (const [tool, what] of Object.entries(TOOLS)) warnWithout(tool, what)
   const reason = process.env['MONGODB_MISSING']
   if (reason) console.error(`\nMongoDB WAS NOT TESTED: no MONGODB_URI, and no container: ${reason}`)
+  if (hasLong || run.testPathPatterns.patterns.length > 0) return
+  const files = readdirSync(new URL('..', import.meta.url), { recursive: true }) as string[]
+  const count = files.filter((name) => name.endsWith('.long.ts')).length
+  console.error(
+    `\n${count} files (*.long.ts) run only in \`npm run test:all\`: they start programs, Chromium, nginx, kubectl or\n` +
+      'promtool, or take minutes: faults, floods, memory, outages, traces, the page, manifests, alerts, documents.',
+  )
+}
+
+function warnWithout(tool: string, what: string): void {
+  if (spawnSync('sh', ['-c', `command -v ${tool}`]).status !== 0)
+    console.error(`\nNOT TESTED, because ${tool} is missing: ${what}`)
 }

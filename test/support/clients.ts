@@ -51,16 +51,6 @@ export const doesNotRead =
   (port, onText) =>
     says(bytes)(port, onText).pause()
 
-/** Sends a request and reads the response a little at a time. */
-export const readsSlowly =
-  (bytes: string): Hostile =>
-  (port, onText) => {
-    const socket = doesNotRead(bytes)(port, onText)
-    socket.on('data', () => socket.pause())
-    const timer = setInterval(() => socket.resume(), 50)
-    return socket.once('close', () => clearInterval(timer))
-  }
-
 /** Sends something again and again, each time over a new connection, soon after the end of the one before. */
 export const comesBack =
   (bytes: string, until: () => boolean): Hostile =>

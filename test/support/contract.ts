@@ -14,48 +14,50 @@ export interface ResponseObject extends Ref {
 type Responses = Record<string, ResponseObject>
 type PathItem = Record<string, { operationId?: string; responses?: Responses }>
 
-/** The responses of one operation, or of the requests that reach none. */
+/** The responses of one operation. */
 export interface Documented {
   name: string
-  path?: string
-  /** In lower case; none for the methods that the path does not have. */
-  method?: string
+  path: string
+  /** In lower case. */
+  method: string
   responses: Responses
 }
 
 /**
- * The contract, with schemas that can be compiled alone. They refuse other fields and other codes: a later version of the
- * service may add some to a response, but this one must not.
+ * The contract, with schemas that can be compiled alone. They refuse other fields and other codes, and an error without a
+ * code: a later version of the service may add some to a response, but this one must not.
  */
 const document: {
+  info: { description: string }
   paths: Record<string, PathItem>
-  'x-responses-outside-operations': Responses
 } = JSON.parse(JSON.stringify(contract).replaceAll('"#/', '"openapi.yaml#/'), (_, part) => {
   if (part?.['x-extensible-enum']) return { ...part, enum: part['x-extensible-enum'] }
-  return part?.properties ? { ...part, additionalProperties: false } : part
+  if (!part?.properties) return part
+  return { ...part, additionalProperties: false, required: Object.keys(part.properties) }
 })
 
-const { 405: methodNotAllowed, ...others } = document['x-responses-outside-operations']
-
-/** Every response of the contract: by operation, by path, and those to all other requests. */
-export const documented: Documented[] = [
-  ...Object.entries(document.paths).flatMap(([path, item]) => [
-    ...Object.entries(item).flatMap(([method, { operationId: name, responses = {} }]) =>
-      name ? [{ name, path, method, responses }] : [],
-    ),
-    { name: `another method of ${path}`, path, responses: { 405: methodNotAllowed! } },
+/** The status of each code, as `info` lists them. */
+export const statusOfCode = new Map(
+  [...document.info.description.matchAll(/^- `(\w+)` \((\d+)\)/gm)].map(([, code, status]) => [
+    code!,
+    Number(status),
   ]),
-  { name: 'no operation', responses: others },
-]
+)
 
-/** What documents a response to this method and path. */
-function documentedFor(method: string, path: string, status: number): Documented {
+/** The responses of each operation. */
+export const documented: Documented[] = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item).flatMap(([method, { operationId: name, responses = {} }]) =>
+    name ? [{ name, path, method, responses }] : [],
+  ),
+)
+
+/** What documents a response to this method and path: without an operation, `default` documents all errors. */
+function documentedFor(method: string, path: string, status: number): ResponseObject | undefined {
   const pathname = path.replace(/^https?:\/\/[^/?]*/i, '').replace(/\?.*/s, '')
   const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
-  const here = documented.filter((one) => one.path && pattern(one.path).test(pathname))
+  const here = documented.filter((one) => pattern(one.path).test(pathname))
   const operation = here.find((one) => one.method === verb)
-  const other = status === 405 ? here.find((one) => !one.method) : undefined
-  return operation ?? other ?? documented.at(-1)!
+  return operation ? operation.responses[status] : documented[0]!.responses['default']
 }
 
 const pattern = (path: string) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
@@ -75,9 +77,13 @@ interface Actual {
 
 /** Fails unless the contract documents this response. @returns what `expectDocumented` returns */
 export function expectContract(method: string, path: string, actual: Actual): unknown {
-  const found = documentedFor(method, path, actual.status).responses[actual.status]
+  const found = documentedFor(method, path, actual.status)
   if (!found) throw new Error(`${method} ${path}: ${actual.status} is not in the contract`)
-  return expectDocumented(found, method, actual)
+  expect(actual.headers['x-request-id']).toMatch(/^[\w.:/+=@-]{1,128}$/)
+  const json = expectDocumented(found, method, actual)
+  const { code } = Object(json)
+  if (code !== undefined) expect([code, actual.status]).toEqual([code, statusOfCode.get(code)])
+  return json
 }
 
 /** Fails unless `found` documents this response. @returns the JSON body, if any; lines as an array */

@@ -1,5 +1,6 @@
 // A store that fails.
-import { StoreFailure, type UserStore } from '../../src/store/user-store.ts'
+import { StoreFailure } from '../../src/store/failure.ts'
+import type { UserStore } from '../../src/store/user-store.ts'
 
 const CAUSE = new Error('the cause')
 

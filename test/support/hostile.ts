@@ -1,6 +1,6 @@
 // Hostile clients, by what they do.
-import { doesNotRead, goesOn, readsSlowly, says, type Hostile } from './clients.ts'
-import { CHUNKED, get, login, loginWith, oneByOne } from './requests.ts'
+import { goesOn, says, type Hostile } from './clients.ts'
+import { CHUNKED, login } from './requests.ts'
 import { BODY_LIMIT } from './service.ts'
 
 /** Bodies as large as may be that are hard to parse, for what is not stored. */
@@ -11,11 +11,6 @@ export const bodies = {
   'many fields': `{${Array.from({ length: deep }, (_, i) => `"${i}":0`).join(',')}}`,
   'a long number': `{"email":${'9'.repeat(BODY_LIMIT - 10)}}`,
   'many prototypes': `{${'"__proto__":{"email":"x"},'.repeat(deep / 3)}"x":0}`,
-}
-
-const resets: Hostile = (port, onText) => {
-  const socket = says(get('/users'))(port, onText)
-  return socket.once('data', () => socket.resetAndDestroy())
 }
 
 export const slowHeaders: Record<string, Hostile> = {
@@ -37,25 +32,4 @@ export const oversized: Record<string, Hostile> = {
   'headers without end': goesOn('GET / HTTP/1.1\r\nHost: localhost\r\n', 'a:\r\n'.repeat(300)),
   'trailers without end': goesOn(`${login(CHUNKED)}0\r\n`, 'a: b\r\n'.repeat(200)),
   'a chunk extension without end': goesOn(`${login(CHUNKED)}2`, ';a=b'.repeat(300)),
-}
-
-const hardToParse: Record<string, Hostile> = Object.fromEntries(
-  Object.entries(bodies).map(([name, body]) => [name, says(loginWith(body))]),
-)
-
-const EXPECTING = loginWith('{}', 'Expect: 100-continue\r\n')
-
-/** All of them, for a service with many users; those that end are to be begun again. */
-export const everyKind: Record<string, Hostile> = {
-  ...slowHeaders,
-  ...slowBodies,
-  ...oversized,
-  ...hardToParse,
-  'chunks of one byte': says(oneByOne(' '.repeat(20_000))),
-  'stops reading': doesNotRead(get('/users')),
-  'reads slowly': readsSlowly(get('/users')),
-  'pipelines, and does not read': doesNotRead(get('/users').repeat(100)),
-  'pipelines without end': goesOn('', get('/nothing').repeat(20), 100),
-  'expects 100 without end': goesOn('', EXPECTING.repeat(20), 100),
-  resets,
 }

@@ -1,4 +1,4 @@
-// The specification, section 4, with pages and conditional writes, as a model in memory: the response
+// The operations, with pages and conditional writes, as a model in memory: the response
 // that each request must get.
 import type { User } from '../../src/store/user-store.ts'
 import { newUser } from './users.ts'

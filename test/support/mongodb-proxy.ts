@@ -15,6 +15,7 @@ export async function startProxy(to: string, more: Record<string, string> = {}) 
   const sent: Buffer[][] = []
   let state = 'open'
   let insertDelay = 0
+  let heldCommand: string | undefined
   const delayInserts = () =>
     new Transform({
       transform(chunk: Buffer, _, done) {
@@ -28,7 +29,10 @@ export async function startProxy(to: string, more: Record<string, string> = {}) 
     const chunks: Buffer[] = []
     pairs.push(pair)
     sent.push(chunks)
-    inward.on('data', (chunk) => void chunks.push(chunk))
+    inward.on('data', (chunk: Buffer) => {
+      chunks.push(chunk)
+      if (heldCommand && chunk.includes(`${heldCommand}\0`)) pair[1].unpipe(inward)
+    })
     inward.pipe(delayInserts()).pipe(pair[1]).pipe(inward)
     for (const socket of pair) {
       socket.on('error', () => {}).on('close', () => pair.forEach((end) => end.destroy()))
@@ -52,6 +56,10 @@ export async function startProxy(to: string, more: Record<string, string> = {}) 
     /** From now on, the server gets each insert later. */
     delayInserts(ms: number) {
       insertDelay = ms
+    },
+    /** From now on, no answer to a command with this name comes, although the server does it. */
+    holdAnswersTo(name?: string) {
+      heldCommand = name
     },
     /** All commands until now, without those of a connection. */
     commands() {

@@ -1,4 +1,4 @@
-// nginx in front of a service, with the two locations of k8s/README.md: one keeps the base path, the other removes it.
+// nginx in front of a service, with the location of k8s/README.md, which keeps the base path.
 import { afterAll, beforeAll, describe } from '@jest/globals'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,9 +11,7 @@ import { newFolder, read } from './readme.ts'
 export const hasNginx = spawnSync('nginx', ['-v']).status === 0
 export const describeNginx: typeof describe.skip = hasNginx ? describe : describe.skip
 
-const block = /^```nginx\n(.*?)^```$/ms.exec(read('k8s/README.md'))![1]!
-const [keeping, removing] = [...block.matchAll(/^location .*?^\}$/gms)].map(([text]) => text)
-export const LOCATIONS = { 'keeps the path': keeping!, 'removes the path': removing! }
+export const LOCATION = /^```nginx\n(.*?)^```$/ms.exec(read('k8s/README.md'))![1]!
 
 const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
 

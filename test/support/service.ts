@@ -10,6 +10,7 @@ import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import type { ServerLimits } from '../../src/http/limits.ts'
 import { createServer } from '../../src/http/server.ts'
+import { redactPath } from '../../src/redact-path.ts'
 import { createRequestLog } from '../../src/telemetry/request-log.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { UserStore } from '../../src/store/user-store.ts'
@@ -35,14 +36,18 @@ type ServerOptions = Parameters<typeof createServer>[1]
 /** A service that runs, until `close`. */
 export async function startService(
   store: UserStore,
-  { docs = true, ...options }: ServerOptions & { docs?: boolean } = {},
+  {
+    docs = true,
+    basePath,
+    ...options
+  }: ServerOptions & { docs?: boolean; basePath?: string | undefined } = {},
 ) {
   /** What the service has logged. */
   const lines: Record<string, unknown>[] = []
   const write = (line: string) => void lines.push(JSON.parse(line))
-  const app = createApp(store, tokens, docs, options.basePath)
+  const app = createApp(store, tokens, docs, basePath)
   const log = createLogger('debug', undefined, { write })
-  const requestLog = createRequestLog({ log, metrics: createMetrics('test') })
+  const requestLog = createRequestLog({ log, metrics: createMetrics('x', 'test'), redactPath })
   app.on('error', requestLog.onFailure)
   const handle = app.callback()
   const { server, close } = createServer((request, response) => void handle(request, response), {

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { MongoClient } from 'mongodb'
 import { databaseIn, openStore } from '../../src/store/open.ts'
 import { pagesOf } from '../../src/store/pages.ts'
-import type { ListQuery, StoreOptions, User, UserStore } from '../../src/store/user-store.ts'
+import type { ListQuery, User, UserStore } from '../../src/store/user-store.ts'
 
 /** Where a store keeps its users: what `openStore` takes, and the same as environment variables. */
 export type Place = Parameters<typeof openStore>[0] & {
@@ -82,10 +82,10 @@ export const describeMongodb: typeof describe.skip = process.env['MONGODB_URI']
   ? describe
   : describe.skip
 
-/** Describes `suite` for each store. */
+/** Describes `suite` for each store, or with ONLY_SQLITE for SQLite. */
 export function describeStores(suite: (place: () => Place) => void): void {
   describe('on SQLite', () => suite(sqlitePlace))
-  describeMongodb('on MongoDB', () => suite(mongodbPlace))
+  if (!process.env['ONLY_SQLITE']) describeMongodb('on MongoDB', () => suite(mongodbPlace))
 }
 
 /** Opens one store for all tests of a suite. */
@@ -126,8 +126,8 @@ export function useOwnStores(kind: () => Place) {
   })
   const at = usePlaces()
   const newPlace = () => at(kind)
-  const open = async (place = newPlace(), onBatch?: StoreOptions['onBatch']) => {
-    const store = await openStore(place, { onBatch })
+  const open = async (place = newPlace()) => {
+    const store = await openStore(place)
     stores.add(store)
     return store
   }

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newUserId } from '../../src/store/user-id.ts'
-import { redactPath } from '../../src/telemetry/request-log.ts'
+import { redactPath } from '../../src/redact-path.ts'
 import { failing } from '../support/failing-store.ts'
 import { CLOSE, get } from '../support/requests.ts'
 import { dial, startService } from '../support/service.ts'
@@ -20,8 +20,10 @@ test.each([
   ['/users/ada@example.com', '/users/…'],
   ['/users/Ada%20Lovelace', '/users/…'],
   [`/users/${id}/ada`, '/users/…'],
-  [`/users/${id.toUpperCase()}`, '/users/…'],
   ['/api/users/ada', '/api/users/…'],
+  [`/users/users/${id}`, `/users/users/${id}`],
+  ['/users/users/ada', '/users/…'],
+  [`/users/ada/${id}`, '/users/…'],
   ['/USERS/ada', '/USERS/…'],
   ['/accounts/ada@example.com/edit', '/accounts/…/edit'],
   ['/accounts/ada%40example.com', '/accounts/…'],
@@ -30,9 +32,19 @@ test.each([
   expect(redactPath(url)).toBe(path)
 })
 
-test('a path of any length is shown at once', () => {
-  const path = `/${'a'.repeat(1_000_000)}`
+test('of a path of any length, the first 500 characters are shown', () => {
+  const path = `/${'a'.repeat(499)}`
   expect(redactPath(path)).toBe(path)
+  for (const length of [1, 1_000_000])
+    expect(redactPath(path + '"'.repeat(length))).toBe(`${path}…`)
+})
+
+test('a line of the log stays short when its path has 14,000 quotes', async () => {
+  const service = await startService(failing({}))
+  await service.exchange(get(`/${'"'.repeat(14_000)}`, CLOSE))
+  await service.close()
+  expect(service.lines).toMatchObject([{ status: 404, path: `/${'"'.repeat(499)}…` }])
+  expect(JSON.stringify(service.lines[0]).length).toBeLessThan(2_000)
 })
 
 const leaves = {

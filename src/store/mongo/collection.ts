@@ -1,6 +1,7 @@
 // The collection of users, which other programs may have made and may go on to change: what the service needs of it.
 import { ObjectId, type Collection, type IndexDescriptionInfo } from 'mongodb'
-import { StoreFailure, type User } from '../user-store.ts'
+import type { User } from '../user-store.ts'
+import { fieldsOf, idOf } from './documents.ts'
 
 /** The name of the collection. */
 export const USERS = 'users'
@@ -17,25 +18,18 @@ export type Users = Collection<UserDocument>
 export async function checkIds(users: Users): Promise<void> {
   // Reads the index of `_id` on both sides of all ObjectIds; `$not: { $type }` would read the whole collection.
   const isOther = { $not: { $gte: new ObjectId('0'.repeat(24)) } }
-  const found = await users.findOne({ _id: isOther }, { projection: { _id: 1 } })
-  if (found) toId(found._id) // throws
+  const options = { projection: { _id: 1 }, raw: true, limit: 1 }
+  const [found] = await users.find<Buffer>({ _id: isOther }, options).toArray()
+  if (found) idOf(fieldsOf(found)) // throws
 }
-
-/** The id of a user, from an `_id`. @throws StoreFailure it is not an ObjectId: the service could not list it in order */
-export function toId(_id: unknown): string {
-  if (_id instanceof ObjectId) return _id.toHexString()
-  const type = _id?.constructor.name ?? 'null'
-  const cause = new Error(`a document has one of type ${type}. ${ONLY_OBJECT_IDS}`)
-  throw new StoreFailure(cause, `use the collection ${USERS}`, 'an _id is not an ObjectId')
-}
-
-const ONLY_OBJECT_IDS =
-  'The service has only users whose _id is an ObjectId: replace such documents, or use another database'
 
 /** Makes a unique index on email, unless there is one. @throws the driver's error, or one that says which users have the same email */
 export async function ensureUniqueEmail(users: Users): Promise<void> {
-  const indexes = await uniqueIndexes(users)
-  if (indexes.some(isOnEmail)) return
+  const indexes = await users.indexes().catch((error: { code?: unknown }) => {
+    if (error.code === NAMESPACE_NOT_FOUND) return []
+    throw error
+  })
+  if (indexes.some(hasAllEmails)) return
   const options = { name: 'users_email_unique', unique: true, sparse: true }
   try {
     await users.createIndex({ email: 1 }, options)
@@ -44,30 +38,14 @@ export async function ensureUniqueEmail(users: Users): Promise<void> {
   }
 }
 
-/** The unique indexes, without that of `_id`. */
-export async function uniqueIndexes(users: Users): Promise<IndexDescriptionInfo[]> {
-  try {
-    const indexes = await users.indexes()
-    return indexes.filter(({ unique }) => unique)
-  } catch (error) {
-    if ((error as { code?: unknown }).code === NAMESPACE_NOT_FOUND) return []
-    throw error
-  }
-}
-
 const NAMESPACE_NOT_FOUND = 26 // there is no such collection yet
 
-/** Whether an index is on email alone. One that may leave out users with an email does not count. */
-export function isOnEmail({ key, partialFilterExpression }: IndexDescriptionInfo): boolean {
-  const isOfAll =
-    !partialFilterExpression || ALL_EMAILS.includes(JSON.stringify(partialFilterExpression))
-  return isOfAll && Object.keys(key).join() === 'email'
-}
+/** Whether an index makes all emails unique: a partial one leaves out users. */
+const hasAllEmails = ({ key, unique, partialFilterExpression }: IndexDescriptionInfo) =>
+  unique && isOnEmail(key) && !partialFilterExpression
 
-/** Filters of partial indexes that have every email. */
-const ALL_EMAILS = ['{"$exists":true}', '{"$type":"string"}', '{"$type":2}', '{"$gt":""}'].map(
-  (filter) => `{"email":${filter}}`,
-)
+/** Whether the key of an index is email alone. */
+export const isOnEmail = (key: object): boolean => Object.keys(key).join() === 'email'
 
 /** Names users with the same email by their ids, because no email may get into the log. */
 async function withDuplicates(users: Users, error: unknown): Promise<unknown> {

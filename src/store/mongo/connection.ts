@@ -1,7 +1,7 @@
 // A connection to MongoDB: makes calls of the driver within a time limit, translates their errors, and replaces
 // a client that is stuck.
 import { MongoClient, MongoNetworkError, MongoServerSelectionError, ReadPreference } from 'mongodb'
-import { StoreFailure } from '../user-store.ts'
+import { StoreFailure } from '../failure.ts'
 import { checkIds, ensureUniqueEmail, USERS, type UserDocument, type Users } from './collection.ts'
 import { kindOf, TimeoutError } from './failure-kinds.ts'
 
@@ -37,11 +37,10 @@ export function openConnection(uri: string, readOnly: boolean) {
     const connection = current // another call may replace it meanwhile
     try {
       if (connection.closeReason) throw connection.closeReason // the driver would connect a closed client again
-      if (performance.now() > connection.checkedUntil)
-        await withTimeout(prepareOnce(connection, readOnly), timeoutMs)
+      if (isCheckDue(connection)) await withTimeout(prepareOnce(connection, readOnly), timeoutMs)
       return await withTimeout(call(connection.users), timeoutMs)
     } catch (error) {
-      if (!connection.closeReason && isStuck(error, connection.checkedUntil > 0)) {
+      if (!connection.closeReason && isStuck(error, connection.checkedAt !== undefined)) {
         current = connect(uri)
         discard(connection, error).catch(() => {}) // without waiting, because the server may be unreachable
       }
@@ -64,13 +63,13 @@ function discard(connection: Connection, reason: unknown): Promise<void> {
  * Whether a new client is needed after `error`. On a broken connection, the driver's monitor and `connect()` can
  * wait forever: driver 7.9 awaits the `drain` of a destroyed socket.
  */
-const isStuck = (error: unknown, isPrepared: boolean): boolean =>
-  error instanceof MongoServerSelectionError || (!isPrepared && error instanceof TimeoutError)
+const isStuck = (error: unknown, isChecked: boolean): boolean =>
+  error instanceof MongoServerSelectionError || (!isChecked && error instanceof TimeoutError)
 
 function connect(uri: string) {
   const connection = {
     ...createClient(uri),
-    checkedUntil: 0,
+    checkedAt: undefined as number | undefined, // undefined after a disconnect, too
     checking: undefined as Promise<void> | undefined,
     disconnects: 0,
     closeReason: undefined as unknown,
@@ -78,7 +77,7 @@ function connect(uri: string) {
   // A server that comes back may be empty. The driver's monitor notices an outage only if it streams.
   const onDisconnect = ({ reason }: { reason?: string }) => {
     if (reason === 'idle') return
-    connection.checkedUntil = 0
+    connection.checkedAt = undefined
     connection.disconnects += 1
   }
   connection.client.on('connectionClosed', onDisconnect).on('connectionPoolCleared', onDisconnect)
@@ -86,6 +85,9 @@ function connect(uri: string) {
 }
 
 type Connection = ReturnType<typeof connect>
+
+const isCheckDue = ({ checkedAt }: Connection): boolean =>
+  checkedAt === undefined || performance.now() > checkedAt + RECHECK_MS
 
 /** Calls at the same time wait for the same check. */
 function prepareOnce(connection: Connection, readOnly: boolean): Promise<void> {
@@ -110,8 +112,7 @@ async function prepare(connection: Connection, readOnly: boolean): Promise<void>
     if (!(error instanceof MongoNetworkError)) throw error
     return check() // the driver does not retry all of it, and one of its connections may be broken
   })
-  if (connection.disconnects === disconnects)
-    connection.checkedUntil = performance.now() + RECHECK_MS
+  if (connection.disconnects === disconnects) connection.checkedAt = performance.now()
 }
 
 /** A client of the server at `uri`; it connects at the first use. @throws StoreFailure */

@@ -4,8 +4,8 @@ import { batched } from '../batch.ts'
 import { PAGE_BYTES } from '../pages.ts'
 import type { ListQuery, Page, UserStore } from '../user-store.ts'
 import type { Execute } from './connection.ts'
-import { checkIds, toId, type UserDocument, type Users } from './collection.ts'
-import { toObjectId, toUser } from './documents.ts'
+import type { UserDocument, Users } from './collection.ts'
+import { AS_BYTES, emailOf, fieldsOf, idOf, toObjectId, userOf, type Fields } from './documents.ts'
 
 /** The most users in a page of a list. */
 const MAX_PAGE_SIZE = 1_000
@@ -20,14 +20,13 @@ export function lister(execute: Execute): UserStore['list'] {
     const documents = await execute((users) => findPage(users, query, limit))
     let bytes = documents.reduce((sum, { length }) => sum + length, 0)
     const isLast = documents.length < limit && bytes <= PAGE_BYTES
-    if (isLast && query.after && !query.ids) await execute(checkIds) // `$gt` leaves out other types
     if (bytes > 0) {
       const fits = Math.floor((PAGE_BYTES * documents.length) / bytes) // as many of the same average length
       size = Math.max(1, Math.min(MAX_PAGE_SIZE, 4 * limit, fits))
     }
     // What does not fit is read again, so that it is not in memory while the client reads this page.
     while (bytes > PAGE_BYTES && documents.length > 1) bytes -= documents.pop()!.length
-    return { users: documents.map(toUser), isLast }
+    return { users: documents.map((document) => userOf(fieldsOf(document))), isLast }
   }
 
   // Two pages at a time, because a response can have 16 MB. In an outage, those that wait fail with the first.
@@ -41,15 +40,26 @@ export function lister(execute: Execute): UserStore['list'] {
 function findPage(users: Users, { after, ids }: ListQuery, limit: number): Promise<Buffer[]> {
   const filter = ids ? { _id: { $in: ids.map(toObjectId) } } : idAfter(after)
   const page = { limit, batchSize: limit, singleBatch: true } // without `batchSize`, a batch has 101
-  return users.find<Buffer>(filter, { raw: true, sort: { _id: 1 }, ...page }).toArray()
+  return users.find<Buffer>(filter, { ...AS_BYTES, sort: { _id: 1 }, ...page }).toArray()
+}
+
+/** The documents of users whose `field` is one of `values`, by its value. @throws the driver's error */
+export async function findFields(users: Users, field: 'id' | 'email', values: string[]) {
+  const present = [...new Set(values)].filter((value) => value !== '') // an empty email is none
+  if (present.length === 0) return new Map<string | undefined, Fields>()
+  const filter =
+    field === 'id' ? { _id: { $in: present.map(toObjectId) } } : { email: { $in: present } }
+  const options = { ...AS_BYTES, batchSize: present.length + 1 }
+  const found = (await users.find<Buffer>(filter, options).toArray()).map(fieldsOf)
+  return new Map(found.map((fields) => [field === 'id' ? idOf(fields) : emailOf(fields), fields]))
 }
 
 /** Implements `UserStore.ids`. */
 export async function findIds(users: Users, after: string | undefined, limit: number) {
-  const page = { sort: { _id: 1 }, limit, batchSize: limit + 1 } as const
-  const found = await users.find(idAfter(after), { projection: { _id: 1 }, ...page }).toArray()
-  if (after && found.length < limit) await checkIds(users) // `$gt` leaves out other types
-  return found.map(({ _id }) => toId(_id))
+  const page = { sort: { _id: 1 }, limit, batchSize: limit + 1, raw: true } as const
+  const ids = { projection: { _id: 1 }, ...page }
+  const found = await users.find<Buffer>(idAfter(after), ids).toArray()
+  return found.map((document) => idOf(fieldsOf(document)))
 }
 
 const idAfter = (id?: string): Filter<UserDocument> => (id ? { _id: { $gt: toObjectId(id) } } : {})

@@ -1,11 +1,14 @@
 // Users in MongoDB. In src, only this folder uses the driver.
 import { batched } from '../batch.ts'
 import { isUserId, newUserId } from '../user-id.ts'
-import { StoreFailure, type StoreOptions, type User, type UserStore } from '../user-store.ts'
+import { StoreFailure } from '../failure.ts'
+import type { StoreOptions, User, UserStore } from '../user-store.ts'
 import { createClient, LONG_TIMEOUT_MS, openConnection, type Execute } from './connection.ts'
 import { USERS } from './collection.ts'
-import { createMany, findUsers, filterFor, insertEach } from './documents.ts'
-import { findIds, lister } from './lists.ts'
+import { changer, type Write } from './changes.ts'
+import { createMany, insertEach } from './inserts.ts'
+import { userOf } from './documents.ts'
+import { findFields, findIds, lister } from './lists.ts'
 
 /**
  * The most look-ups, or inserts, in one command. With 64 connections this serves 2.4 times as many GETs
@@ -25,7 +28,7 @@ const IMPORT_BATCH_SIZE = 1_000
  */
 export async function openMongoStore(
   uri: string,
-  { onBatch = () => {}, allowUnreachable = false, readOnly = false }: StoreOptions = {},
+  { allowUnreachable = false, readOnly = false }: StoreOptions = {},
 ): Promise<UserStore> {
   const { description, execute, close } = openConnection(uri, readOnly)
   try {
@@ -34,10 +37,10 @@ export async function openMongoStore(
     close().catch(() => {})
     throw error
   }
-  const findById = finder(execute, 'id', (size) => onBatch('find', size))
+  const findById = finder(execute, 'id')
+  const change = changer(execute)
   const insert = batched((newUsers: User[]) => execute((users) => insertEach(users, newUsers)), {
     maxBatchSize: MAX_BATCH_SIZE,
-    onBatch: (size) => onBatch('create', size),
   })
   return {
     description,
@@ -50,23 +53,16 @@ export async function openMongoStore(
     createMany: (newUsers, update) =>
       execute((users) => createMany(users, newUsers, update), LONG_TIMEOUT_MS),
     find: async (id) => (isUserId(id) ? findById(id) : undefined),
-    findByEmail: finder(execute, 'email', (size) => onBatch('findByEmail', size)),
+    findByEmail: finder(execute, 'email'),
     list: lister(execute),
     ids: (after, limit) => execute((users) => findIds(users, after, limit)),
-    async rename(id, name, ifName) {
-      if (!isUserId(id)) return false
-      const { matchedCount } = await execute(async (users) => {
-        return users.updateOne(await filterFor(users, id, ifName), { $set: { name } })
-      })
-      return matchedCount > 0
+    rename: (id, name, condition) => {
+      const update = { $set: { name } }
+      const rename: Write = async (users, filter) =>
+        (await users.updateOne(filter, update)).matchedCount > 0
+      return change(id, rename, condition)
     },
-    async remove(id, ifName) {
-      if (!isUserId(id)) return false
-      const { deletedCount } = await execute(async (users) => {
-        return users.deleteOne(await filterFor(users, id, ifName))
-      })
-      return deletedCount > 0
-    },
+    remove: (id, condition) => change(id, remove, condition),
     isGone: () => false, // a server that comes back empty is checked by connection.ts
     isEmpty: async () => (await execute((users) => findIds(users, undefined, 1))).length === 0,
     close,
@@ -87,12 +83,18 @@ export async function isMongoStore(uri: string): Promise<boolean> {
   }
 }
 
+const remove: Write = async (users, filter) => (await users.deleteOne(filter)).deletedCount > 0
+
 /** Returns a function that finds the user whose `field` has a value. */
-function finder(execute: Execute, field: 'id' | 'email', onBatch: (size: number) => void) {
-  const findEach = async (values: string[]): Promise<(User | undefined)[]> => {
-    const found = await execute((users) => findUsers(users, field, values))
+function finder(execute: Execute, field: 'id' | 'email') {
+  const findEach = async (values: string[]) => {
+    const found = await execute((users) => findFields(users, field, values))
     return values.map((value) => found.get(value))
   }
   // Two commands at a time, because the users of each are in memory together.
-  return batched(findEach, { maxBatchSize: MAX_BATCH_SIZE, concurrency: 2, onBatch })
+  const find = batched(findEach, { maxBatchSize: MAX_BATCH_SIZE, concurrency: 2 })
+  return async (value: string): Promise<User | undefined> => {
+    const fields = await find(value)
+    return fields && userOf(fields) // only this call fails if a field is not text
+  }
 }

@@ -3,8 +3,7 @@ import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import fs from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { checkOwner } from '../../files.ts'
-import { StoreFailure } from '../user-store.ts'
+import { StoreFailure } from '../failure.ts'
 import { migrate } from './schema.ts'
 
 /** How long a call waits for a write of another process, and how often it is tried, in milliseconds. */
@@ -17,46 +16,60 @@ const RETRY_MS = 5
  * @throws StoreFailure the file cannot be opened, or is not a database of users
  */
 export async function openDatabase(file: string): Promise<DatabaseSyncInstance> {
-  const folder = dirname(file)
-  await retryWhileBusy(() => {
-    makeFolder(folder)
-    for (const suffix of SUFFIXES) checkFile(file + suffix)
-    // Only its owner can ever read it.
-    const { O_RDWR, O_CREAT, O_NOFOLLOW } = fs.constants
-    fs.closeSync(fs.openSync(file, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600))
-  }, `keep users in the folder ${folder} (DATA_DIR)`)
-  return retryWhileBusy(() => open(file), `open SQLite in ${file}`, folder)
+  makeFile(file)
+  const task = `open SQLite in ${file}`
+  const db = await retryWhileBusy(() => new DatabaseSync(file), task)
+  await retryWhileBusy(() => db.exec(SETTINGS), task)
+  await retryWhileBusy(() => migrate(db), task)
+  return db
 }
 
-/** A function that says whether the files of an open database were deleted or replaced since now. */
-export function watchFiles(file: string): () => boolean {
-  const inodes = () => ['', '-wal', '-shm'].map((suffix) => inodeOf(file + suffix)).join()
-  const opened = inodes()
-  return () => inodes() !== opened
+/**
+ * A write waits for the disk. Deleted text is overwritten in the database. The log is cut to 4 MB, after which SQLite
+ * begins it again anyway.
+ */
+const SETTINGS = `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;
+  PRAGMA journal_size_limit = 4000000`
+
+/**
+ * Returns a function that says whether a file of the open database was deleted or replaced since this call. If `file`
+ * itself was, the function also moves the log aside: otherwise the next start would write it into what is there then.
+ *
+ * @param warn called with the new names of the log
+ */
+export function watchFiles(db: DatabaseSyncInstance, file: string, warn: (text: string) => void) {
+  const files = ['', '-wal', '-shm'].map((end) => file + end)
+  const opened = files.map(inodeOf)
+  let folder: fs.Stats | undefined
+  return (): boolean => {
+    const now = fs.statSync(dirname(file), { throwIfNoEntry: false })
+    if (now && now.mtimeMs === folder?.mtimeMs && now.ino === folder.ino) return false
+    // The folder has changed. Otherwise, do not look at the log: on Linux 6.18, the next write would take 35 µs more.
+    const left = files.filter((name, i) => inodeOf(name) === opened[i])
+    const isGone = left.length < files.length
+    if (now && !isGone && Date.now() - now.mtimeMs > CLOCK_TICK_MS) folder = now
+    if (!left.includes(file)) moveAside(db, left, warn)
+    return isGone
+  }
 }
+
+/** On some file systems, two changes of a folder within this time can have the same time. */
+const CLOCK_TICK_MS = 2_000
 
 const inodeOf = (file: string) => fs.statSync(file, { throwIfNoEntry: false })?.ino
 
-/** In pages of 4 KiB: 20 MB, or 130,000 users. SQLite rewrites them in 0.2 s. */
-const MAX_PAGES_TO_REWRITE = 5_000
-
-/**
- * Empties the log and closes the database, unless its files are gone: what is there now may have been restored. First
- * rewrites a small one, after which nothing of deleted users is left: `secure_delete` misses copies that SQLite has made
- * when it moved a row to another page (of one or two users in a thousand), and version 2.0.0 did not use it.
- *
- * @throws StoreFailure
- */
-export async function closeDatabase(db: DatabaseSyncInstance, isGone: () => boolean) {
-  // If it fails, the next process that opens the database reads the log.
-  const unlessGone = (work: () => void) => retryWhileBusy(() => isGone() || work()).catch(() => {})
-  await unlessGone(() => {
-    const { page_count } = db.prepare('PRAGMA page_count').get() as { page_count: number }
-    if (page_count <= MAX_PAGES_TO_REWRITE) db.exec('PRAGMA temp_store = MEMORY; VACUUM')
-  })
-  // The library's close() leaves the data in the write-ahead log, which is also durable.
-  await unlessGone(() => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
-  await retryWhileBusy(() => db.close())
+/** Moves `files` of a database that is gone aside. If it was only renamed, it gets all of its log. */
+function moveAside(db: DatabaseSyncInstance, files: string[], warn: (text: string) => void): void {
+  if (files.length === 0) return
+  const moved = files.map((name) => `${name}.replaced-${Date.now()}`)
+  try {
+    files.forEach((name, i) => fs.renameSync(name, moved[i]!))
+    warn(`the log of the former database is now ${moved.join(' and ')}`)
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  } catch (error) {
+    const { message } = error as Error
+    warn(`cannot move the log of the former database aside, or empty it: ${message}`)
+  }
 }
 
 /**
@@ -71,7 +84,6 @@ export async function closeDatabase(db: DatabaseSyncInstance, isGone: () => bool
  * @throws StoreFailure services write all the time, or another process copies the file
  */
 export async function freezeSqlite(file: string) {
-  for (const suffix of SUFFIXES) checkFile(file + suffix)
   const db = new DatabaseSync(file)
   const logSize = () => fs.statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
   const emptyLog = (then: string) =>
@@ -90,55 +102,34 @@ export async function freezeSqlite(file: string) {
   return { users, logSize, release }
 }
 
-/**
- * Makes a call of the library; tries again while another process writes.
- *
- * @param folder that of the database, if the call may write to it
- * @throws StoreFailure
- */
-export async function retryWhileBusy<T>(call: () => T, task?: string, folder?: string): Promise<T> {
+/** Makes a call of the library; tries again while another process writes. @throws StoreFailure */
+export async function retryWhileBusy<T>(call: () => T, task?: string): Promise<T> {
   for (const deadline = performance.now() + TIMEOUT_MS; ; await sleep(RETRY_MS)) {
     try {
       return call()
     } catch (error) {
-      if (codeOf(error) !== BUSY || performance.now() >= deadline)
-        throw new StoreFailure(folder ? causeOf(error, folder) : error, task)
+      const code = (error as { errcode?: number }).errcode ?? 0
+      if (code % 256 !== BUSY || performance.now() >= deadline) throw new StoreFailure(error, task)
     }
   }
 }
 
-/** SQLite says `disk I/O error` or `readonly database` for many causes: asks the system. */
-function causeOf(error: unknown, folder: string): unknown {
-  if (![READONLY, IOERR].includes(codeOf(error))) return error
+const BUSY = 5 // https://www.sqlite.org/rescode.html; the low byte is the primary code
+
+/** Makes the file and its folder, if they do not exist. Only their owner can read them. @throws StoreFailure */
+function makeFile(file: string): void {
+  const folder = dirname(file)
   try {
-    fs.utimesSync(folder, new Date(), new Date()) // `access` permits to write after the kernel has forbidden it
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'EROFS') return cause
-  }
-  // The file `-shm` has 32 KiB.
-  const { bavail, bsize } = fs.statfsSync(folder)
-  const isFull = bavail * bsize < 32_768
-  return isFull ? new Error('the disk is full: disk I/O error', { cause: error }) : error
-}
-
-const [BUSY, READONLY, IOERR] = [5, 8, 10] // https://www.sqlite.org/rescode.html; the low byte is the primary code
-const codeOf = (error: unknown): number => ((error as { errcode?: number }).errcode ?? 0) % 256
-
-/**
- * The files that SQLite opens: the database, and what it finds beside it. A planted journal would rewrite the
- * database, and delete the files that it names (https://www.sqlite.org/fileformat2.html#the_rollback_journal).
- */
-const SUFFIXES = ['', '-journal', '-wal', '-shm']
-
-/** @throws Error another user can have planted the file, or can change it */
-function checkFile(file: string): void {
-  const stats = fs.lstatSync(file, { throwIfNoEntry: false })
-  if (!stats) return
-  if (!stats.isFile()) throw new Error(`${file}: it is not a regular file`)
-  try {
-    checkOwner(stats, 0o002)
+    makeFolder(folder)
+    fs.accessSync(folder, fs.constants.W_OK)
+    // Refuses a link: SQLite keeps the log beside its target, and `watchFiles` does not look there.
+    const { O_RDWR, O_CREAT, O_NOFOLLOW } = fs.constants
+    fs.closeSync(fs.openSync(file, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600))
   } catch (error) {
-    throw new Error(`${file}: ${(error as Error).message}`, { cause: error })
+    const { code, message } = error as NodeJS.ErrnoException
+    const user = code === 'EACCES' ? `; this process is user ${process.geteuid?.()}` : ''
+    const cause = new Error(message + user, { cause: error })
+    throw new StoreFailure(cause, `keep users in the folder ${folder} (DATA_DIR)`)
   }
 }
 
@@ -150,20 +141,5 @@ function makeFolder(folder: string): void {
     fs.mkdirSync(folder, { mode: 0o700 })
   } catch (error) {
     if (!fs.existsSync(folder)) throw error // otherwise another process has just made it
-  }
-}
-
-/** Overwrites deleted text in the database. The log is cut to 4 MB, after which SQLite begins it again anyway. */
-const ERASE = 'PRAGMA secure_delete = ON; PRAGMA journal_size_limit = 4000000'
-
-function open(file: string): DatabaseSyncInstance {
-  const db = new DatabaseSync(file)
-  try {
-    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${ERASE}`)
-    migrate(db)
-    return db
-  } catch (error) {
-    db.close()
-    throw error
   }
 }

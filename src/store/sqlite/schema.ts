@@ -1,4 +1,4 @@
-// The table of users in SQLite, and how a database of an earlier version gets it.
+// The table of users in SQLite, and how a database of an earlier version gets its columns.
 import type { DatabaseSyncInstance } from '@photostructure/sqlite'
 import type { User } from '../user-store.ts'
 
@@ -10,12 +10,10 @@ export const COLUMNS = {
 } satisfies Record<keyof User, string>
 
 /**
- * The SQL that upgrades a database from each version to the next. Add to the end; never change what was
+ * The SQL that upgrades a database from version 1 to 2, from 2 to 3, and so on. Add to the end; never change what was
  * released. In existing users a new column is NULL, which is read as the empty text.
  */
-export const MIGRATIONS = [
-  '', // from version 0: version 1.0.0 of the service made the same table, and set no version
-]
+export const MIGRATIONS: string[] = []
 
 const columns = Object.entries(COLUMNS).map(([name, type]) => `${name} ${type}`)
 const TABLE = `CREATE TABLE users (${columns.join(', ')}) STRICT`
@@ -23,10 +21,10 @@ const TABLE = `CREATE TABLE users (${columns.join(', ')}) STRICT`
 /**
  * Makes the table in a new database, and upgrades the table of an older one.
  *
- * @throws Error a newer version of the service created the database, or its columns are not `COLUMNS`
+ * @throws Error a newer version of the service created the database, or its table lacks a column
  */
 export function migrate(db: DatabaseSyncInstance, migrations = MIGRATIONS): void {
-  const newest = migrations.length
+  const newest = 1 + migrations.length
   if (versionOf(db) === newest) return checkColumns(db)
   transaction(db, () => {
     const version = versionOf(db) // read again: another process may have upgraded it meanwhile
@@ -34,11 +32,17 @@ export function migrate(db: DatabaseSyncInstance, migrations = MIGRATIONS): void
       const known = `this service knows versions up to ${newest}`
       throw new Error(`its schema has version ${version}, and ${known}: use a newer service`)
     }
-    db.exec(columnsOf(db).length === 0 ? TABLE : migrations.slice(version).join(';'))
+    db.exec(version === 0 ? TABLE : migrations.slice(version - 1).join(';'))
     db.exec(`PRAGMA user_version = ${newest}`)
     checkColumns(db)
   })
 }
+
+const versionOf = (db: DatabaseSyncInstance): number =>
+  (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
+
+const checkColumns = (db: DatabaseSyncInstance) =>
+  void db.prepare(`SELECT ${Object.keys(COLUMNS).join()} FROM users`)
 
 /** Does `work` in one transaction: one wait for the disk. */
 export function transaction<T>(db: DatabaseSyncInstance, work: () => T): T {
@@ -52,19 +56,3 @@ export function transaction<T>(db: DatabaseSyncInstance, work: () => T): T {
     throw error
   }
 }
-
-function checkColumns(db: DatabaseSyncInstance): void {
-  const actual = columnsOf(db).join(', ')
-  const expected = Object.keys(COLUMNS).toSorted().join(', ')
-  if (actual !== expected)
-    throw new Error(`its table users has the columns ${actual}, not ${expected}`)
-}
-
-/** The sorted names of the columns; none if there is no table. */
-function columnsOf(db: DatabaseSyncInstance): string[] {
-  const rows = db.prepare("SELECT name FROM pragma_table_info('users') ORDER BY name").all()
-  return (rows as { name: string }[]).map(({ name }) => name)
-}
-
-const versionOf = (db: DatabaseSyncInstance): number =>
-  (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version

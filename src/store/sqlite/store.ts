@@ -8,14 +8,16 @@ import pLimit from 'p-limit'
 import { batched } from '../batch.ts'
 import { PAGE_BYTES } from '../pages.ts'
 import { continueAfter, LAST_ID, newUserId } from '../user-id.ts'
+import { StoreFailure } from '../failure.ts'
 import {
   EmailTaken,
-  StoreFailure,
+  type Condition,
   type StoreOptions,
   type User,
   type UserStore,
+  type WriteResult,
 } from '../user-store.ts'
-import { closeDatabase, openDatabase, retryWhileBusy, watchFiles } from './database.ts'
+import { openDatabase, retryWhileBusy, watchFiles } from './database.ts'
 import { COLUMNS, transaction } from './schema.ts'
 
 /** The most users in a page of a list. */
@@ -36,30 +38,36 @@ const TEXT = 'CAST(? AS TEXT)'
 const USER = `json_object(${FIELDS.map((field) => `'${field}', ifnull(${field}, '')`).join(', ')})`
 const LENGTH = FIELDS.map((field) => `ifnull(octet_length(${field}), 0)`).join(' + ')
 
-/** The user with this id, and this name if one is given. */
-const MATCHES = `id = ${TEXT} AND name = ifnull(${TEXT}, name)`
-
 /** Opens the SQLite database `file`; makes it and its folder if they do not exist. @throws StoreFailure */
 export async function openSqliteStore(
   file: string,
-  { onBatch, warn }: StoreOptions = {},
+  { warn = () => {} }: StoreOptions = {},
 ): Promise<UserStore> {
   const db = await openDatabase(file)
   const folder = dirname(file)
   if (fs.statSync(folder).mode & 0o002)
-    warn?.(`every user can write to ${folder} (DATA_DIR): use chmod o-w`)
-  const isGone = watchFiles(file)
+    warn(`every user can write to ${folder} (DATA_DIR): use chmod o-w, or another folder`)
+  const isGone = watchFiles(db, file, warn)
   const transact: Transact = (work) => {
     const attempt = () => {
       if (isGone()) throw new Error('its file was deleted or replaced')
       return transaction(db, work)
     }
-    return retryWhileBusy(attempt, undefined, folder)
+    return retryWhileBusy(attempt)
   }
-  const write = writer(db, transact, onBatch)
+  const write = writer(db, transact)
   const insert = inserter(db)
-  const rename = changer(db, `UPDATE users SET name = ${TEXT} WHERE ${MATCHES}`)
-  const remove = changer(db, `DELETE FROM users WHERE ${MATCHES}`)
+  const find = finder(db, 'id')
+  const findByEmail = finder(db, 'email')
+  const rename = changer(db, `UPDATE users SET name = ${TEXT} WHERE id = ${TEXT}`)
+  const remove = changer(db, `DELETE FROM users WHERE id = ${TEXT}`)
+  /** Checks and changes in one transaction. */
+  const changeIf = (id: string, condition: Condition | undefined, change: () => boolean) =>
+    write((): WriteResult => {
+      const user = condition && find(id)
+      if (user && !condition(user)) return 'refused'
+      return change() ? 'done' : 'not found'
+    })
   const firstIds = db.prepare('SELECT id FROM users WHERE id > ? ORDER BY id LIMIT ?')
   const newest = db.prepare('SELECT id FROM users WHERE id < ? ORDER BY id DESC LIMIT 1')
   const row = await retryWhileBusy(() => newest.get(LAST_ID), `open SQLite in ${file}`)
@@ -74,18 +82,24 @@ export async function openSqliteStore(
     },
     maxBatchSize: IMPORT_BATCH_SIZE,
     createMany: importer(db, transact, insert),
-    find: finder(db, 'id'),
-    findByEmail: finder(db, 'email'),
+    find: (id) => retryWhileBusy(() => find(id)),
+    findByEmail: (email) => retryWhileBusy(() => findByEmail(email)),
     list: lister(db),
     ids: async (after = '', limit) => {
       const rows = await retryWhileBusy(() => firstIds.all(after, limit))
       return (rows as { id: string }[]).map(({ id }) => id)
     },
-    rename: (id, name, ifName) => write(() => rename(name, id, ifName)),
-    remove: (id, ifName) => write(() => remove(id, ifName)),
+    rename: (id, name, condition) => changeIf(id, condition, () => rename(name, id)),
+    remove: (id, condition) => changeIf(id, condition, () => remove(id)),
     isGone,
     isEmpty: () => retryWhileBusy(() => firstIds.get('', 1) === undefined),
-    close: () => closeDatabase(db, isGone),
+    async close() {
+      // The library's close() leaves the data in the write-ahead log, which is also durable. If the checkpoint fails,
+      // the next process that opens the database reads the log.
+      const emptyLog = () => isGone() || db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+      await retryWhileBusy(emptyLog).catch(() => {})
+      await retryWhileBusy(() => db.close())
+    },
   }
 }
 
@@ -93,34 +107,32 @@ export async function openSqliteStore(
 type Transact = <T>(work: () => T) => Promise<T>
 
 /** Returns a function that does a write. Those of about the same time are one transaction: one wait for the disk. */
-function writer(db: Database, transact: Transact, onBatch: StoreOptions['onBatch'] = () => {}) {
+function writer(db: Database, transact: Transact) {
   /**
    * If a write fails, it undoes only itself, unless SQLite had to undo the whole transaction
    * (https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction).
    */
-  function attempt(write: () => boolean): boolean | Error {
+  function attempt(work: () => unknown): unknown {
     try {
-      return write()
+      return work()
     } catch (error) {
       if (!db.isTransaction) throw error
       return new StoreFailure(error)
     }
   }
 
-  return batched((writes: (() => boolean)[]) => transact(() => writes.map(attempt)), {
+  const write = batched((writes: (() => unknown)[]) => transact(() => writes.map(attempt)), {
     maxBatchSize: Infinity,
     concurrency: 1,
-    onBatch: (size) => onBatch('write', size),
   })
+  return write as <T>(work: () => T) => Promise<T>
 }
 
 /** Returns a function that runs `sql` with texts, and returns whether it changed a user. */
 function changer(db: Database, sql: string) {
   const statement = db.prepare(sql)
-  return (...texts: (string | undefined)[]): boolean => {
-    const values = texts.map((text) => (text === undefined ? null : Buffer.from(text)))
-    return statement.run(...values).changes > 0
-  }
+  return (...texts: string[]): boolean =>
+    statement.run(...texts.map((text) => Buffer.from(text))).changes > 0
 }
 
 /** Returns a function that inserts a user, unless the id or the email is taken. */
@@ -155,8 +167,8 @@ function importer(
 /** Returns a function that finds the user whose `field` has a value. */
 function finder(db: Database, field: 'id' | 'email') {
   const query = db.prepare(`SELECT ${USER} AS user FROM users WHERE ${field} = ${TEXT}`)
-  return async (value: string): Promise<User | undefined> => {
-    const row = await retryWhileBusy(() => query.get(Buffer.from(value)))
+  return (value: string): User | undefined => {
+    const row = query.get(Buffer.from(value))
     return row && JSON.parse((row as { user: string }).user)
   }
 }

@@ -24,7 +24,7 @@ assert created.status_code == HTTPStatus.CREATED
 ada = created.parsed
 assert isinstance(ada, User)
 assert created.headers["Location"] == f"/users/{ada.id}"
-assert ada == User(ada.id, "Ada", EMAIL)
+assert (ada.name, ada.email) == ("Ada", EMAIL)
 taken = create_user.sync_detailed(client=users, body=UserFields("Ada", EMAIL))
 assert taken.status_code == HTTPStatus.BAD_REQUEST
 assert taken.parsed == ErrorMessage(f"a user with email `{EMAIL}` already exists", "email_taken")
@@ -41,7 +41,9 @@ renamed = rename_user.sync_detailed(ada.id, client=users, body=NewName("Augusta"
 assert renamed.status_code == HTTPStatus.NO_CONTENT
 changed = rename_user.sync_detailed(ada.id, client=users, body=NewName("Ada"), if_match=etag)
 assert changed.status_code == HTTPStatus.PRECONDITION_FAILED
-assert changed.parsed == ErrorMessage("the precondition in If-Match or If-None-Match failed")
+assert changed.parsed == ErrorMessage(
+    "the precondition in If-Match or If-None-Match failed", "precondition_failed"
+)
 ada.name = "Augusta"
 assert read_user.sync(ada.id, client=users) == ada
 
@@ -62,7 +64,7 @@ assert unknown.status_code == HTTPStatus.UNAUTHORIZED
 assert unknown.parsed == ErrorMessage("no user has this email", "email_not_found")
 refused = list_users.sync_detailed(client=client_with("none"))
 assert refused.status_code == HTTPStatus.UNAUTHORIZED
-assert refused.parsed == ErrorMessage("a valid bearer token is required")
+assert refused.parsed == ErrorMessage("a valid bearer token is required", "unauthorized")
 
 deleted = delete_user.sync_detailed(ada.id, client=users)
 assert deleted.status_code == HTTPStatus.NO_CONTENT

@@ -1,11 +1,13 @@
 // What all programs share, and the small programs.
 import { describe, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { cpSync, existsSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { escapeControls, fileAt } from '../../../scripts/users/program.ts'
 import { contract } from '../../../src/contract/contract.ts'
-import { dist, run } from '../../support/program.ts'
+import { databaseIn } from '../../../src/store/open.ts'
+import { dist, run, UNSET } from '../../support/program.ts'
+import { newFolder, read, root } from '../../support/readme.ts'
 import { createAt, sqlitePlace } from '../../support/stores.ts'
 import { useTransfers } from '../../support/transfers.ts'
 
@@ -111,6 +113,37 @@ test.each(COMMANDS)('%s reads .env in the current folder', async (command) => {
 test.each(COMMANDS)('%s names a variable that looks misspelled', async (command) => {
   const { stderr } = await withEnv('MONGODB_URL=x', command)
   expect(stderr).toMatch(/^MONGODB_URL .* MONGODB_URI\?\n/)
+})
+
+test('create-user obeys the contract as POST does, and stores nothing that it refuses', async () => {
+  const copy = newFolder()
+  const limited = read('dist/openapi.json').replace('"Any text."', '"Any text.","maxLength":3')
+  cpSync(dist, join(copy, 'dist'), { recursive: true })
+  cpSync(join(root, 'package.json'), join(copy, 'package.json'))
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+  writeFileSync(join(copy, 'dist/openapi.json'), limited)
+  const place = at(sqlitePlace)
+  const create = (name: string) => {
+    const args = ['dist/scripts/users/create-user.js', '--email', 'a@x', '--name', name]
+    const env = { ...process.env, ...UNSET, ...place.environment }
+    return spawnSync(process.execPath, args, { cwd: copy, encoding: 'utf8', env })
+  }
+  const stderr = 'field `name` must have at most 3 characters\n'
+  expect(create('Grace')).toMatchObject({ status: 1, stdout: '', stderr })
+  expect(existsSync(databaseIn(place.DATA_DIR))).toBe(false)
+  expect(create('Ada')).toMatchObject({ status: 0 })
+})
+
+test('create-user refuses a name that is not UTF-8, instead of storing another one', async () => {
+  const place = at(sqlitePlace)
+  const command = `node scripts/users/create-user.js --email a@x --name "$(printf 'Jos\\351')"`
+  const env = { ...process.env, ...UNSET, ...place.environment }
+  const { status, stderr } = spawnSync('sh', ['-c', command], { cwd: dist, encoding: 'utf8', env })
+  expect([status, stderr]).toEqual([
+    2,
+    expect.stringMatching(/^the name or the email is not UTF-8/),
+  ])
+  expect(existsSync(databaseIn(place.DATA_DIR))).toBe(false)
 })
 
 test.each([

@@ -1,117 +1,66 @@
-// What insertEach makes of errors that no server here gives. (The rest: ../user-store.test.ts.)
+// What the service reads of a document of any program. (On a server: collection.test.ts.)
 import { expect, test } from '@jest/globals'
-import * as mongodb from 'mongodb'
-import type { Users } from '../../../src/store/mongo/collection.ts'
-import { createMany, insertEach } from '../../../src/store/mongo/documents.ts'
-import { EmailTaken, StoreFailure } from '../../../src/store/user-store.ts'
-import { user } from '../../support/users.ts'
+import { BSON, ObjectId } from 'mongodb'
+import { fieldsOf, userOf } from '../../../src/store/mongo/documents.ts'
 
-const EMAIL_INDEX = { name: 'email_1', key: { email: 1 }, unique: true }
-const OTHER_INDEX = { name: 'phone_1', key: { phone: 1 }, unique: true }
+const ID = '665f1c2e8b3f4a0012d4c001'
 
-/** The results of inserts for an error of the driver; by default of three, of which the last has no email. */
-async function results(
-  cause: Error,
-  emails = ['a@x', 'b@x', ''],
-  indexes: object[] = [EMAIL_INDEX],
-): Promise<unknown[]> {
-  const fail = () => Promise.reject(cause)
-  const nothing = { find: () => ({ toArray: async () => [] }), indexes: async () => indexes }
-  const users = { insertMany: fail, insertOne: fail, ...nothing } as unknown as Users
-  const newUsers = emails.map((email) => user({ email }))
-  return (await insertEach(users, newUsers)).map((one) => one?.constructor)
-}
+/** The user in a document with this name. */
+const read = (name: unknown) =>
+  userOf(fieldsOf(Buffer.from(BSON.serialize({ _id: new ObjectId(ID), name }))))
 
-/** The driver's error: `codes` by index, how many documents it inserted, and an error of the write concern. */
-function bulkError(codes: Record<number, number>, inserted: number, concern?: object): Error {
-  const writeErrors = Object.entries(codes).map(([index, code]) => ({ index: Number(index), code }))
-  const result = { insertedCount: inserted, getWriteConcernError: () => concern }
-  const error = { message: 'no', code: 0, writeErrors }
-  return new mongodb.MongoBulkWriteError(error as never, result as never)
-}
-
-test.each([
-  ['a duplicate email', { 0: 11_000 }, [EmailTaken, undefined, undefined]],
-  ['a duplicate key without an email', { 2: 11_000 }, [undefined, undefined, StoreFailure]],
-  ['several errors', { 0: 11_000, 1: 121 }, [EmailTaken, StoreFailure, undefined]],
-])('%s fails its own insert only', async (_, codes, expected) => {
-  expect(await results(bulkError(codes, 3 - Object.keys(codes).length))).toEqual(expected)
+test.each<[unknown, string]>([
+  ['\u0000\u{1F600}', '\u0000\u{1F600}'],
+  [null, ''],
+  [undefined, ''],
+  [42, '42'],
+  [new BSON.Double(4), '4'],
+  [4.5, '4.5'],
+  [-0, '0'],
+  [NaN, 'NaN'],
+  [true, 'true'],
+  [BSON.Long.fromString('-9007199254740993'), '-9007199254740993'],
+  [BSON.Decimal128.fromString('1.10'), '1.10'],
+])('a name that is %p is read as %p', (name, text) => {
+  expect(read(name)).toEqual({ id: ID, name: text, email: '' })
 })
 
-test.each([
-  ['the majority did not confirm', bulkError({ 0: 11_000 }, 2, { code: 64 })],
-  ['fewer were inserted than were not refused', bulkError({ 0: 11_000 }, 0)],
-  ['the error is about no document', bulkError({}, 0)],
-  ['the error is not one of documents', Object.assign(new Error(), { code: 11_000 })],
-])('no insert counts as done when %s', (_, error) => expect(results(error)).rejects.toBe(error))
+test.each<[string, unknown]>([
+  ['object', { given: 'Ada' }],
+  ['object', new BSON.DBRef('users', new ObjectId())],
+  ['array', Array(1_000_000).fill(1)],
+  ['date', new Date(0)],
+  ['binData', new BSON.Binary(Buffer.from('Ada'))],
+  ['regex', new BSON.BSONRegExp('(?i)ada')],
+  ['maxKey', new BSON.MaxKey()],
+])(
+  'a name of type %s is refused, and the error names the user, the field and the type',
+  (type, name) => {
+    const message = `cannot read the user ${ID}: a field is not text: its name is of type ${type}, and the service needs text in UTF-8`
+    expect(() => read(name)).toThrow(message)
+  },
+)
 
-test('an error of the connection is thrown as it is, without the wrapper of the driver', async () => {
-  const cause = new mongodb.MongoNetworkError('gone')
-  const error = new mongodb.MongoBulkWriteError(cause, { getWriteConcernError() {} } as never)
-  await expect(results(error)).rejects.toBe(cause)
-})
-
-test('an update of a user who is deleted meanwhile is a failure, not an update', async () => {
-  const owner = { ...user({ email: 'a@x' }), _id: new mongodb.ObjectId() }
-  const users = {
-    insertMany: () => Promise.reject(bulkError({ 0: 11_000 }, 1)),
-    find: () => ({ toArray: async () => [mongodb.BSON.serialize(owner)] }),
-    indexes: async () => [EMAIL_INDEX],
-    bulkWrite: async () => ({ matchedCount: 0 }),
-  }
-  const toImport = [user({ email: 'a@x' }), user({ email: 'b@x' })]
-  const updates = createMany(users as unknown as Users, toImport, true)
-  await expect(updates).rejects.toThrow('a user was deleted or changed meanwhile: run it again')
-})
-
-const duplicate = { index: 0, code: 11_000, errmsg: 'no' }
-const unconfirmed = { writeErrors: [duplicate], writeConcernError: { code: 64, errmsg: 'no' } }
-
-test.each([
-  ['an email that is taken', ['a@x'], EmailTaken],
-  ['a key that is taken, without an email', [''], StoreFailure],
-])('a single insert fails for %s', async (_, emails, expected) => {
-  expect(await results(new mongodb.MongoServerError(duplicate), emails)).toEqual([expected])
-})
-
-test.each([
-  ['an error of the connection', new mongodb.MongoNetworkError('gone')],
-  ['another refusal', new mongodb.MongoServerError({ code: 121, errmsg: 'no' })],
-  ['an unconfirmed duplicate', new mongodb.MongoWriteConcernError(unconfirmed as never)],
-])('a single insert with %s is thrown as it is', async (_, error) => {
-  await expect(results(error, ['a@x'])).rejects.toBe(error)
-})
-
-const E11000 = 'E11000 duplicate key error collection: a.users index:'
-
-test.each([
-  ['email_1', `${E11000} email_1 dup key: { email: "a@x" }`, EmailTaken],
-  [
-    'email_1 with a collation',
-    `${E11000} email_1 collation: { locale: "en" } dup key: { email: "0x41" }`,
-    EmailTaken,
-  ],
-  ['phone_1', `${E11000} phone_1 dup key: { phone: null }`, StoreFailure],
-  [
-    'an index that was made meanwhile',
-    `${E11000} new_1 dup key: { x: " index: email_1 dup key: " }`,
-    StoreFailure,
-  ],
-  ['no index, of several', 'E11000 duplicate key error collection: a.users', StoreFailure],
-])('an error that names %s says whether the email is taken', async (_, errmsg, expected) => {
-  const cause = new mongodb.MongoServerError({ code: 11_000, errmsg })
-  expect(await results(cause, ['a@x'], [EMAIL_INDEX, OTHER_INDEX])).toEqual([expected])
-})
-
-test('inserts succeed also if it cannot be found out why another one was refused', async () => {
-  const users = {
-    insertMany: () => Promise.reject(bulkError({ 0: 11_000 }, 2)),
-    find: () => ({ toArray: () => Promise.reject(new Error('no')) }),
-  } as unknown as Users
-  const [first, ...others] = await insertEach(
-    users,
-    ['a@x', 'b@x', ''].map((email) => user({ email })),
+test.each<[string, string, string]>([
+  ['a regular expression with an option of no server', 'Xregex', 'regex'],
+  ['an object that looks like a type of BSON', '_Bsontype', 'object'],
+])('%s is refused in the same way, wherever it stands', (_, what, type) => {
+  const regex = new BSON.BSONRegExp('Xregex', 'i')
+  const bytes = Buffer.from(
+    BSON.serialize({
+      _id: new ObjectId(ID),
+      name: type === 'regex' ? regex : { _Bsontype: 'Long' },
+    }),
   )
-  expect(first).toBeInstanceOf(StoreFailure)
-  expect(others).toEqual([undefined, undefined])
+  const at = bytes.indexOf(what)
+  bytes.write(type === 'regex' ? 'Xregex\0g' : '_bsontype', at, 'latin1')
+  expect(() => userOf(fieldsOf(bytes))).toThrow(`its name is of type ${type}`)
+})
+
+test('a name that is not UTF-8 is refused', () => {
+  const bytes = Buffer.from(BSON.serialize({ _id: new ObjectId(ID), name: 'Ada' }))
+  bytes[bytes.indexOf('Ada')] = 0xff
+  expect(() => userOf(fieldsOf(bytes))).toThrow(
+    'its name is of type string, and the service needs text in UTF-8',
+  )
 })

@@ -1,2 +1,226 @@
-// The outages of unreachable.test.ts in more rounds: the driver hangs after some of them only.
-await import('./unreachable.test.ts')
+// A MongoDB that cannot be reached for a while: it is behind a proxy that can be cut or stalled.
+import { expect, test } from '@jest/globals'
+import { MongoClient } from 'mongodb'
+import { once } from 'node:events'
+import net from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openMongoStore } from '../../../src/store/mongo/store.ts'
+import { pagesOf } from '../../../src/store/pages.ts'
+import type { StoreFailure } from '../../../src/store/failure.ts'
+import { EmailTaken, type User } from '../../../src/store/user-store.ts'
+import { get } from '../../support/requests.ts'
+import { startProxy } from '../../support/mongodb-proxy.ts'
+import { serve, useUndo, type Program } from '../../support/program.ts'
+import { dial, listen, send, startService } from '../../support/service.ts'
+import { describeMongodb, mongodbPlace, usersIn } from '../../support/stores.ts'
+import { newUser, user } from '../../support/users.ts'
+
+const undo = useUndo()
+
+/** A new database, and a proxy to it. */
+async function behindProxy() {
+  const place = mongodbPlace()
+  undo.push(() => place.remove())
+  const proxy = await startProxy(place.MONGODB_URI!)
+  undo.push(() => proxy.close())
+  return { place, proxy }
+}
+
+/** What `step` resolves to. @throws Error it hangs. Each step has this time for itself, however busy the machine is. */
+const inTime = <T>(step: Promise<T>): Promise<T> => {
+  const hangs = async () => {
+    await sleep(25_000, undefined, { ref: false }) // less than the 30 s that the driver would wait
+    throw new Error('it hangs')
+  }
+  return Promise.race([step, hangs()])
+}
+
+async function open(uri: string) {
+  const store = await openMongoStore(uri)
+  undo.push(() => store.close().catch(() => {}))
+  return store
+}
+
+describeMongodb('a MongoDB that goes away', () => {
+  test('fails hundreds of calls and every opening within seconds, for the reason of the outage, and is found again', async () => {
+    const { proxy } = await behindProxy()
+    const store = await open(proxy.uri)
+    const { id, email } = await store.create(newUser())
+    for (let round = 0; round < 20; round += 1) {
+      proxy.be(round % 2 ? 'stalled' : 'cut')
+      const calls: Promise<unknown>[] = [inTime(open(proxy.uri))]
+      const call = (...started: Promise<unknown>[]) => calls.push(...started.map(inTime))
+      for (let ms = round < 2 ? 6_000 : Math.random() * 4_000; ms > 0; ms -= 50) {
+        call(store.find(id), store.findByEmail(email), store.create(newUser()))
+        call(
+          store.rename(id, 'x'),
+          store.rename(id, 'x', () => true),
+        )
+        call(store.ids(undefined, 1), usersIn(store))
+        await sleep(50) // the client is replaced every two seconds
+      }
+      proxy.be('open') // while calls wait
+      const rename = () => inTime(store.rename(id, 'x')).catch(() => false)
+      expect((await rename()) || (await rename()) || (await rename())).toBe('done')
+      const results = (await Promise.allSettled(calls)) as Partial<PromiseRejectedResult>[]
+      const kinds = results.flatMap(({ reason }) => (reason ? (reason as StoreFailure).kind : []))
+      expect(['connection closed', 'no response']).toEqual(expect.arrayContaining(kinds))
+      if (round < 2) expect([kinds.length > 100, results[0]?.status]).toEqual([true, 'rejected'])
+      await sleep(Math.random() * 700)
+    }
+  }, 600_000)
+
+  test('and comes back empty gets its index again, also when no request failed meanwhile', async () => {
+    const { place, proxy } = await behindProxy()
+    const store = await open(proxy.uri)
+    proxy.be('cut')
+    await place.remove()
+    proxy.be('open')
+    const fields = newUser()
+    await store.create(fields)
+    await expect(store.create(fields)).rejects.toThrow(EmailTaken)
+  })
+
+  test('and confirms no write does not let a PUT succeed that is sent again', async () => {
+    const { proxy } = await behindProxy()
+    const store = await open(proxy.uri)
+    const service = await startService(store)
+    undo.push(() => service.close())
+    const { id } = await store.create(newUser())
+    const { etag } = (await service.send(`GET /users/${id}`)).headers
+    const json = { name: 'Grace' }
+    const rename = async () => {
+      const headers = { 'if-match': etag }
+      return (await service.send(`PUT /users/${id}`, { headers, json })).status
+    }
+    proxy.holdAnswersTo('update')
+    expect(await rename()).toBe(500)
+    expect((await service.send(`GET /users/${id}`)).json).toMatchObject(json)
+    expect(await rename()).toBe(500)
+    proxy.holdAnswersTo()
+    expect(await rename()).toBe(204)
+  })
+
+  test('and comes back breaks off no list, which has the users of now', async () => {
+    const { place, proxy } = await behindProxy()
+    const [store, other] = [await open(proxy.uri), await open(place.MONGODB_URI!)]
+    const users = Array.from({ length: 100 }, () => user())
+    await store.createMany(users, false)
+    const listed: User[] = []
+    for await (const page of pagesOf(store)) {
+      listed.push(...page)
+      if (listed.length !== 5) continue
+      proxy.be('cut')
+      await other.remove(users[99]!.id)
+      users.push(await other.create(newUser()))
+      proxy.be('open')
+    }
+    expect(listed).toEqual(users.toSpliced(99, 1))
+  })
+
+  test('under a list that is read slowly resets the connection of the client', async () => {
+    const { place, proxy } = await behindProxy()
+    const store = await open(proxy.uri)
+    const users = Array.from({ length: 1_000 }, () => user({ name: 'x'.repeat(12_000) }))
+    await store.createMany(users, false)
+    const service = serve(place, { MONGODB_URI: proxy.uri })
+    const { socket, text } = dial(Number(new URL(await service.listening()).port))
+    socket.write(get('/users', 'Accept: application/x-ndjson\r\n'))
+    await inTime(once(socket, 'data'))
+    socket.pause()
+    await sleep(1_000) // the service sends what the kernel takes
+    proxy.be('cut')
+    const reset = new Promise((resolve) => socket.once('error', resolve))
+    socket.resume()
+    expect(await inTime(reset)).toMatchObject({ code: 'ECONNRESET' })
+    expect(text()).toMatch(/^HTTP\/1.1 200 /)
+  })
+})
+
+describeMongodb('a service whose MongoDB is unreachable at the start', () => {
+  test('is alive and not ready, and ready when MongoDB is there; then stays ready, and says that there is an outage', async () => {
+    const { place, proxy } = await behindProxy()
+    proxy.be('cut')
+    const service = serve(place, { MONGODB_URI: proxy.uri })
+    const port = Number(new URL(await service.listening()).port)
+    const login = () => send(port, 'POST /login', { json: { email: 'nobody@example.com' } })
+    expect(await probe(service, '/livez')).toBe('200 alive')
+    await until(service, (state) => state !== '503 starting')
+    expect(await probe(service)).toMatch(/^503 starting, but the store cannot be used: (conn|no )/)
+    expect((await inTime(login())).status).toBe(500)
+    proxy.be('open')
+    await until(service, (state) => state === '200 ready')
+    expect((await inTime(login())).status).toBe(401)
+
+    proxy.be('cut')
+    expect((await inTime(login())).status).toBe(500)
+    await until(service, (state) => state !== '200 ready')
+    expect(await probe(service)).toMatch(/^200 ready, but the store cannot be used: (conn|no )/)
+    proxy.be('open')
+    await until(service, (state) => state === '200 ready')
+  })
+
+  test('waits while an _id is not an ObjectId, and the log says which', async () => {
+    const place = mongodbPlace()
+    const client = new MongoClient(place.MONGODB_URI!)
+    const collection = client.db().collection('users')
+    undo.push(async () => {
+      await client.close()
+      await place.remove()
+    })
+    await collection.insertOne({ _id: 'ada' as never, email: 'a@x' })
+    const service = serve(place)
+    await service.listening()
+    await until(service, (state) => state !== '503 starting')
+    const problem = 'an _id is not an ObjectId'
+    expect(await probe(service)).toBe(`503 starting, but the store cannot be used: ${problem}`)
+    expect(service.output.stdout).toContain(`${problem}: a document has one of type string`)
+    await collection.deleteMany({})
+    await until(service, (state) => state === '200 ready')
+  })
+
+  test('ends with a message when its address can never work', async () => {
+    const service = serve(mongodbPlace(), { MONGODB_URI: 'mongodb://localhost:99999' })
+    expect(await service.ended).toBe(1)
+    expect(service.output.stderr).toMatch(/^cannot use MONGODB_URI: .*99999/)
+  })
+
+  test('says at /readyz and in the log what is wrong, and never its password', async () => {
+    const mute = net.createServer()
+    undo.push(() => mute.close())
+    const port = await listen(mute)
+    const server = mongodbPlace().MONGODB_URI!.replace(/^mongodb:\/\/([^@/]*@)?|\?.*/g, '')
+    const addresses = {
+      auth: `${server}?directConnection=true`, // a wrong password: each server has its own words for it
+      'replica set not found': `${server}?replicaSet=nowhere`,
+      'unknown host': 'nowhere.invalid:27017/x',
+      'connection refused': '127.0.0.1:1,127.0.0.1:2/x',
+      'no response': `127.0.0.1:${port}/x`,
+    }
+    const starts = Object.entries(addresses).map(async ([kind, address]) => {
+      const MONGODB_URI = `mongodb://ada:wrong-password@${address}`
+      const service = serve(mongodbPlace(), { MONGODB_URI })
+      await service.listening()
+      const state = new RegExp(`^503 starting, but the store cannot be used: .*${kind}`, 'i')
+      while (!state.test(await probe(service))) await sleep(20)
+      const { stdout } = service.output
+      expect(stdout).toContain(`"cannot use MongoDB at ${address.replace(/\?.*/, '')}: `)
+      expect(stdout).not.toContain('wrong-password')
+    })
+    await Promise.all(starts)
+  })
+})
+
+/** Waits until a service responds so at /readyz. */
+function until(service: Program, isReached: (state: string) => boolean): Promise<void> {
+  const wait = async () => {
+    while (!isReached(await probe(service))) await sleep(20)
+  }
+  return inTime(wait())
+}
+
+/** What a service responds to operators: the status and the text. */
+async function probe(service: Program, path = '/readyz'): Promise<string> {
+  const { status, text } = await service.probe(path)
+  return `${status} ${text}`
+}

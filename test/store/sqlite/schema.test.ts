@@ -1,4 +1,4 @@
-// The table of a new database, and of one that an earlier version of the service made.
+// The table of a new database, and of one of an earlier version.
 import { expect, test } from '@jest/globals'
 import { databaseIn } from '../../../src/store/open.ts'
 import { COLUMNS, migrate, MIGRATIONS } from '../../../src/store/sqlite/schema.ts'
@@ -10,15 +10,14 @@ const { newPlace, open } = useOwnStores(sqlitePlace)
 const ADA = { id: '665f1c2e8b3f4a0012d4c001', name: 'Ada\0', email: 'ada@example.com' }
 const BOB = { id: '665f1c2e8b3f4a0012d4c002', name: 'Bob', email: '' }
 
-const FIELDS = Object.keys(COLUMNS).sort().join(', ')
-
-/** A database as version 1.0.0 of the service left it, without a schema version. */
+/** A database as version 2.1.0 of the service left it. */
 function placeOfVersion1(): Place {
   const place = newPlace()
   inDatabase(place, (db) =>
     db.exec(`
       PRAGMA journal_mode = WAL;
       CREATE TABLE users (id TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, email TEXT UNIQUE) STRICT;
+      PRAGMA user_version = 1;
       INSERT INTO users VALUES ('${ADA.id}', 'Ada' || char(0), '${ADA.email}');
       INSERT INTO users VALUES ('${BOB.id}', 'Bob', NULL)`),
   )
@@ -44,10 +43,10 @@ test('a new database has the columns of COLUMNS in a strict table, and the newes
   await open(place)
   expect(columnsAt(place)).toMatchObject(Object.keys(COLUMNS).map((name) => ({ name })))
   expect(readAt(place, "PRAGMA table_list('users')")).toMatchObject([{ strict: 1 }])
-  expect(versionAt(place)).toEqual([{ user_version: MIGRATIONS.length }])
+  expect(versionAt(place)).toEqual([{ user_version: 1 + MIGRATIONS.length }])
 })
 
-test('a database of version 1.0.0 is upgraded, keeps its users, and gets the columns of a new one', async () => {
+test('a database of version 2.1.0 stays valid, keeps its users, and has the columns of a new one', async () => {
   const [old, fresh] = [placeOfVersion1(), newPlace()]
   const store = await open(old)
   await open(fresh)
@@ -76,18 +75,17 @@ test('migrations run in order, each once', () => {
 
 test.each([
   ['nonsense', 'syntax error'],
-  ['ALTER TABLE users ADD COLUMN zone TEXT', `the columns ${FIELDS}, zone, not ${FIELDS}`],
-  ['ALTER TABLE users DROP COLUMN name', `not ${FIELDS}`],
-])('a migration that fails, or leaves other columns, changes nothing: %s', (sql, message) => {
+  ['ALTER TABLE users DROP COLUMN name', 'no such column: name'],
+])('a migration that fails, or leaves a column out, changes nothing: %s', (sql, message) => {
   const place = placeOfVersion1()
   expect(() => migrateWith(place, 'DELETE FROM users', sql)).toThrow(message)
   expect(readAt(place, 'SELECT id FROM users')).toHaveLength(2)
-  expect(versionAt(place)).toEqual([{ user_version: 0 }])
+  expect(versionAt(place)).toEqual([{ user_version: 1 }])
 })
 
 test('a database of a newer version is refused, and stays as it is', async () => {
   const place = placeOfVersion1()
-  const known = MIGRATIONS.length
+  const known = 1 + MIGRATIONS.length
   readAt(place, `PRAGMA user_version = ${known + 1}`)
   const reason = `its schema has version ${known + 1}, and this service knows versions up to ${known}`
   const message = `cannot open SQLite in ${databaseIn(place.DATA_DIR)}: ${reason}`

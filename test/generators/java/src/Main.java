@@ -1,6 +1,5 @@
 // Uses the client that openapi-generator makes for Java; test/generators.suite.ts says what a program does.
 import api.*;
-import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -16,7 +15,7 @@ public class Main {
     var created = users.createUserWithHttpInfo(new UserFields().name("Ada").email(EMAIL));
     expect(201, created.getStatusCode());
     var ada = created.getData();
-    expect(new User().id(ada.getId()).name("Ada").email(EMAIL), ada);
+    expect(List.of("Ada", EMAIL), List.of(ada.getName(), ada.getEmail()));
     expect("/users/" + ada.getId(), header("Location", created.getHeaders()));
     expectError(400, "a user with email `" + EMAIL + "` already exists", "email_taken",
         () -> users.createUser(new UserFields().name("Ada").email(EMAIL)));
@@ -26,10 +25,10 @@ public class Main {
     expect(ada, read.getData());
     var etag = header("ETag", read.getHeaders());
     var same = expectError(304, null, null, () -> users.readUser(ada.getId(), null, etag));
-    expect(etag, header("ETag", same.getResponseHeaders().map()));
+    expect(etag, header("ETag", same.getResponseHeaders()));
 
     users.renameUser(ada.getId(), new NewName().name("Augusta"), etag, null);
-    expectError(412, "the precondition in If-Match or If-None-Match failed", null,
+    expectError(412, "the precondition in If-Match or If-None-Match failed", "precondition_failed",
         () -> users.renameUser(ada.getId(), new NewName().name("Ada"), etag, null));
     ada.setName("Augusta");
     expect(ada, users.readUser(ada.getId(), null, null));
@@ -47,7 +46,7 @@ public class Main {
     expect(List.of(ada), new UsersApi(clientWith(token)).listUsers(null, null, EMAIL));
     expectError(401, "no user has this email", "email_not_found",
         () -> tokens.login(new Login().email("nobody@example.com")));
-    expectError(401, "a valid bearer token is required", null,
+    expectError(401, "a valid bearer token is required", "unauthorized",
         () -> new UsersApi(clientWith("none")).listUsers(null, null, null));
 
     users.deleteUser(ada.getId(), null, null);
@@ -56,10 +55,9 @@ public class Main {
   }
 
   static ApiClient clientWith(String token) {
-    var client = new ApiClient();
-    client.updateBaseUri(System.getenv("URL"));
-    return client.setRequestInterceptor(
-        request -> request.setHeader("Authorization", "Bearer " + token));
+    var client = new ApiClient().setBasePath(System.getenv("URL"));
+    client.setBearerToken(token);
+    return client;
   }
 
   static String header(String name, Map<String, List<String>> headers) {
@@ -77,21 +75,12 @@ public class Main {
       call.run();
     } catch (ApiException error) {
       expect(status, error.getCode());
-      var body = errorIn(error.getResponseBody());
-      expect(message, body.getMessage());
-      expect(code, body.getCode());
+      var body = JSON.<ErrorMessage>deserialize(error.getResponseBody(), ErrorMessage.class);
+      expect(message, body == null ? null : body.getMessage());
+      expect(code, body == null ? null : body.getCode());
       return error;
     }
     throw new AssertionError("expected " + status);
-  }
-
-  static ErrorMessage errorIn(String body) {
-    if (body.isEmpty()) return new ErrorMessage();
-    try {
-      return new ApiClient().getObjectMapper().readValue(body, ErrorMessage.class);
-    } catch (IOException error) {
-      throw new AssertionError(body, error);
-    }
   }
 
   interface Call {

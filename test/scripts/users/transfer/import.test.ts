@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import { formatOf } from '../../../../scripts/users/transfer/formats.ts'
 import { importUsers } from '../../../../scripts/users/transfer/import.ts'
 import { userIn } from '../../../../scripts/users/transfer/users.ts'
-import { StoreFailure } from '../../../../src/store/user-store.ts'
+import { StoreFailure } from '../../../../src/store/failure.ts'
 import { failing } from '../../../support/failing-store.ts'
 import { inChunks } from '../../../support/transfers.ts'
 

@@ -1,0 +1,28 @@
+// npm run generate: makes src/contract/openapi.ts from openapi.yaml, if that follows the rules in .redocly.yaml.
+// With --check, fails if the file is not up to date.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { loadConfig } from '@redocly/openapi-core'
+import openapiTS, * as ast from 'openapi-typescript'
+
+const [FROM, TO] = ['openapi.yaml', 'src/contract/openapi.ts']
+
+/** Makes the codes of today a type, or any other text: later versions may add codes. Makes no type of other fields. */
+function transform(schema) {
+  delete schema.additionalProperties
+  const codes = schema['x-extensible-enum']
+  if (!codes) return undefined
+  const other = ast.tsIntersection([ast.STRING, ast.tsRecord(ast.NEVER, ast.NEVER)])
+  return ast.tsUnion([...codes.map(ast.tsLiteral), other])
+}
+
+const types = await openapiTS(new URL(`../../${FROM}`, import.meta.url), {
+  redocly: await loadConfig({ configPath: '.redocly.yaml' }),
+  defaultNonNullable: false,
+  transform,
+})
+const text = ast.COMMENT_HEADER + ast.astToString(types)
+const isCheck = process.argv.includes('--check')
+if (isCheck && readFileSync(TO, 'utf8') !== text)
+  throw new Error(`run npm run generate: ${TO} is not up to date`)
+if (!isCheck) writeFileSync(TO, text)
+console.log(`${FROM} → ${TO}`)

@@ -1,0 +1,68 @@
+// The errors of HTTP, each with a status, a code and a message. Knows nothing about stores.
+import { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { contentOfText, JSON_TYPE } from './json.ts'
+import { LIMITS } from './limits.ts'
+import { IncomingRequest } from './request.ts'
+
+/** An error as the client sees it: `{ "message": string, "code": string }` with a status and headers. */
+export class HttpError extends Error {
+  readonly status: number
+  /** For programs. openapi.yaml lists all codes. */
+  readonly code: string
+  readonly headers: Record<string, string>
+  /** The body of the response: JSON. */
+  readonly body: string | Buffer
+
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    { headers = {}, ...options }: ErrorOptions & { headers?: Record<string, string> } = {},
+  ) {
+    super(message, options)
+    this.status = status
+    this.code = code
+    this.body = contentOfText(JSON.stringify({ message, code })) // it can name a long email
+    const length = Buffer.byteLength(this.body)
+    this.headers = { ...headers, 'Content-Type': JSON_TYPE, 'Content-Length': `${length}` }
+  }
+}
+
+export const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer' } } // RFC 6750 §3
+
+export const MALFORMED = new HttpError(400, 'request_malformed', 'the request is not valid HTTP')
+export const BODY_TOO_LARGE = new HttpError(413, 'body_too_large', 'the body is too large')
+export const HEADERS_TOO_LARGE = new HttpError(
+  431,
+  'headers_too_large',
+  'the headers are too large',
+)
+const TIMEOUT = new HttpError(408, 'request_timeout', 'the request did not arrive in time')
+
+/** Why Node's HTTP parser gave up, if it is not `MALFORMED`: https://nodejs.org/api/http.html#event-clienterror */
+export const PARSER_ERRORS: Record<string, HttpError | undefined> = {
+  HPE_HEADER_OVERFLOW: HEADERS_TOO_LARGE,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: BODY_TOO_LARGE,
+  ERR_HTTP_REQUEST_TIMEOUT: TIMEOUT,
+}
+
+/** Writes `error` as the last response of its connection. @param id that of the request, if it has none yet */
+export function refuse(response: ServerResponse, error: HttpError, id?: string): void {
+  const { log } = response.req as IncomingRequest
+  log['code'] = error.code
+  if (id && !response.hasHeader('X-Request-Id')) response.setHeader('X-Request-Id', id)
+  response.setHeader('Connection', 'close')
+  response.writeHead(error.status, error.headers).end(error.body)
+}
+
+/** Writes `error` as the response to input that is not a request, and closes the connection. */
+export function refuseInput(socket: Socket, error: HttpError, id: string): void {
+  if (!socket.writable) return
+  const response = new ServerResponse(new IncomingRequest(socket))
+  response.assignSocket(socket)
+  refuse(response, error, id)
+  socket.end()
+  // An immediate reset would lose the response for a client that is still sending.
+  setTimeout(() => socket.destroy(), LIMITS.linger).unref()
+}

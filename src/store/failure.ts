@@ -1,0 +1,16 @@
+// The failure of any store. Knows nothing of what the store keeps.
+
+/** The store could not do its task; `cause` is the driver's error. */
+export class StoreFailure extends Error {
+  /** What /readyz says: `connection refused`, for example. Never a value or a credential. */
+  readonly kind: string
+
+  constructor(cause: unknown, task = 'use the data store', kind?: string) {
+    const message = withoutValues((cause as Error).message)
+    super(`cannot ${task}: ${kind ? `${kind}: ` : ''}${message}`, { cause })
+    this.kind = kind ?? 'error'
+  }
+}
+
+/** A message of a driver without what MongoDB quotes of keys and commands: it has emails and names. */
+export const withoutValues = (message: string): string => message.replace(/( dup key:)? *\{.*/s, '')

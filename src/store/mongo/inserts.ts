@@ -1,0 +1,128 @@
+// Inserts users, many with one command. Each of them has its own outcome.
+import { MongoBulkWriteError, MongoServerError } from 'mongodb'
+import { newUserId } from '../user-id.ts'
+import { StoreFailure } from '../failure.ts'
+import { EmailTaken, type ImportResult, type User, type UserToImport } from '../user-store.ts'
+import { isOnEmail, type Users } from './collection.ts'
+import { emailOf, fieldsOf, toDocument, userOf } from './documents.ts'
+import { kindOf } from './failure-kinds.ts'
+import { findFields } from './lists.ts'
+
+/**
+ * @returns for each of `newUsers`, why it could not be inserted
+ * @throws the driver's error when it is not known which of them were inserted
+ */
+export async function insertEach(users: Users, newUsers: User[]): Promise<(Error | undefined)[]> {
+  if (newUsers.length === 1) return [await insertOne(users, newUsers[0]!)]
+  const refused = await insertMany(users, newUsers)
+  if (refused.size === 0) return []
+  const candidates = newUsers.filter((_, i) => refused.has(i))
+  const taken = await takenEmails(users, candidates).catch(() => new Set()) // the others are inserted all the same
+  const reasonFor = async (user: User, i: number) => {
+    if (!refused.has(i)) return undefined
+    return taken.has(user.email) ? new EmailTaken(user.email) : insertOne(users, user)
+  }
+  return Promise.all(newUsers.map((user, i) => reasonFor(user, i).catch(toFailure)))
+}
+
+/** @returns why the user was refused @throws the driver's error when it is not known whether the user was inserted */
+async function insertOne(users: Users, user: User, tries = 2): Promise<Error | undefined> {
+  try {
+    await users.insertOne(toDocument(user))
+    return undefined
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error
+    const { keyPattern } = error // MongoDB sends it since version 4.4, FerretDB does not
+    const isTaken = keyPattern ? isOnEmail(keyPattern) : (await takenEmails(users, [user])).size > 0
+    if (isTaken) return new EmailTaken(user.email)
+    // Without a key, the email may have been that of a user who has just been deleted.
+    return keyPattern || tries === 1 ? toFailure(error) : insertOne(users, user, tries - 1)
+  }
+}
+
+const isDuplicateKey = (error: unknown): error is MongoServerError =>
+  error instanceof MongoServerError && error.code === DUPLICATE_KEY
+
+const DUPLICATE_KEY = 11000 // https://www.mongodb.com/docs/manual/reference/error-codes/
+
+const toFailure = (error: unknown) => new StoreFailure(error, undefined, kindOf(error))
+
+/** Those emails of `candidates` that users have. Reads no names, which can be long. */
+async function takenEmails(users: Users, candidates: User[]): Promise<Set<string | undefined>> {
+  const emails = candidates.map(({ email }) => email).filter((email) => email !== '')
+  const options = { raw: true, projection: { _id: 0, email: 1 }, batchSize: emails.length + 1 }
+  const found = await users.find<Buffer>({ email: { $in: emails } }, options).toArray()
+  return new Set(found.map((document) => emailOf(fieldsOf(document))))
+}
+
+/** Implements `UserStore.createMany`. @throws the driver's error, also for a key other than the id and the email */
+export async function createMany(users: Users, toImport: UserToImport[], update: boolean) {
+  if (toImport.length === 0) return [] // the driver would throw
+  const newUsers = toImport.map((user) => ({ ...user, id: user.id ?? newUserId() }))
+  const errors = await insertEach(users, newUsers)
+  const others = newUsers.filter((_, i) => errors[i] instanceof StoreFailure)
+  const sameIds = await findFields(
+    users,
+    'id',
+    others.map(({ id }) => id),
+  )
+  const results = newUsers.map(({ id }, i): ImportResult => {
+    if (!errors[i]) return 'created'
+    if (errors[i] instanceof EmailTaken) return 'email taken'
+    if (sameIds.has(id)) return 'id taken'
+    throw errors[i]
+  })
+  if (update) await renameOwners(users, newUsers, results)
+  return results
+}
+
+/** Renames the users whose emails are taken, and changes their `results`. */
+async function renameOwners(users: Users, newUsers: User[], results: ImportResult[]) {
+  const taken = newUsers.filter((_, i) => results[i] === 'email taken')
+  const owners = await findFields(
+    users,
+    'email',
+    taken.map(({ email }) => email),
+  )
+  const names = new Map([...owners].map(([email, owner]) => [email, userOf(owner).name]))
+  const updates = newUsers.flatMap(({ name, email }, i) => {
+    if (results[i] !== 'email taken' || name === '' || names.get(email) === name) return []
+    names.set(email, name)
+    results[i] = 'updated'
+    return { updateOne: { filter: { email }, update: { $set: { name } } } }
+  })
+  if (updates.length === 0) return // the driver would throw
+  const { matchedCount } = await users.bulkWrite(updates)
+  if (matchedCount < updates.length) throw new Error(CHANGED)
+}
+
+const CHANGED = 'a user was deleted or changed meanwhile: run it again'
+
+/**
+ * Inserts users, except those that the server refuses.
+ *
+ * @returns the errors of those that were refused, by index
+ * @throws the driver's error when it is not known which were inserted
+ */
+async function insertMany(users: Users, newUsers: User[]): Promise<Map<number, MongoServerError>> {
+  try {
+    await users.insertMany(newUsers.map(toDocument), { ordered: false })
+    return new Map()
+  } catch (error) {
+    const refused = refusedBy(error, newUsers.length)
+    if (refused) return refused
+    const { errorResponse } = error as MongoBulkWriteError // the driver may have wrapped an error of the connection
+    throw errorResponse instanceof Error ? errorResponse : error
+  }
+}
+
+/** The errors of the documents that were refused, by index; undefined if others may not be inserted either. */
+function refusedBy(error: unknown, count: number): Map<number, MongoServerError> | undefined {
+  if (!(error instanceof MongoBulkWriteError)) return undefined
+  const refused = [error.writeErrors].flat()
+  const isKnown = refused.length > 0 && error.insertedCount + refused.length === count
+  if (!isKnown || error.result.getWriteConcernError()) return undefined
+  return new Map(
+    refused.map(({ index, code, errmsg }) => [index, new MongoServerError({ code, errmsg })]),
+  )
+}

@@ -1,0 +1,304 @@
+// The manifests, rendered as by `kubectl apply -k`, and the alerts with their sections of the runbook.
+import { describe, expect, test } from '@jest/globals'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { parse, parseAllDocuments, stringify } from 'yaml'
+import { readConfig, VARIABLES } from '../src/config.ts'
+import { createMetrics } from '../src/telemetry/metrics.ts'
+import { runToEnd } from './support/program.ts'
+import { read, root, version } from './support/readme.ts'
+import { useService } from './support/service.ts'
+import { SECRET, sqlitePlace, useStore } from './support/stores.ts'
+
+type Any = any // eslint-disable-line -- manifests, of many kinds
+
+const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0
+const testKubectl = hasKubectl ? test : test.skip
+
+/** What finds the objects of an overlay with `more` in its kustomization.yaml; without kubectl there are none. */
+function render(overlay: string, more: object = {}) {
+  const objects = hasKubectl ? kustomize({ resources: [`../${overlay}`], ...more }) : []
+  const all = (kind: string) => objects.filter((object) => object.kind === kind)
+  const one = (kind: string, name = 'users-service') =>
+    all(kind).find(({ metadata }) => metadata.name === name)
+  return { all, one }
+}
+
+function kustomize(kustomization: object): Any[] {
+  const folder = mkdtempSync(`${root}k8s/overlays/test-`)
+  try {
+    writeFileSync(`${folder}/kustomization.yaml`, stringify(kustomization))
+    const documents = parseAllDocuments(runToEnd('kubectl', ['kustomize', folder]))
+    return documents.map((document): Any => document.toJS())
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) => {
+  const isEmbedded = overlay === 'embedded'
+  const { all, one } = render(overlay)
+  const pods = () => all('Deployment').map(({ spec }) => spec.template)
+  const containers = () => pods().flatMap(({ spec }) => spec.containers)
+  const pod = () => one('Deployment').spec.template
+  const container = () => pod().spec.containers[0]
+
+  testKubectl('every selector matches the pods of exactly one workload', () => {
+    const selectors = [
+      ...all('Deployment').map(({ spec }) => spec.selector.matchLabels),
+      ...all('Service').map(({ spec }) => spec.selector),
+      ...all('PodDisruptionBudget').map(({ spec }) => spec.selector.matchLabels),
+      ...all('NetworkPolicy').map(({ spec }) => spec.podSelector.matchLabels),
+      ...pod().spec.topologySpreadConstraints.map((one: Any) => one.labelSelector.matchLabels),
+    ]
+    const [key] = Object.keys(pod().metadata.labels)
+    for (const labels of selectors) {
+      expect(Object.keys(labels)).toEqual([key])
+      const selected = pods().filter(({ metadata }) => metadata.labels[key!] === labels[key!])
+      expect(selected).toHaveLength(1)
+    }
+  })
+
+  testKubectl('every port that is named exists', () => {
+    const names = container().ports.map(({ name }: Any) => name)
+    const { livenessProbe, readinessProbe, startupProbe } = container()
+    for (const { httpGet } of [livenessProbe, readinessProbe, startupProbe])
+      expect(httpGet.port).toBe('ops')
+    expect(readinessProbe.timeoutSeconds).toBeGreaterThan(1) // a pause of a second moves no load
+    expect(readinessProbe.failureThreshold).toBeGreaterThan(1)
+    const open = one('NetworkPolicy').spec.ingress.flatMap(({ ports }: Any) => ports)
+    for (const { port } of open) expect(names).toContain(port)
+    for (const { targetPort } of one('Service').spec.ports) expect(names).toContain(targetPort)
+  })
+
+  testKubectl('every environment variable of the service is there, and no other', () => {
+    const { name } = container().envFrom[0].configMapRef
+    expect(name).toMatch(/^users-service-\w+$/) // a hash of its content, so that a change restarts the pods
+    const { data } = all('ConfigMap').find(({ metadata }) => metadata.name === name)
+    const { MONGODB_URI_FILE, SIGNING_SECRETS_FILE, ...rest } = data
+    const names = ['MONGODB_URI', 'SIGNING_SECRET', 'SIGNING_SECRETS', ...Object.keys(rest)]
+    expect(new Set(names)).toEqual(new Set(Object.keys(VARIABLES)))
+    const [{ mountPath }] = container().volumeMounts
+    expect(SIGNING_SECRETS_FILE).toBe(`${mountPath}/SIGNING_SECRETS`)
+    expect(MONGODB_URI_FILE).toBe(isEmbedded ? '' : `${mountPath}/MONGODB_URI`)
+    const config = readConfig({ ...rest, MONGODB_URI: 'mongodb://x', SIGNING_SECRET: SECRET })
+    const ports = container().ports.map((port: Any) => [port.name, port.containerPort])
+    const { http: PORT, ops: OPS_PORT } = Object.fromEntries(ports)
+    expect(config).toMatchObject({ PORT, OPS_PORT, HOST: '0.0.0.0' })
+    const grace = pod().spec.terminationGracePeriodSeconds * 1000
+    expect(config.STOP_DELAY > 0).toBe(!isEmbedded) // there, no other pod takes over
+    expect(config.STOP_DELAY + config.STOP_TIMEOUT).toBeLessThan(grace)
+  })
+
+  testKubectl('no secret is in the manifests, and the service has no Kubernetes token', () => {
+    expect(all('Secret')).toEqual([])
+    const secret = { secretName: 'users-service', defaultMode: 0o440 }
+    expect(pod().spec.volumes[0]).toEqual({ name: 'secret', secret })
+    for (const { spec } of pods()) expect(spec.automountServiceAccountToken).toBe(false)
+    expect(one('ServiceAccount').automountServiceAccountToken).toBe(false)
+  })
+
+  testKubectl('pods meet the Pod Security level restricted, with a read-only file system', () => {
+    const [{ metadata }] = all('Namespace')
+    expect(metadata.labels['pod-security.kubernetes.io/enforce']).toBe('restricted')
+    const seccompProfile = { type: 'RuntimeDefault' }
+    for (const { spec } of pods())
+      expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile })
+    for (const { securityContext } of containers()) {
+      expect(securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      })
+    }
+  })
+
+  testKubectl('containers have requests, limits and a version, ours that of package.json', () => {
+    expect(container().image).toBe(`users-service:${version}`)
+    for (const { image, resources } of containers()) {
+      expect(image).toMatch(/:\d[\w.-]*$/)
+      expect(Object.keys(resources.requests)).toEqual(Object.keys(resources.limits))
+      expect(resources.limits).toHaveProperty('memory')
+    }
+  })
+
+  if (isEmbedded) {
+    testKubectl('one pod at a time has the volume, at DATA_DIR', () => {
+      expect(one('Deployment').spec).toMatchObject({ replicas: 1, strategy: { type: 'Recreate' } })
+      expect(all('HorizontalPodAutoscaler')).toEqual([])
+      const [{ metadata, spec }] = all('PersistentVolumeClaim')
+      expect(spec.accessModes).toEqual(['ReadWriteOnce'])
+      const claim = { claimName: metadata.name }
+      expect(pod().spec.volumes).toContainEqual({ name: 'data', persistentVolumeClaim: claim })
+      const { DATA_DIR: mountPath } = all('ConfigMap')[0].data
+      expect(container().volumeMounts).toContainEqual({ name: 'data', mountPath })
+      expect(pod().spec.securityContext.fsGroup).toBe(pod().spec.securityContext.runAsGroup)
+    })
+  } else {
+    testKubectl('a roll-out or an eviction never removes the last pod', () => {
+      const { rollingUpdate } = one('Deployment').spec.strategy
+      expect(rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 })
+      const { minReplicas, scaleTargetRef } = one('HorizontalPodAutoscaler').spec
+      expect(minReplicas).toBeGreaterThanOrEqual(2)
+      expect(scaleTargetRef.name).toBe(one('Deployment').metadata.name)
+      expect(one('Deployment').spec).not.toHaveProperty('replicas') // the autoscaler's
+      expect(one('PodDisruptionBudget').spec.maxUnavailable).toBe(1)
+    })
+  }
+
+  testKubectl('only pods with the label can send requests, or any pod in the demo', () => {
+    const [{ from = [] }] = one('NetworkPolicy').spec.ingress
+    const labels = from.map(({ podSelector }: Any) => podSelector.matchLabels)
+    expect(labels).toEqual(overlay === 'demo' ? [] : [{ 'users-service/client': 'true' }])
+  })
+
+  testKubectl('the service reaches DNS and MongoDB; the MongoDB of the demo, nothing', () => {
+    const out = one('NetworkPolicy').spec.egress.flatMap(({ ports }: Any) => ports)
+    expect(out.map(({ port }: Any) => port)).toEqual(isEmbedded ? [53, 53] : [53, 53, 27017])
+    if (overlay !== 'demo') return
+    const { ingress, egress, policyTypes } = one('NetworkPolicy', 'mongodb').spec
+    const from = [{ podSelector: { matchLabels: pod().metadata.labels } }]
+    expect(ingress).toEqual([{ from, ports: [{ port: 27017 }] }])
+    expect([egress, policyTypes]).toEqual([undefined, ['Ingress', 'Egress']])
+  })
+})
+
+testKubectl.each([
+  ['production', 'backup/mongodb'],
+  ['embedded', 'backup/sqlite'],
+])('in %s, the job of %s runs as the service, but gets no requests', (overlay, component) => {
+  const components = [`../../components/${component}`]
+  const { one } = render(overlay, { namespace: 'users', components })
+  const service = one('Deployment').spec.template
+  const job = one('CronJob', 'users-service-backup').spec.jobTemplate.spec.template
+  const some = (object: Any, keys: string[]) => keys.map((key) => [key, object[key]])
+  const ofPod = ['securityContext', 'serviceAccountName', 'automountServiceAccountToken']
+  expect(some(job.spec, ofPod)).toEqual(some(service.spec, ofPod))
+  const [container, main] = [job, service].map(({ spec }) => spec.containers[0])
+  const ofContainer = ['image', 'imagePullPolicy', 'envFrom', 'securityContext', 'resources']
+  expect(some(container, ofContainer)).toEqual(some(main, ofContainer))
+
+  const claim = { claimName: one('PersistentVolumeClaim', 'users-service-backup').metadata.name }
+  const volumes = [...service.spec.volumes, { name: 'backup', persistentVolumeClaim: claim }]
+  const mounts = [...main.volumeMounts, { name: 'backup', mountPath: container.workingDir }]
+  expect(new Set(job.spec.volumes)).toEqual(new Set(volumes))
+  expect(new Set(container.volumeMounts)).toEqual(new Set(mounts))
+
+  const [{ key, values }] = one('NetworkPolicy').spec.podSelector.matchExpressions
+  expect(values).toEqual([service, job].map(({ metadata }) => metadata.labels[key]))
+  expect(one('Service').spec.selector[key]).toBe(values[0])
+
+  if (overlay === 'production') return
+  const [{ topologyKey, labelSelector }] =
+    job.spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution
+  expect(topologyKey).toBe('kubernetes.io/hostname')
+  expect(service.metadata.labels).toMatchObject(labelSelector.matchLabels) // on the same node
+})
+
+testKubectl('with restore.yaml, the pod of embedded waits with the volume', () => {
+  const whole = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'users-service' } }
+  const patch = { ...whole, ...parse(read('k8s/overlays/embedded/restore.yaml')) }
+  const { one } = render('embedded', { patches: [{ patch: stringify(patch) }] })
+  const [container] = one('Deployment').spec.template.spec.containers
+  expect(container.command).toEqual(['sleep', 'infinity'])
+  expect(Object.keys(container).filter((key) => key.endsWith('Probe'))).toEqual([])
+  expect(container.volumeMounts).toContainEqual({ name: 'data', mountPath: '/data' })
+})
+
+describe('an overlay with each YAML block of README.md', () => {
+  const readme = read('k8s/README.md')
+  const blocks = [...readme.matchAll(/^```yaml\n(.*?)^```$/gms)]
+  const contents = blocks.map(([, block]): Any => parse(block!))
+  const route = contents.find(({ kind }) => kind === 'Ingress')
+  const more: Record<string, Any[]> = {}
+  for (const [key, list] of contents.filter(({ kind }) => !kind).flatMap(Object.entries))
+    more[key] = [...(more[key] ?? []), ...list]
+  const { all, one } = render('production', more)
+
+  testKubectl('has the image of the overlay', () => {
+    const [{ image }] = one('Deployment').spec.template.spec.containers
+    expect(image).toBe(`registry.example.com/users-service:${version}`)
+  })
+
+  test('names the version of package.json, and no other', () => {
+    const versions = readme.match(/(?<=newTag: |users-service:|REPOSITORY:)\d\S*/g)
+    expect(new Set(versions)).toEqual(new Set([version]))
+  })
+
+  testKubectl('leads to the service at its base path', () => {
+    const [{ name, port }] = one('Service').spec.ports
+    const service = { name: 'users-service', port: { name } }
+    const [{ path, backend }] = route.spec.rules[0].http.paths
+    expect([backend, port]).toEqual([{ service }, 80])
+    expect(all('ConfigMap')[0].data.BASE_PATH).toBe(path)
+    expect(route.metadata.namespace).toBe(one('Service').metadata.namespace)
+  })
+
+  testKubectl('allows the clients that it names', () => {
+    const [{ from }] = one('NetworkPolicy').spec.ingress
+    expect(JSON.stringify(from)).toMatch(/"shop","billing".*"users-service\/client":"true"/)
+  })
+})
+
+const [group] = parse(read('k8s/components/monitoring/prometheusrule.yaml')).spec.groups
+const rules: Any[] = group.rules
+const runbook = read('k8s/runbook.md')
+
+test('each alert has a section of the runbook, and each section an alert', () => {
+  const [, ...sections] = runbook.split(/^## (?=UsersService)/m)
+  const names = sections.map((text) => text.split('\n')[0]!)
+  const alerts = rules.filter(({ alert }) => alert)
+  expect(alerts.map(({ alert }) => alert)).toEqual(names)
+  const urls = alerts.map(({ annotations }) => annotations.runbook_url.split('/runbook.md'))
+  const https = expect.stringMatching(/^https:/)
+  expect(urls).toEqual(names.map((name) => [https, `#${name.toLowerCase()}`]))
+  for (const text of sections) {
+    const parts = [...text.matchAll(/^\*\*(.*?)\*\*/gm)].map(([, part]) => part)
+    expect(parts.slice(0, 2)).toEqual(['The cause:', 'What to do:'])
+  }
+})
+
+test('the summary of an alert without `for` has no figure: at first it would be too low', () => {
+  expect(JSON.stringify(rules.filter((rule) => !rule.for))).not.toContain('$value')
+})
+
+test('alerts and the runbook name only metrics, with labels, that /metrics has, or Kubernetes', async () => {
+  const queries = rules.map(({ expr }) => expr as string)
+  for (const [, query] of runbook.matchAll(/^```promql\n(.*?)^```$/gms)) queries.push(query!)
+  expect(queries.length).toBeGreaterThan(15)
+  const known = await exposed()
+  for (const { record } of rules) known.set(record, [])
+  for (const [, name = '', matchers = ''] of queries.join('\n').matchAll(/([\w:]+)\{(.*?)\}/gs)) {
+    if (name.startsWith('kube')) continue
+    expect([...known.keys()]).toContain(name)
+    const labels = [...matchers.matchAll(/(\w+)[=!]/g)].map(([, label]) => label!)
+    expect([...known.get(name)!, 'job', 'namespace']).toEqual(expect.arrayContaining(labels))
+  }
+})
+
+const service = useService(useStore(sqlitePlace))
+
+test('the runbook counts requests by address, operation and status', async () => {
+  for (let i = 0; i < 3; i += 1) await service().send('GET /users')
+  await service().exchange('nonsense\r\n\r\n')
+  const input = service().lines.map((line) => JSON.stringify(line))
+  const [count] = /(?<=^```sh\n)sed .*? head$/ms.exec(runbook)!
+  const options = { input: ['no JSON', ...input].join('\n') }
+  const counts = runToEnd('sh', ['-c', count.replace('service.log', '')], options)
+  expect(counts).toMatch(/^ *3 127.0.0.1 listUsers 200\n *1 127.0.0.1 {2}400\n$/)
+})
+
+/** The metrics of a service after a request, with their labels; and `up`, which Prometheus adds. */
+async function exposed(): Promise<Map<string, string[]>> {
+  const metrics = createMetrics('users_service', version)
+  metrics.requestEnded({ operation: 'readUser', method: 'GET', status: '200' }, 0.1)
+  metrics.refused('invalid')
+  metrics.storeOperation('find').ended(0.1)
+  const { text } = await metrics.expose()
+  const samples = new Map<string, string[]>([['up', []]])
+  for (const [, name = '', labels = ''] of text.matchAll(/^(\w+)(?:\{(.*)\})? /gm)) {
+    const names = [...labels.matchAll(/(\w+)=/g)].map(([, label]) => label!)
+    samples.set(name, names)
+  }
+  return samples
+}

@@ -1,0 +1,211 @@
+// The built programs, as people run them: the environment, stops and output. (One start and stop: service.test.ts.)
+import { describe, expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import { spawn } from 'node:child_process'
+import { chmodSync, rmSync, statSync } from 'node:fs'
+import http from 'node:http'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { databaseIn } from '../src/store/open.ts'
+import { login } from './support/requests.ts'
+import { freePort, run, serve, started, UNSET } from './support/program.ts'
+import { version } from './support/readme.ts'
+import { dial, listen, send } from './support/service.ts'
+import type { Place } from './support/stores.ts'
+import {
+  databaseOf,
+  describeStores,
+  mongodbPlace,
+  SECRET,
+  sqlitePlace,
+  usersAt,
+} from './support/stores.ts'
+import { useTransfers } from './support/transfers.ts'
+
+const { at, file, folder } = useTransfers()
+
+async function createUser(place: Place, args: string[], env = {}, cwd?: string) {
+  const program = run('scripts/users/create-user', place, env, args, cwd)
+  return { code: await program.ended, ...program.output }
+}
+const ADA = ['--name', 'Ada', '--email', 'ada@example.com']
+
+const listAt = async (url: string, token: string) =>
+  send(Number(new URL(url).port), 'GET /users', { authorization: `Bearer ${token}` })
+
+describeStores((kind) => {
+  test('the first user is created, logged in, and still there after a restart', async () => {
+    const place = at(kind)
+    const service = serve(place)
+    const url = await service.listening()
+    while (service.output.stdout.split('\n').length < 7) await sleep(5)
+    const [first, listening, page, kept, ops] = service.output.stdout.split('\n')
+    expect(first).toContain(`users-service ${version} on Node ${process.version}`)
+    expect(listening).toContain(`listening on ${url}`)
+    expect(page).toContain(`${url}/docs`)
+    expect(kept).toMatch(/users are kept in (SQLite in |MongoDB at )/)
+    expect(ops).toMatch(/\/readyz and \/metrics are on http:\/\/127.0.0.1:\d+/)
+
+    const { stdout } = await createUser(place, ADA)
+    const [user = '', , header = ''] = stdout.split('\n')
+    expect(JSON.parse(user)).toMatchObject({ name: 'Ada', email: 'ada@example.com' })
+    const token = header.replace('Authorization: Bearer ', '')
+    expect((await listAt(url, token)).json).toEqual([JSON.parse(user)])
+
+    service.process.kill('SIGTERM')
+    expect(await service.ended).toBe(0)
+    const taken = 'a user with email `ada@example.com` already exists\n'
+    expect(await createUser(place, ADA)).toEqual({ code: 1, stdout: '', stderr: taken })
+    const again = serve(place)
+    expect((await listAt(await again.listening(), token)).json).toEqual([JSON.parse(user)])
+    expect(again.output.stdout).not.toContain('create-user')
+  })
+
+  test('with a .env in the current folder, the service and create-user use the same store and secret', async () => {
+    const place = at(kind)
+    const lines = Object.entries({ SIGNING_SECRET: SECRET, ...place.environment })
+    file('.env', lines.map((line) => line.join('=')).join('\n'))
+    const bare = { ...place, environment: {} }
+    const url = await serve(bare, {}, folder()).listening()
+    const { stdout } = await createUser(bare, ADA, {}, folder())
+    const [, token = ''] = stdout.trim().split('Bearer ')
+    expect((await listAt(url, token)).json).toEqual(await usersAt(place))
+  })
+})
+
+const testMongodb = process.env['MONGODB_URI'] ? test : test.skip
+testMongodb('create-user without the secret says how to get a token', async () => {
+  const place = at(mongodbPlace)
+  const { code, stdout, stderr } = await createUser(place, ADA, { SIGNING_SECRET: '' })
+  expect([code, stderr]).toEqual([0, expect.stringMatching(/^stored in MongoDB at /)])
+  expect(JSON.parse(stdout.split('\n')[0]!)).toEqual((await usersAt(place))[0])
+  expect(stdout).toContain('SIGNING_SECRET is not set')
+  expect(stdout).toContain('POST /login')
+})
+
+test('the service exits with 1 and one clear line for each variable that is wrong, or for a port, host or folder that it cannot use', async () => {
+  const other = createServer()
+  const port = await listen(other)
+  const free = `${await freePort()}`
+  const refused = async (environment: Record<string, string>) => {
+    const service = serve(at(sqlitePlace), environment)
+    return { code: await service.ended, stderr: service.output.stderr }
+  }
+  const says = (line: RegExp) => ({ code: 1, stderr: expect.stringMatching(line) })
+  const [variables, ...others] = await Promise.all([
+    refused({ PORT: 'x', LOG_LEVEL: 'x' }),
+    refused({ PORT: `${port}` }),
+    refused({ PORT: free, OPS_PORT: free }),
+    refused({ OPS_HOST: '192.0.2.1' }),
+    refused({ DATA_DIR: join(file('file', ''), 'data') }),
+  ])
+  const both = /^(PORT must.*\nLOG_LEVEL must.*\n|LOG_LEVEL must.*\nPORT must.*\n)$/
+  expect(variables).toEqual(says(both))
+  expect(others).toEqual([
+    says(/^cannot listen on HOST and PORT: .*address already in use 127\.0\.0\.1:\d+\n$/),
+    says(/^cannot listen on HOST and PORT: listen EADDRINUSE/),
+    says(/^cannot listen on OPS_HOST \(or HOST\) and OPS_PORT: .* 192\.0\.2\.1\n$/),
+    says(/^cannot keep users in the folder .* \(DATA_DIR\): .+\n$/),
+  ])
+  other.close()
+})
+
+test('the log warns of a variable that is probably misspelled, and of a folder that every user can write to', async () => {
+  const place = at(sqlitePlace)
+  chmodSync(place.DATA_DIR, 0o777)
+  const service = await started(place, { ALOWED_HOSTS: 'x' })
+  const warnings = /:40.* ALLOWED_HOSTS\?.*\n.*:40.*every user can write to \//
+  expect(service.output.stdout).toMatch(warnings)
+})
+
+test('the log warns when other machines can reach the log-in, unless ALLOWED_HOSTS is set', async () => {
+  const warnings = await Promise.all(
+    ['', 'users.example.com'].map(async (ALLOWED_HOSTS) => {
+      const service = await started(at(sqlitePlace), { HOST: '0.0.0.0', ALLOWED_HOSTS })
+      return service.output.stdout
+    }),
+  )
+  const isWarned = warnings.map((text) => /:40.*\/login asks for no password/.test(text))
+  expect(isWarned).toEqual([true, false])
+})
+
+test('a database that is deleted while the service runs makes the service not ready, and the log says so', async () => {
+  const place = at(sqlitePlace)
+  const service = await started(place)
+  rmSync(join(place.DATA_DIR, 'users.db'))
+  const { status, text } = await service.probe('/readyz')
+  expect([status, text]).toEqual([
+    503,
+    expect.stringMatching(/^the database was deleted or replaced/),
+  ])
+  while (!/:50.*the database was deleted or replaced/.test(service.output.stdout)) await sleep(20)
+})
+
+test.each([
+  ['0.0.0.0', { '10.0.0.7:9090': 200, 'users.example.com': 200 }],
+  ['127.0.0.1', { '10.0.0.7:9090': 421, 'users.example.com': 200, localhost: 200 }],
+])('on %s ALLOWED_HOSTS shuts no probe out of the port for operators', async (HOST, hosts) => {
+  const service = await started(at(sqlitePlace), { HOST, ALLOWED_HOSTS: 'users.example.com' })
+  for (const [host, status] of Object.entries(hosts)) {
+    const request = http.get(`${service.ops()}/readyz`, { headers: { host } })
+    const [{ statusCode }] = await once(request, 'response')
+    expect([host, statusCode]).toEqual([host, status])
+  }
+})
+
+describe('a stop', () => {
+  /** A service with a request whose body is still missing. */
+  async function busy(environment: Record<string, string>, place = at(sqlitePlace)) {
+    const service = serve(place, environment)
+    const url = await service.listening()
+    const { socket, text } = dial(Number(new URL(url).port))
+    socket.write(login('Content-Length: 15\r\nExpect: 100-continue\r\n'))
+    while (!text().includes('100 Continue')) await sleep(5)
+    return { service, text }
+  }
+
+  test('cuts off a slow client before STOP_TIMEOUT has passed, and closes the store', async () => {
+    const place = at(sqlitePlace)
+    const { service, text } = await busy({ STOP_TIMEOUT: '1s' }, place)
+    service.process.kill('SIGTERM')
+    expect(await service.ended).toBe(0)
+    expect(text()).not.toContain('HTTP/1.1 401')
+    expect(service.output.stdout).toMatch(/:40.*; cut off: requests in flight"\}\n.*"stopped"\}\n$/)
+    expect(statSync(`${databaseIn(place.DATA_DIR)}-wal`).size).toBe(0)
+  })
+
+  test('takes no more than STOP_TIMEOUT with a slow client, a foreign writer and a collector that hangs', async () => {
+    const place = at(sqlitePlace)
+    const collector = createServer(() => {})
+    const to = await listen(collector)
+    const { service } = await busy(
+      { STOP_TIMEOUT: '2s', OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${to}` },
+      place,
+    )
+    const writer = databaseOf(place)
+    writer.exec('BEGIN IMMEDIATE')
+    service.process.kill('SIGTERM')
+    expect(await service.ended).toBe(0)
+    const all = 'requests in flight, closing the store, sending the last traces'
+    expect(service.output.stdout).toMatch(
+      new RegExp(`"level":40.*"msg":"STOP_TIMEOUT is over; cut off: ${all}"\\}\\n.*"stopped"`),
+    )
+    writer.close()
+    collector.close()
+  })
+
+  test('reaches the service through npm start', async () => {
+    const { PATH = '' } = process.env
+    const env = { PATH, ...UNSET, PORT: '0', OPS_PORT: '0', ...at(sqlitePlace).environment }
+    const npm = spawn('npm', ['start', '--ignore-scripts'], { env }) // without the build before it
+    let stdout = ''
+    npm.stdout.on('data', (text: Buffer) => (stdout += text))
+    const closed = once(npm, 'close')
+    while (!stdout.includes('no users yet') && npm.exitCode === null) await sleep(20)
+    npm.kill('SIGTERM')
+    await closed
+    expect(stdout).toContain(' npm run create-user -- --name Ada --email ada@example.com')
+    expect(stdout).toMatch(/"msg":"stopped"\}\n$/)
+  })
+})
