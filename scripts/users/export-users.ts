@@ -6,7 +6,7 @@ import { pagesOf } from '../../src/store/pages.ts'
 import type { User } from '../../src/store/user-store.ts'
 import { fileAt, program, STOPPED, stopSignal, STORE, UsageError, warn } from './program.ts'
 import { openOutput } from './transfer/file.ts'
-import { formatOf, serialize } from './transfer/formats.ts'
+import { formatOf } from './transfer/formats.ts'
 import { startProgress } from './transfer/progress.ts'
 
 const USAGE = `usage: export-users [--format FORMAT] FILE
@@ -35,16 +35,17 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   let users = 0
   const stopProgress = startProgress(() => users)
 
-  async function* pages(): AsyncGenerator<User[]> {
-    for await (const page of pagesOf(store!)) {
-      yield page
+  async function* textOf(pages: AsyncIterable<User[]>) {
+    yield format.start
+    for await (const page of pages) {
+      yield page.map(format.write).join('')
       users += page.length
     }
   }
 
   const signal = stopSignal()
   try {
-    await output(serialize(format, pages()), signal)
+    await output(textOf(pagesOf(store)), signal)
   } catch (error) {
     if (!signal.aborted) throw error
     warn('stopped: not all users were written')

@@ -30,7 +30,7 @@ A row is refused if its email is not one plain address, if it has neither an
 email nor an id, if its name has a line break, or if its fields are not as many
 as the titles. A field with quotes is written as "Bob ""Bo"" Berg". Refused
 rows, duplicates that differ and renamed users are lines on standard error.
-Users who are stored already stay as they are: a stopped import can run again.
+Stored users stay as they are: an import that was stopped can be run again.
 
 ${STORE}
 Exit codes: 0 all users are stored; 1 some are not; 2 wrong options or columns;
@@ -49,9 +49,8 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   if (path === undefined || more.length > 0) throw new UsageError('give one FILE')
   const { 'dry-run': isDryRun, update = false, 'new-ids': newIds = false, ...others } = options
   const { format: given, ...texts } = others
-  if ((texts.name === undefined) !== (texts.email === undefined))
-    throw new UsageError("give both --name and --email; --name '' for no name")
   const templates = Object.entries(texts).map(([field, text]) => parseTemplate(field, text))
+  if (templates.length === 1) throw new UsageError('give both --name and --email')
   const file = fileAt(path)
   const format = formatOf(file.replace(/\.(tsv|txt)$/i, '.csv'), given)
   const config = loadConfig(false, warn)
@@ -71,10 +70,9 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   })
 
   let store: UserStore | undefined
-  async function begin(user: UserToImport): Promise<UserStore | undefined> {
-    const used = Object.entries(texts).map(([field, text]) => `${field} ${text}`)
-    const columns = (used.length > 0 ? used : Object.keys(user)).join(', ')
-    await print(`columns: ${columns}\nfirst user: ${JSON.stringify(user)}`)
+  async function begin(user: UserToImport, fields: string[]): Promise<UserStore | undefined> {
+    const columns = fields.map((field) => `${field} ${texts[field as 'name'] ?? ''}`.trim())
+    await print(`columns: ${columns.join(', ')}\nfirst user: ${JSON.stringify(user)}`)
     if (isDryRun) return undefined
     store = await openStore(config)
     await print(`users are kept in ${store.description}`)

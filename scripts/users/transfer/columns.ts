@@ -28,7 +28,7 @@ export function parseTemplate(field: string, template: string) {
  * @returns a function that finds the fields in the values of a row; or what is wrong
  */
 export function columnsOf(titles: string[], templates: Template[]) {
-  if (titles.length > MAX_COLUMNS) return `it has more than ${MAX_COLUMNS} columns`
+  if (titles.length > 16_384) return 'it has more columns than a spreadsheet can have'
   const names = namesOf(titles).map((name) => name.toLowerCase())
   if (templates.length > 0) return columnsIn(names, templates)
   const fields = names.map((name) => name.replace(/^_id$/, 'id'))
@@ -38,9 +38,6 @@ export function columnsOf(titles: string[], templates: Template[]) {
   const own = fields.map((field) => parseTemplate(field, `{${field}}`))
   return columnsIn(fields, own)
 }
-
-/** More than a spreadsheet can have. */
-const MAX_COLUMNS = 16_384
 
 function columnsIn(names: string[], templates: Template[]) {
   for (const title of templates.flatMap(({ titles }) => titles)) {
@@ -85,11 +82,13 @@ const plain = (title: string): string => title.replaceAll(/\s+/g, ' ').trim()
 /** What is wrong, the columns beside the values of the first record, and how to say which are meant. */
 export function wrongColumns(problem: string, titles: string[], values: unknown[] = []) {
   const names = namesOf(titles.slice(0, 1000)).map((name) => `  {${name}}`.padEnd(24))
-  const columns = names.map((name, i) => `${name} ${shown(values[i])}`)
+  const columns = names.map((name, i) => `${name} ${shown(values[i] ?? '')}`)
   return new UsageError([`${problem}:`, ...columns, HOW].join('\n'))
 }
 
 const HOW = `Say which are meant: --name '{First Name} {Last Name}' --email '{E-mail Address}'`
 
-const shown = (value: unknown): string =>
-  typeof value === 'object' && value ? '{…}' : plain(String(value ?? '').slice(0, 60))
+function shown(value: unknown): string {
+  if (typeof value === 'string') return plain(value.slice(0, 60))
+  return typeof value === 'object' && value ? '{…}' : JSON.stringify(value)
+}

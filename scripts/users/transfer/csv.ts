@@ -17,8 +17,11 @@ export function csvReader(templates: Template[]): Reader {
     const counts = `it has ${values.length} fields, and there are ${titles.length} titles`
     if (values.length !== titles.length) return { line, text, problem: counts + until }
     const row = { line, text, fields: () => columns(values) }
-    const hidesRows = values.some((value) => hasRows(value, separator))
-    return hidesRows ? { ...row, problem: HIDDEN + until } : row
+    const parts = values
+      .filter((value) => value.includes('\n'))
+      .flatMap((value) => value.split('\n'))
+    const hasRows = parts.some((part) => part.includes('@') && part.includes(separator))
+    return hasRows ? { ...row, problem: HIDDEN + until } : row
   }
 
   return {
@@ -26,7 +29,8 @@ export function csvReader(templates: Template[]): Reader {
       const line = open?.line ?? last
       const text = open ? `${open.text}\n${part}` : part
       if (text.length > MAX_BYTES) throw new Error(`line ${line} ${TOO_LONG}`)
-      const isOpen = hasOddQuotes(part) !== Boolean(open)
+      const hasOddQuotes = part.includes('"') && part.split('"').length % 2 === 0
+      const isOpen = hasOddQuotes !== Boolean(open)
       open = isOpen ? { line, text } : undefined
       if (isOpen || text.trim() === '') return undefined
       if (header) return readRecord(text, line, last > line ? `, up to line ${last}` : '')
@@ -44,14 +48,6 @@ export function csvReader(templates: Template[]): Reader {
 const BROKEN = 'it has a quote within a field: write a field with quotes as "Bob ""Bo"" Berg"'
 const NOT_CLOSED = 'a quote is not closed, up to the end of the file'
 const HIDDEN = 'a field seems to hold other rows, because a quote is closed too late'
-
-const hasOddQuotes = (text: string): boolean =>
-  text.includes('"') && text.split('"').length % 2 === 0
-
-/** Whether a field holds lines that could be rows. */
-const hasRows = (field: string, separator: string): boolean =>
-  field.includes('\n') &&
-  field.split('\n').some((line) => line.includes('@') && line.includes(separator))
 
 /** The separator is the one with which the titles are those that are meant. If there is none, they are only shown. */
 function readHeader(text: string, templates: Template[]) {

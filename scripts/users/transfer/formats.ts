@@ -10,7 +10,6 @@ const FORMATS = {
   csv: { reader: csvReader, start: `${FIELDS.join(',')}\r\n`, write: csvLine },
   ndjson: { reader: ndjsonReader, start: '', write: (user: User) => `${JSON.stringify(user)}\n` },
 }
-export type Format = (typeof FORMATS)[keyof typeof FORMATS]
 
 /**
  * The format of `file`, by its name.
@@ -18,7 +17,7 @@ export type Format = (typeof FORMATS)[keyof typeof FORMATS]
  * @param given the format in `--format`, if any
  * @throws UsageError the format is not known
  */
-export function formatOf(file: string, given?: string): Format {
+export function formatOf(file: string, given?: string) {
   const extension = /\.(\w+)$/.exec(file.toLowerCase())?.[1]
   const name = given ?? (extension === 'jsonl' ? 'ndjson' : extension)
   if (name && Object.hasOwn(FORMATS, name)) return FORMATS[name as keyof typeof FORMATS]
@@ -28,9 +27,3 @@ export function formatOf(file: string, given?: string): Format {
 const HOW = `If its content is, give --format csv or ndjson.
 Save a spreadsheet as CSV (UTF-8). Unpack with zcat FILE | import-users --format csv -
 ${USE_JQ}`
-
-/** The text of a file of users. */
-export async function* serialize({ start, write }: Format, pages: AsyncIterable<User[]>) {
-  yield start
-  for await (const users of pages) yield users.map(write).join('')
-}

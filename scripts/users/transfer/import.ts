@@ -15,8 +15,12 @@ export interface Import {
   userIn: (row: Row) => UserToImport
   /** Whether a user whose email is already there gets the name in the file, unless that is empty. */
   update: boolean
-  /** Called with the first user, before anything is stored. @returns the store; undefined if nothing is to be stored */
-  begin: (first: UserToImport) => Promise<UserStore | undefined>
+  /**
+   * Called with the first user and the fields in use, before anything is stored.
+   *
+   * @returns the store; undefined if nothing is to be stored
+   */
+  begin: (first: UserToImport, fields: string[]) => Promise<UserStore | undefined>
   /** Called for each row that is refused, is a duplicate or renames a user. */
   report: (line: number, what: string) => void
   /** How many rows had each outcome. `unchanged` means that the same user was stored before. */
@@ -63,9 +67,10 @@ export async function importUsers(bytes: AsyncIterable<Buffer>, to: Import): Pro
   try {
     for await (const { first, lines } of linesOf(bytes)) {
       for (const [i, text] of lines.entries()) {
-        add(reader.read(text, first + i))
+        const row = reader.read(text, first + i)
+        add(row)
         if (maxSize === 0 && items[0]) {
-          store = await to.begin(items[0].user)
+          store = await to.begin(items[0].user, Object.keys(row!.fields!()))
           maxSize = Math.min(BATCH_SIZE, store?.maxBatchSize ?? BATCH_SIZE)
         }
         if (items.length === maxSize || length >= MAX_BATCH_LENGTH) await storeItems()

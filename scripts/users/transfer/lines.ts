@@ -36,8 +36,7 @@ export async function* linesOf(bytes: AsyncIterable<Buffer>) {
   function* read(block: Buffer) {
     const text = block.toString()
     const lines = (first === 1 ? text.replace(/^\uFEFF/, '') : text).split('\n')
-    const isWrong = (line: string) => line.includes('\uFFFD')
-    const wrong = isUtf8(block) ? lines.length : lines.findIndex(isWrong)
+    const wrong = isUtf8(block) ? lines.length : lines.findIndex((one) => one.includes('\uFFFD'))
     yield { first, lines: lines.slice(0, wrong) }
     if (wrong < lines.length) throw new Error(`line ${first + wrong} ${NO_UTF8}`)
     first += lines.length
@@ -45,7 +44,7 @@ export async function* linesOf(bytes: AsyncIterable<Buffer>) {
 
   for await (const chunk of bytes) {
     const block = Buffer.concat([partial, chunk])
-    const end = block.lastIndexOf(LINE_FEED)
+    const end = block.lastIndexOf('\n')
     if (end >= 0) yield* read(block.subarray(0, end))
     partial = block.subarray(end + 1)
     if (partial.length > MAX_BYTES) throw new Error(`line ${first} ${TOO_LONG}`)
@@ -53,5 +52,4 @@ export async function* linesOf(bytes: AsyncIterable<Buffer>) {
   if (partial.length > 0) yield* read(partial)
 }
 
-const LINE_FEED = 0x0a
 const NO_UTF8 = 'is not UTF-8: convert the file with iconv -f ENCODING -t UTF-8, or unpack it'

@@ -15,10 +15,10 @@ export function ndjsonReader(templates: Template[]): Reader {
       if (!object) return { line, text, problem: 'it is not a JSON object' }
       const [titles, values] = [Object.keys(object), Object.values(object)]
       const newKeys = JSON.stringify(titles)
-      const found = newKeys === keys ? columns : columnsOf(titles, templates)
+      if (newKeys !== keys) columns = columnsOf(titles, templates)
+      const found = columns
       if (typeof found === 'string' && !keys) throw wrongColumns(found, titles, values)
       keys = newKeys
-      columns = found
       if (typeof found === 'string') return { line, text, problem: found }
       return { line, text, fields: () => found(values) }
     },

@@ -17,6 +17,6 @@ test.each([
   ['half a character', Buffer.from(TEXT).subarray(0, 14), `line 2 ${WRONG}`],
   ['a long line', `name,email\n${'x'.repeat(2_000_000)}`, 'line 2 is longer than 1,100,000 bytes'],
 ])('%s ends the import, and the line is named', async (_, file, message) => {
-  for (const size of [50_000, Infinity].map((most) => Math.min(most, file.length / 2)))
+  for (const size of [Math.ceil(file.length / 2), Infinity])
     await expect(read('csv', file, { size })).rejects.toThrow(message)
 })
