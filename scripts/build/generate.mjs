@@ -19,6 +19,9 @@ const types = await openapiTS(new URL(`../../${FROM}`, import.meta.url), {
   redocly: await loadConfig({ configPath: '.redocly.yaml' }),
   defaultNonNullable: false,
   transform,
+}).catch(({ message }) => {
+  console.error(message)
+  process.exit(1)
 })
 const text = ast.COMMENT_HEADER + ast.astToString(types)
 const isCheck = process.argv.includes('--check')

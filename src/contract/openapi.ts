@@ -58,7 +58,7 @@ export interface paths {
             };
             path: {
                 /**
-                 * @description The id of a user. An id that is not 24 lower-case hexadecimal digits is that of no user.
+                 * @description 24 lower-case hexadecimal digits. No user has an id of another form.
                  * @example 665f1c2e8b3f4a0012d4c001
                  */
                 id: components["parameters"]["id"];
@@ -218,7 +218,7 @@ export interface components {
     };
     parameters: {
         /**
-         * @description The id of a user. An id that is not 24 lower-case hexadecimal digits is that of no user.
+         * @description 24 lower-case hexadecimal digits. No user has an id of another form.
          * @example 665f1c2e8b3f4a0012d4c001
          */
         id: string;
@@ -235,7 +235,7 @@ export interface components {
     };
     requestBodies: never;
     headers: {
-        /** @description For paths that contain `/users`, and for others, also of errors. */
+        /** @description If the path contains `/users`, `private, no-cache`, else `no-store`. Errors have it, too. */
         "Cache-Control": "private, no-cache" | "no-store";
         /**
          * @description It is strong, and changes with the name.
@@ -359,7 +359,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The id of a user. An id that is not 24 lower-case hexadecimal digits is that of no user.
+                 * @description 24 lower-case hexadecimal digits. No user has an id of another form.
                  * @example 665f1c2e8b3f4a0012d4c001
                  */
                 id: components["parameters"]["id"];
@@ -413,7 +413,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The id of a user. An id that is not 24 lower-case hexadecimal digits is that of no user.
+                 * @description 24 lower-case hexadecimal digits. No user has an id of another form.
                  * @example 665f1c2e8b3f4a0012d4c001
                  */
                 id: components["parameters"]["id"];
@@ -469,7 +469,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The id of a user. An id that is not 24 lower-case hexadecimal digits is that of no user.
+                 * @description 24 lower-case hexadecimal digits. No user has an id of another form.
                  * @example 665f1c2e8b3f4a0012d4c001
                  */
                 id: components["parameters"]["id"];
