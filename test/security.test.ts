@@ -70,7 +70,7 @@ const HELD_BY: Record<string, [file: string, name: string][]> = {
     ['service.faults.test.ts', 'requests get 500 in time, the service stays ready'],
   ],
   'Log lines that cannot be written': [
-    ['telemetry/log.test.ts', 'except those that are counted as dropped'],
+    ['telemetry/log.long.ts', 'except those that are counted as dropped'],
   ],
   Memory: [['http/memory.long.ts', 'a process of 256 MiB']],
 }
