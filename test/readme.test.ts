@@ -1,6 +1,7 @@
 // Runs the commands of README.md, and checks what the documents refer to. Uses the programs that are already
 // built; readme.long.ts runs the commands exactly as they are written, and the TypeScript.
 import { describe, expect, test } from '@jest/globals'
+import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createUsersClient } from '../src/client/client.ts'
@@ -36,6 +37,20 @@ describe('README.md', () => {
     const moved = { name: 'Ada', email: 'moving@example.com' }
     expect(await usersAt(target)).toContainEqual(expect.objectContaining(moved))
     await target.remove()
+  })
+
+  const testJq = spawnSync('jq', ['--version']).status === 0 ? test : test.skip
+
+  testJq('imports files with other columns, and other JSON', async () => {
+    const folder = newFolder()
+    const write = (file: string, text: string) => fs.writeFileSync(join(folder, file), text)
+    write('contacts.csv', 'First Name,Last Name,E-mail Address\nAda,Lovelace,ada@csv\n')
+    write('users.json', '{"users": [{ "displayName": "Ada", "mail": "ada@json" }]}')
+    const { code } = blocks.find((block) => block.code.includes('{First Name}'))!
+    const inFolder = (file: string) => join(folder, file)
+    readme.bash(withoutBuild(code).replaceAll(/contacts.csv|users.json/g, inFolder))
+    const all = readme.bash(withoutBuild('npm run export-users -- --format csv -'))
+    expect(all).toMatch(/,Ada Lovelace,ada@csv\r\n[^]*,Ada,ada@json\r\n/)
   })
 
   test('makes a .env for all instances, which only its owner can read', () => {
