@@ -135,11 +135,6 @@ const OPERATIONS: Change[][] = [
       '    isEmpty:',
       '    count: () => execute((users) => users.countDocuments()),\n$&',
     ],
-    [
-      'src/telemetry/measured-store.ts',
-      '    list: timed',
-      "    count: timed('count', () => store.count()),\n$&",
-    ],
     ['test/support/failing-store.ts', '    isEmpty:', '    count: fail,\n$&'],
   ],
   [

@@ -44,11 +44,11 @@ describe('README.md', () => {
   testJq('imports files with other columns, and other JSON', async () => {
     const folder = newFolder()
     const write = (file: string, text: string) => fs.writeFileSync(join(folder, file), text)
-    write('contacts.csv', 'First Name,Last Name,E-mail Address\nAda,Lovelace,ada@csv\n')
-    write('users.json', '{"users": [{ "displayName": "Ada", "mail": "ada@json" }]}')
+    write('people.csv', 'First Name,Last Name,E-mail Address\nAda,Lovelace,ada@csv\n')
+    write('x.json', '{"users": [{ "title": "Ada", "email": "ada@json" }]}')
     const { code } = blocks.find((block) => block.code.includes('{First Name}'))!
     const inFolder = (file: string) => join(folder, file)
-    readme.bash(withoutBuild(code).replaceAll(/contacts.csv|users.json/g, inFolder))
+    readme.bash(withoutBuild(code).replaceAll(/people.csv|x.json|problems.txt/g, inFolder))
     const all = readme.bash(withoutBuild('npm run export-users -- --format csv -'))
     expect(all).toMatch(/,Ada Lovelace,ada@csv\r\n[^]*,Ada,ada@json\r\n/)
   })
