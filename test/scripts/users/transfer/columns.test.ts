@@ -4,7 +4,6 @@ import { read, readAnyhow } from '../../../support/transfers.ts'
 
 test.each([
   ['{First} {Last}', '{Mail}', 'First,Last,Mail', 'Ada,Alm,a@x', 'Ada Alm <a@x>'],
-  ['{Last}, {First}', '{Mail}', 'First;Last;Mail', ';Alm;a@x', 'Alm <a@x>'],
   ['{a} {b} {c}', '{Mail}', 'a,b,c,Mail', 'A,,C,a@x', 'A C <a@x>'],
   ['{a} {b} {c}', '{Mail}', 'a,b,c,Mail', ',B,,a@x', 'B <a@x>'],
   ['Dr. {a} (x)', '{Login}@x', 'a,Login', 'A,ada', 'Dr. A (x) <ada@x>'],

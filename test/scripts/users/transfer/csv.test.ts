@@ -6,7 +6,6 @@ test.each([
   ['a line without its end', 'name,email\nAda,a@x', '2 Ada <a@x>'],
   ['CRLF', 'name,email\r\nAda,a@x\r\nB,"b@x"\r\n', '2 Ada <a@x>', '3 B <b@x>'],
   ['CR CR LF', 'email,name\r\r\na@x,Ada\r\r\n', '2 Ada <a@x>'],
-  ['a byte order mark', '\uFEFFname,email\nAda,a@x\n', '2 Ada <a@x>'],
   ['semicolons', 'name;email\nAda, Lady;a@x\n', '2 Ada, Lady <a@x>'],
   ['tabs', 'name\temail\n"A\tB"\t"a@x"\n\tb@x\n', '2 A\tB <a@x>', '3  <b@x>'],
   ['bars', 'name|email\nAda|a@x\n', '2 Ada <a@x>'],
@@ -27,36 +26,25 @@ test.each([
   ['too few fields', 'Bob', '3: it has 1 fields, and there are 2 titles'],
   ['too many fields', 'Bob,b@x,', '3: it has 3 fields, and there are 2 titles'],
   ['quotes within a field', 'Bob "Bo" B,b@x', `3: ${QUOTE}`],
-  ['text after a quote', '"Bob" B,b@x', `3: ${QUOTE}`],
   ['a formula', '="Bob",="b@x"', `3: ${QUOTE}`],
   ['a quote that is closed later', 'B 5",b@x\nC 6",c@x', `3: ${QUOTE}, up to line 4`],
   ['a line break in its name', '"Bob\nB",b@x', '3: its name has a line break'],
-  ['a carriage return in its name', '"Bob\rB",b@x', '3: its name has a line break'],
   ['rows in a field', '"Bob,b@x\nCy,c@x\nDan",d@x', `3: ${HIDDEN}, up to line 5`],
 ])('a row with %s is refused, and no other', async (_, row, refused) => {
   const lines = await readAnyhow('csv', `name,email\nAda,a@x\n${row}\n"Zoë, Z",z@x\n`)
   expect(lines).toEqual(['2 Ada <a@x>', refused, `${3 + row.split('\n').length} Zoë, Z <z@x>`])
 })
 
-test('a field that is not used may have line breaks, but no rows', async () => {
-  const file = 'name,email,note\nAda,a@x,"a\nb"\nBob,b@x,"n\nCy,c@x,n\nDan,d@x,n"\nEve,e@x,\n'
+test('a field that is not used may have line breaks, but no rows, and must end', async () => {
+  const file = 'name,email,note\nAda,a@x,"a\nb"\nBob,b@x,"n\nCy,c@x,n\nDan,d@x,n"\nEve,e@x,"\n'
   const lines = await readAnyhow('csv', file, { name: '{name}', email: '{email}' })
-  expect(lines).toEqual(['2 Ada <a@x>', `4: ${HIDDEN}, up to line 6`, '7 Eve <e@x>'])
+  const open = '7: a quote is not closed, up to the end of the file'
+  expect(lines).toEqual(['2 Ada <a@x>', `4: ${HIDDEN}, up to line 6`, open])
 })
 
-test('a quote that is never closed refuses the rest of the file, and says so', async () => {
-  const lines = await readAnyhow('csv', 'name,email\nAda,a@x\n"Bob,b@x\nCy,c@x\n')
-  expect(lines).toEqual(['2 Ada <a@x>', '3: a quote is not closed, up to the end of the file'])
-})
-
-test('a row as export-users writes it is exact; one that a quote makes is not such a row', async () => {
-  const id = 'a'.repeat(24)
-  const row = (name: string) => `id,name,email\n${id},${name}\n`
-  expect(await readAnyhow('csv', row('B,NULL'))).toEqual([`2 B <NULL> ${id}`])
-  const file = `id,name,email\n"${id}","B\r\nb@x,","x\ny"\r\n`
-  expect(await readAnyhow('csv', file)).toEqual([`2 B\r\nb@x, <x\ny> ${id}`])
-  const [refused] = await readAnyhow('csv', row('"B,b@x\nC",c@x'))
-  expect(refused).toContain(HIDDEN)
+test('a quote that is closed too late makes no row of export-users', async () => {
+  const file = `id,name,email\n${'a'.repeat(24)},"B,b@x\nC",c@x\n`
+  expect(await readAnyhow('csv', file)).toEqual([`2: ${HIDDEN}, up to line 3`])
 })
 
 test.each([
@@ -65,7 +53,6 @@ test.each([
   ['name "x",email\nAda,1\n', QUOTE],
   [`${'x,'.repeat(20_000)}\n`, 'it has more columns than a spreadsheet'],
   ['name,email,phone\nAda,a@x,1\n', 'its columns are not name, email and perhaps id'],
-  ['name,name,email\n', 'its columns are not name, email and perhaps id'],
   ['_id,id,name,email\n', '{id} is the title of 2 columns, letter case aside'],
   ['#TYPE x\n"name";"email"\n', 'its columns are not name, email and perhaps id'],
 ])('the titles of %j are refused', async (file, message) => {
