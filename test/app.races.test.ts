@@ -5,8 +5,8 @@ import { useTwoServices } from './support/service.ts'
 import { describeStores } from './support/stores.ts'
 import { newUser } from './support/users.ts'
 
-const ROUNDS = 3
-const CREATORS = 50
+const ROUNDS = 2
+const CREATORS = 40
 
 describeStores((kind) => {
   const services = useTwoServices(kind)

@@ -25,7 +25,7 @@ const HELD_BY: Record<string, [file: string, name: string][]> = {
   'An acknowledged write is durable.': [
     ['store/sqlite/store.test.ts', 'a write waits for the disk: synchronous is FULL'],
     ['store/mongo/store.test.ts', 'confirms a write when a majority has it in its journals'],
-    ['service.faults.test.ts', 'loses nothing that was acknowledged'],
+    ['service.faults.long.ts', 'loses nothing that was acknowledged'],
   ],
   'A deleted user is overwritten,': [
     ['store/sqlite/erasure.test.ts', 'deleted and former text is overwritten'],
@@ -36,9 +36,9 @@ const HELD_BY: Record<string, [file: string, name: string][]> = {
     ['app.fuzz.suite.ts', 'no request gets a response that the contract does not document'],
   ],
   'The service recovers by itself': [
-    ['service.faults.test.ts', 'the next start needs no help'],
-    ['service.faults.test.ts', 'writes get 500 while reads continue, and succeed again afterwards'],
-    ['service.faults.test.ts', 'under load and comes back'],
+    ['service.faults.long.ts', 'the next start needs no help'],
+    ['service.faults.long.ts', 'writes get 500 while reads continue, and succeed again afterwards'],
+    ['service.faults.long.ts', 'under load and comes back'],
   ],
   'The service reveals nothing.': [
     ['telemetry/tracing.long.ts', 'no email, name or token leaves through traces or the log'],
@@ -67,7 +67,7 @@ const HELD_BY: Record<string, [file: string, name: string][]> = {
     ['ops/server.test.ts', 'the port for operators has room for 100 connections'],
   ],
   'A store that does not respond': [
-    ['service.faults.test.ts', 'requests get 500 in time, the service stays ready'],
+    ['service.faults.long.ts', 'requests get 500 in time, the service stays ready'],
   ],
   'Log lines that cannot be written': [
     ['telemetry/log.long.ts', 'except those that are counted as dropped'],

@@ -1,2 +1,232 @@
-// The faults of service.faults.test.ts in more rounds.
-await import('./service.faults.test.ts')
+// The service while it is killed or stopped, and while its disk or its database fails: nothing that was
+// acknowledged is lost.
+import { DatabaseSync } from '@photostructure/sqlite'
+import { describe, expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import { copyFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { User } from '../src/store/user-store.ts'
+import { post } from './support/requests.ts'
+import { startMongodb } from './support/mongodb.ts'
+import { Load } from './support/load.ts'
+import { freePort, run, serve, started, useUndo, type Program } from './support/program.ts'
+import { asRoot, ext4Place, testAsRoot, testExt4, tmpfsPlace } from './support/root.ts'
+import { dial, parseResponses, send } from './support/service.ts'
+import type { Place } from './support/stores.ts'
+import { mongodbPlace, SECRET, sqlitePlace, usePlaces, usersAt } from './support/stores.ts'
+
+const undo = useUndo()
+const at = usePlaces()
+
+const ENV = { SIGNING_SECRET: SECRET, STOP_DELAY: '0s' }
+const serveAt = (place: Place) => serve(place, ENV)
+const start = (place: Place) => started(place, ENV)
+
+async function kill(service: Program): Promise<void> {
+  service.process.kill('SIGKILL')
+  await service.ended
+}
+
+const portOf = (service: Program) => Number(new URL(service.url()).port)
+const listAt = async (service: Program): Promise<User[]> =>
+  (await send(portOf(service), 'GET /users')).json
+
+/** Whether a user is not one of another load. */
+const notOf = (load: string) => (user: User) => !user.email.startsWith(load)
+
+/** What SQLite finds wrong with a database that can be in use. */
+function faultsIn(place: Place): unknown[] {
+  const db = new DatabaseSync(join(place.DATA_DIR, 'users.db'), { readOnly: true })
+  const found = db.prepare('PRAGMA integrity_check').all()
+  db.close()
+  return found.filter((row) => (row as Record<string, unknown>)['integrity_check'] !== 'ok')
+}
+
+/** A slow machine may see fewer outcomes, and no others. `more()` waits for those that a test needs. */
+const expectOnly = ({ outcomes }: Load, ...allowed: unknown[]) =>
+  expect(allowed).toEqual(expect.arrayContaining([...outcomes.keys()]))
+
+type Action = () => void
+
+const anyTime = (most: number) => sleep(Math.random() * most)
+
+describe('kill -9 under a write load', () => {
+  /** Kills a service again and again, also while it starts. */
+  async function expectNothingLost(place: Place, writers = 8) {
+    let service = await start(place)
+    const load = new Load(() => service.url(), 'killed')
+    for (let round = 0; round < 10; round += 1) {
+      load.start(writers)
+      await load.more(201)
+      await anyTime(400)
+      await kill(service)
+      await load.stop()
+      const halfStarted = serveAt(place)
+      await anyTime(400)
+      await kill(halfStarted)
+      service = await start(place)
+      expect(load.contradictedBy((await listAt(service)).filter(notOf('other')))).toEqual([])
+      expect(faultsIn(place)).toEqual([])
+    }
+    expect(load.count(500)).toBe(0)
+  }
+
+  test('loses nothing that was acknowledged, and the next start needs no help', () =>
+    expectNothingLost(at(sqlitePlace)))
+
+  test('does not disturb another service with the same data', async () => {
+    const place = at(sqlitePlace)
+    const other = await start(place)
+    const load = new Load(() => other.url(), 'other')
+    load.start(2)
+    await expectNothingLost(place, 2)
+    await load.more(201)
+    await load.stop()
+    expectOnly(load, 200, 201, 204, 404)
+    expect(load.contradictedBy((await listAt(other)).filter(notOf('killed')))).toEqual([])
+  })
+})
+
+test('SIGTERM under load cuts no response, and loses nothing that was acknowledged', async () => {
+  const place = at(sqlitePlace)
+  let service: Program
+  const load = new Load(() => service.url(), 'stopped')
+  for (let round = 0; round < 5; round += 1) {
+    service = await start(place)
+    load.start(8, 2)
+    await load.more(201)
+    await anyTime(400)
+    service.process.kill('SIGTERM')
+    expect(await service.ended).toBe(0)
+    await load.stop()
+    expect(load.contradictedBy(await usersAt(place))).toEqual([])
+  }
+  expect([load.count('cut'), load.count(500)]).toEqual([0, 0])
+})
+
+test('at SIGTERM, of requests that wait on their connection, only those with a response are stored', async () => {
+  const place = at(sqlitePlace)
+  let stored = 0
+  for (let round = 0; round < 5; round += 1) {
+    const service = await start(place)
+    const connections = Array.from({ length: 40 }, () => dial(portOf(service)))
+    for (const { socket } of connections) socket.write(post('{}').repeat(8))
+    await once(connections[0]!.socket, 'data')
+    service.process.kill('SIGTERM')
+    expect(await service.ended).toBe(0)
+    for (const { socket, text } of connections) {
+      if (!socket.closed) await once(socket, 'close')
+      stored += parseResponses(text()).filter(({ status }) => status === 201).length
+    }
+    expect(await usersAt(place)).toHaveLength(stored)
+  }
+})
+
+describe('writes get 500 while reads continue, and succeed again afterwards:', () => {
+  /** @param cause what the log must say @param fail begins it @param mend ends it */
+  async function expectWritesToPause(place: Place, cause: string, fail: Action, mend: Action) {
+    const service = await start(place)
+    const load = new Load(() => service.url(), 'paused')
+    load.start(4)
+    await load.more(201)
+    fail()
+    await load.more(500)
+    expect((await listAt(service)).length).toBeGreaterThan(0)
+    mend()
+    await load.more(201)
+    await load.stop()
+    expectOnly(load, 200, 201, 204, 404, 500)
+    expect(service.output.stdout).toMatch(new RegExp(`"level":50.*"cause":"[^"]*${cause}`))
+    await kill(service)
+    expect(load.contradictedBy(await usersAt(place))).toEqual([])
+    expect(faultsIn(place)).toEqual([])
+  }
+
+  testAsRoot('the disk is full', async () => {
+    const place = at(() => tmpfsPlace('8m'))
+    const filler = join(place.DATA_DIR, 'filler')
+    const fill = () => {
+      for (let size = 8 * 1024 * 1024; size > 0; size = Math.floor(size / 2)) {
+        try {
+          for (;;) writeFileSync(filler, Buffer.alloc(size), { flag: 'a' })
+        } catch {} // there is less room than that
+      }
+    }
+    await expectWritesToPause(place, 'database or disk is full', fill, () => rmSync(filler))
+  })
+
+  testAsRoot('the files cannot be written', async () => {
+    const place = at(sqlitePlace)
+    const files = () => ['users.db', 'users.db-wal'].map((name) => join(place.DATA_DIR, name))
+    const fail = () => asRoot('chattr', '+i', ...files())
+    const mend = () => asRoot('chattr', '-i', ...files())
+    undo.push(mend)
+    await expectWritesToPause(place, 'disk I/O error', fail, mend)
+  })
+})
+
+testExt4(
+  'on a read-only volume, reads go on, writes fail, and both files together hold all users',
+  async () => {
+    const place = ext4Place()
+    at(() => place)
+    const service = await start(place)
+    const create = async () => (await send(portOf(service), 'POST /users', { json: {} })).status
+    expect([await create(), await create()]).toEqual([201, 201])
+    place.fail()
+    expect(await create()).toBe(500)
+    expect(await listAt(service)).toHaveLength(2)
+    const backup = run('scripts/users/backup', place, {}, ['-'])
+    expect(await backup.ended).toBe(1)
+    expect(backup.output.stderr).toContain(': copy users.db and users.db-wal together')
+    /** The users in a copy of these files. */
+    const usersIn = (...names: string[]) => {
+      const copy = at(sqlitePlace)
+      for (const name of names) copyFileSync(join(place.DATA_DIR, name), join(copy.DATA_DIR, name))
+      return usersAt(copy)
+    }
+    expect(await usersIn('users.db', 'users.db-wal')).toHaveLength(2)
+    expect(await usersIn('users.db')).toEqual([])
+    await kill(service)
+  },
+)
+
+const testDocker = process.env['MONGODB_IN_CONTAINER'] === undefined ? test.skip : test
+const stops = ['stops', 'kill', 'start'] as const
+const faults = [stops, ['hangs', 'pause', 'unpause'] as const]
+
+testDocker.each(faults)(
+  'MongoDB %s under load and comes back: requests get 500 in time, the service stays ready, and nothing that was acknowledged is lost',
+  async (state, fail, mend) => {
+    const { uri, stop, engine } = await startMongodb(await freePort()) // the port stays the same
+    undo.push(stop)
+    const place = mongodbPlace(uri)
+    const service = await start(place)
+    const load = new Load(() => service.url(), state)
+    const probe = async (path: string) => (await service.probe(path)).status
+    const states = new Set<string>()
+    const note = (path: string) => probe(path).then((status) => states.add(`${path} ${status}`))
+    const ask = (path: string) => void note(path).catch(() => {}) // the test is over
+    while ((await probe('/readyz')) !== 200) await sleep(10)
+    const asking = setInterval(() => ['/livez', '/readyz'].forEach(ask), 50)
+    undo.push(() => clearInterval(asking))
+
+    for (let round = 0; round < 2; round += 1) {
+      load.start(8)
+      await load.more(201)
+      await engine[fail]()
+      const failed = load.count(500)
+      await sleep(5_000)
+      while (load.count(500) === failed) await sleep(10)
+      await engine[mend]()
+      await load.more(201)
+      await load.stop()
+      expect(load.slowest).toBeLessThan(4_000) // 8 s are a hang on any machine
+      expect(load.contradictedBy(await listAt(service))).toEqual([])
+    }
+    expectOnly(load, 200, 201, 204, 404, 500)
+    expect([...states].sort()).toEqual(['/livez 200', '/readyz 200'])
+    expect(service.process.exitCode).toBeNull()
+  },
+)

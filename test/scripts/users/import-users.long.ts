@@ -1,15 +1,135 @@
-// import-users beside a service, stopped and killed.
+// import-users and export-users, as programs.
 import { expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createUsersClient } from '../../../src/client/client.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { run, serve } from '../../support/program.ts'
 import { tokens } from '../../support/service.ts'
-import { describeStores, SECRET, usersAt, type Place } from '../../support/stores.ts'
+import {
+  describeStores,
+  SECRET,
+  usersAt,
+  type Place,
+  createAt,
+  sqlitePlace,
+} from '../../support/stores.ts'
 import { useTransfers } from '../../support/transfers.ts'
 import { newUser } from '../../support/users.ts'
+import { execFileSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
 
-const { at, file, importUsers } = useTransfers()
+const { folder, at, file, done, importUsers, exportUsers } = useTransfers()
+
+const ID = 'a'.repeat(24)
+const MIXED = `id,name,email\n,Ada,a@x\n,Bob\n${ID},Cy,\n,Eve,a@x\n${ID},Dan,d@x\n,Ada,a@x\n`
+const TEMPLATES = ['--name', '{First} {Last}', '--email', '{Mail}']
+
+describeStores((kind) => {
+  test('every good row is stored once, and the others are lines on standard error', async () => {
+    const place = at(kind)
+    const people = file('people.csv', MIXED)
+    const first = await importUsers(place, people)
+    const users = await usersAt(place)
+    const { id } = users.find(({ name }) => name === 'Ada')!
+    expect(first.stdout.split('\n')).toEqual([
+      'columns: id, name, email',
+      expect.stringMatching(/^first user: \{"name":"Ada","email":"a@x".*\}$/),
+      expect.stringMatching(/^users are kept in (SQLite|MongoDB) /),
+      'created 2, updated 0, unchanged 1, duplicate 2, refused 1',
+      '',
+    ])
+    const lines = [
+      'line 3: it has 2 fields, and there are 3 titles',
+      `line 5: the user ${id} has its email, and differs`,
+      `line 6: the user ${ID} has its id, and differs`,
+    ]
+    const again = await importUsers(place, people)
+    expect(again.stdout).toContain('\ncreated 0, updated 0, unchanged 3, duplicate 2, refused 1\n')
+    for (const { code, stderr } of [first, again])
+      expect([code, stderr.split('\n').toSorted()]).toEqual([1, ['', ...lines]])
+    expect(await usersAt(place)).toEqual(users)
+    const other = file('other.csv', `id,name,email\n${'b'.repeat(24)},Ada,a@x\n`) // its id differs
+    expect((await importUsers(place, other)).stdout).toContain(' duplicate 1,')
+  })
+
+  test('--update gives users the names in the file by their emails, and lists them', async () => {
+    const place = at(kind)
+    const rows = ['Ada,Alm,a@x', 'Bob,,b@x', 'Bob,,b@x', ',,c@x', 'Bo,,b@x']
+    const people = (...some: string[]) => file('people.csv', `First,Last,Mail\n${some.join('\n')}`)
+    const run = (...some: string[]) => importUsers(place, '--update', ...TEMPLATES, people(...some))
+    expect((await run('Eve,,a@x')).code).toBe(0)
+    const { stdout, stderr } = await run(...rows)
+    expect(stdout).toContain('\ncreated 2, updated 1, unchanged 1, duplicate 0, refused 1\n')
+    expect(stderr).toMatch(
+      /^line 6: another row has its .* name\nline 2: the user \w+ has got this name\n$/,
+    )
+    expect(await run(rows[0]!)).toMatchObject({ code: 0, stderr: '' })
+    expect(await run(',,a@x')).toMatchObject({ code: 1 }) // an empty name replaces none
+    const names = (await usersAt(place)).map(({ name }) => name)
+    expect(names).toEqual(['Ada Alm', 'Bob', ''])
+  })
+
+  const NAMES = ['', 'a\0b', '"', ',', '\r\n', ' x ', '\uFEFF', '\u{10FFFF}', 'NULL', '\na@x,b']
+  test.each(['csv', 'ndjson'])('users move here and back by %s', async (format) => {
+    const places = [sqlitePlace, kind, sqlitePlace].map(at)
+    const fields = NAMES.flatMap((name) => [{ name }, { name, email: `${name}@` }])
+    const users = await createAt(places[0]!, ...fields.map(newUser))
+    for (const [i, place] of places.slice(1).entries()) {
+      const copy = join(folder(), `${i}.${format}`)
+      const { code, stderr } = await exportUsers(places[i]!, copy)
+      expect([code, stderr]).toEqual([0, expect.stringMatching(/^users .*\nexported 20\n$/)])
+      expect((await importUsers(place, copy)).stdout).toMatch(/\ncreated 20, .* refused 0\n$/)
+      expect(await usersAt(place)).toEqual(users)
+      const exists = { code: 1, stderr: `${copy} exists: give another file\n` }
+      expect(await exportUsers(place, copy)).toMatchObject(exists)
+    }
+  })
+})
+
+test('other columns, wrong templates and --dry-run make no store and no file', async () => {
+  const place = at(sqlitePlace)
+  const people = file('people.csv', 'First;Last;Mail\nAda;Alm;a@x\nBob;;b\n')
+  for (const [options, code, said] of [
+    [[], 2, /^its columns .*\n {2}\{First\} +Ada\n {2}\{Last\} +Alm\n {2}\{Mail\} +a@x\nSay which/],
+    [TEMPLATES.with(3, '{E-Mail}'), 2, /^it has no column \{e-mail\}:\n {2}\{First\} /],
+    [TEMPLATES.slice(2), 2, /^give both --name and --email\n/],
+    [['--dry-run', ...TEMPLATES], 1, /^line 3: its email is not one plain address\n$/],
+  ] as const) {
+    const { stdout, ...ended } = await importUsers(place, ...options, people)
+    expect(ended).toEqual({ code, stderr: expect.stringMatching(said) })
+    expect(stdout).toMatch(code === 2 ? /^$/ : /^columns: .*\nfirst user: .*\nwould be created 1,/)
+  }
+  expect([readdirSync(place.DATA_DIR), readdirSync(folder())]).toEqual([[], ['people.csv']])
+})
+
+test('--help fits a terminal of 80 × 40', async () => {
+  const { stdout } = await importUsers(at(sqlitePlace), '--help')
+  expect(stdout.split('\n').length).toBeLessThanOrEqual(40)
+  expect(stdout).not.toMatch(/.{81}/)
+})
+
+test('standard input is read; what precedes the end of an import is stored', async () => {
+  const lines = Buffer.from('{"name":"Ada","email":"a@x"}\n7\n{"name":"Zo\xeb"}\n', 'latin1')
+  const args = ['--format', 'ndjson', '-']
+  const { code, stdout, stderr } = await done('import-users', at(sqlitePlace), args, lines)
+  expect([code, stdout]).toEqual([1, expect.stringMatching(/\ncreated 1, .* refused 1\n$/)])
+  expect(stderr).toMatch(/^line 2: it is not a JSON object\nline 3 is not UTF-8: .*\n$/)
+})
+
+test('an import that waits for a named pipe, within a line, is stopped by a signal', async () => {
+  const pipe = join(folder(), 'pipe.txt')
+  execFileSync('mkfifo', [pipe])
+  const importing = run('scripts/users/import-users', at(sqlitePlace), {}, [pipe])
+  const writer = await open(pipe, 'r+')
+  await writer.write(MIXED + 'x'.repeat(100_000))
+  while (!importing.output.stderr.includes('line 3')) await sleep(10)
+  importing.process.kill('SIGTERM')
+  expect(await importing.ended).toBe(130)
+  await writer.close()
+  expect(importing.output.stderr).toMatch(/\nstopped: run it again to continue\n$/)
+})
 
 /** A server without indexes, which may stand in for MongoDB, reads all users for each look-up. */
 const many = ({ MONGODB_URI }: Place, most: number) => (MONGODB_URI ? 10_000 : most)
