@@ -12,7 +12,7 @@ import { anyText } from './support/text.ts'
 import { newUser } from './support/users.ts'
 
 const seed = Number(process.env['MODEL_SEED'] ?? Date.now() % 2 ** 31)
-const runs = { seed, numRuns: rounds(10, 150) }
+const runs = { seed, numRuns: rounds(6, 150) }
 process.stderr.write(`test/app.model.test.ts: MODEL_SEED=${seed}\n`)
 
 /** A request whose id may be that of a user created before: the nth, altered. */

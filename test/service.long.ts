@@ -159,6 +159,7 @@ describe('a stop', () => {
   async function busy(environment: Record<string, string>, place = at(sqlitePlace)) {
     const service = serve(place, environment)
     const url = await service.listening()
+    await (await fetch(`${url}/nothing`)).text() // has a trace
     const { socket, text } = dial(Number(new URL(url).port))
     socket.write(login('Content-Length: 15\r\nExpect: 100-continue\r\n'))
     while (!text().includes('100 Continue')) await sleep(5)

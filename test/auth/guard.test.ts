@@ -139,7 +139,7 @@ describe('generated requests', () => {
 
   test('without a valid token never reach a users operation, whatever the path, method and headers', async () => {
     answered = 0
-    const runs = rounds(6, 560)
+    const runs = rounds(3, 560)
     const length = { minLength: 150, maxLength: 250 }
     const requests = fc.array(fc.tuple(method, target, headers, name), length)
     const property = fc.asyncProperty(requests, async (requests) => {

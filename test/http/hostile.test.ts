@@ -160,14 +160,14 @@ describe('connections', () => {
   test('that have waited longest make room, only as many as needed; first, what they have sent is read', async () => {
     const { port, close } = await startService(opened(), { limits: { maxConnections: 4 } })
     const clients = [dial(port), dial(port), dial(port), dial(port)] as const
-    const [first, second] = clients
+    const [first, second, third] = clients
     await sleep(50)
     first.socket.write(get('/nothing'))
     await until(() => first.text() !== '')
     await sleep(50)
     says('')(port)
-    setImmediate(() => second.socket.write(get('/nothing'))) // in the turn in which the new one comes
-    await until(() => second.text() !== '')
+    process.nextTick(() => second.socket.write(get('/nothing'))) // in the turn in which the new one comes
+    await until(() => second.text() !== '' && !isOpen(third.socket))
     await sleep(50)
     expect(clients.map(({ socket }) => isOpen(socket))).toEqual([true, true, false, true])
     await close()
