@@ -26,7 +26,11 @@ export function createReadiness(log: Logger) {
   let isChecking = false
 
   function findDatabase(): void {
-    if (state !== 'ready' || !isGone()) return
+    try {
+      if (state !== 'ready' || !isGone()) return
+    } catch {
+      return // the next call of the store says why
+    }
     state = GONE
     log.error(GONE)
   }

@@ -1,5 +1,8 @@
 // The failure of any store. Knows nothing of what the store keeps.
 
+/** The kind of a failure that concerns only one record: another program has stored something else than text. */
+export const NOT_TEXT = 'a field is not text'
+
 /** The store could not do its task; `cause` is the driver's error. */
 export class StoreFailure extends Error {
   /** What /readyz says: `connection refused`, for example. Never a value or a credential. */

@@ -47,17 +47,18 @@ function columnsIn(names: string[], templates: Template[]) {
   }
   const fillers = templates.map(({ field, titles, texts }) => {
     const columns = titles.map((title) => names.indexOf(title))
-    return (values: unknown[]) => [field, fill(texts, columns, values)]
+    return (values: unknown[]) => [field, fill(field, texts, columns, values)]
   })
   return (values: unknown[]): Partial<User> => Object.fromEntries(fillers.map((one) => one(values)))
 }
 
 /** Leaves out a part that is empty, with the text before it. @throws Error a value is not a text */
-function fill(texts: string[], columns: number[], values: unknown[]): string {
+function fill(field: string, texts: string[], columns: number[], values: unknown[]): string {
   let filled = ''
   for (const [i, column] of columns.entries()) {
     const value = values[column]
-    const part = (value as { $oid?: unknown } | null)?.$oid ?? value ?? '' // an id as MongoDB's programs write it
+    const given = (value as { $oid?: unknown } | null)?.$oid ?? value ?? '' // an id as MongoDB's programs write it
+    const part = field === 'id' && typeof given !== 'string' ? JSON.stringify(given) : given
     if (typeof part !== 'string') throw new Error('a value that is used is not a text')
     if (part) filled += (filled || i === 0 ? texts[i]! : '') + part
   }

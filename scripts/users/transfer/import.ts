@@ -1,4 +1,5 @@
 // Stores the users of a file, batch by batch. Does not use the terminal.
+import { NOT_TEXT, type StoreFailure } from '../../../src/store/failure.ts'
 import type { ImportResult, UserStore, UserToImport } from '../../../src/store/user-store.ts'
 import { linesOf, type Reader, type Row } from './lines.ts'
 
@@ -37,7 +38,7 @@ export async function importUsers(bytes: AsyncIterable<Buffer>, to: Import): Pro
   let maxSize = 0 // until the first user
   let items: Item[] = []
   let length = 0
-  /** The names of the users in `items`, by their emails. */
+  /** The names of the users in `items`, by their emails; with --update, of all users before. */
   const names = new Map<string, string>()
 
   function add(row: Row | undefined): void {
@@ -59,7 +60,7 @@ export async function importUsers(bytes: AsyncIterable<Buffer>, to: Import): Pro
     const all = items
     items = []
     length = 0
-    names.clear()
+    if (!to.update) names.clear()
     if (store && all.length > 0) await storeBatch(all, store, to)
     else if (maxSize > 0) counts.created += all.length
   }
@@ -91,12 +92,18 @@ async function storeBatch(items: Item[], store: UserStore, to: Import): Promise<
   for (let from = 0; from < items.length; from += MAX_LOOKUPS) {
     const some = items.slice(from, from + MAX_LOOKUPS)
     const outcomes = some.map(async ({ line, user }, i) => {
-      const [outcome, what] = await outcomeOf(user, results[from + i]!, store)
+      const [outcome, what] = await outcomeOf(user, results[from + i]!, store).catch(unreadable)
       to.counts[outcome] += 1
       if (what) to.report(line, what)
     })
     await Promise.all(outcomes)
   }
+}
+
+/** What became of a user whose email or id another program's user has, who cannot be read. @throws any other failure */
+function unreadable(error: StoreFailure): [Outcome, string] {
+  if (error.kind !== NOT_TEXT) throw error
+  return ['duplicate', error.message]
 }
 
 /** What became of a user, and what is to be reported, if anything. */

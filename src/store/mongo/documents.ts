@@ -2,7 +2,7 @@
 // text, absent and null as the empty text. Anything else fails the calls that need this user, and no others.
 import { isUtf8 } from 'node:buffer'
 import { BSON, ObjectId } from 'mongodb'
-import { StoreFailure } from '../failure.ts'
+import { NOT_TEXT, StoreFailure } from '../failure.ts'
 import type { User } from '../user-store.ts'
 
 /** A user as the service stores it: without an empty email, which a sparse index would count. */
@@ -11,6 +11,14 @@ export const toDocument = ({ id, email, ...fields }: User) => {
 }
 
 export const toObjectId = (id: string): ObjectId => ObjectId.createFromHexString(id)
+
+/** The types that cannot be read as text. */
+const UNREADABLE = ['object', 'array', 'binData', 'objectId', 'date', 'regex', 'timestamp']
+
+/** Matches documents that can be read: of others, nothing is changed. */
+export const READABLE = Object.fromEntries(
+  ['name', 'email'].map((field) => [field, { $not: { $type: UNREADABLE } }]),
+)
 
 /** How to find documents: as bytes, and without fields of other programs, which can be of any size. */
 export const AS_BYTES = {
@@ -67,7 +75,7 @@ export function valueOf(fields: Fields, name: Name) {
   const cause = new Error(
     `its ${name} is of type ${nameOf(field?.type)}, and the service needs text in UTF-8`,
   )
-  throw new StoreFailure(cause, `read the user ${idOf(fields)}`, 'a field is not text')
+  throw new StoreFailure(cause, `read the user ${idOf(fields)}`, NOT_TEXT)
 }
 
 type Value = string | number | bigint | boolean | BSON.Decimal128 | null
