@@ -15,8 +15,7 @@ to compress it. Use '-' for standard output, and then npm run --silent. The serv
 what it writes takes more space in DATA_DIR. Keep a copy of the file signing-secret there too: without it, all
 tokens become invalid. If MONGODB_URI is set, the users are in MongoDB: use mongodump or export-users.
 
-To restore, stop the service, replace users.db with the copy, delete users.db-wal and users.db-shm, and start
-the service. In a container, see k8s/README.md.
+To restore a copy, follow README.md; in a container, k8s/README.md.
 Exit codes: 0 the database was copied; 1 it was not; 2 wrong options.`
 
 const TOO_SLOW =

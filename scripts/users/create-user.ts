@@ -11,14 +11,12 @@ import { print, program, STORE, UsageError, warn } from './program.ts'
 
 const USAGE = `usage: create-user [--name NAME] --email EMAIL
 
-Stores a user, and prints the user and a token for requests. This is how to create the first user: the
-service lets only users create users.
+Stores a user, and prints the user and a token for requests. This is how to create the first user.
 
 ${STORE}
 The token is signed with SIGNING_SECRET or SIGNING_SECRETS, else with the file signing-secret in DATA_DIR;
 it is valid for TOKEN_TTL. With MONGODB_URI and no secret, no token is printed.
-Exit codes: 0 the user is stored; 1 the user is not, for example because a user has the email; 2 wrong
-options.`
+Exit codes: 0 the user is stored; 1 the user is not, for example because a user has the email; 2 usage.`
 
 const NO_UTF8 = 'the name or the email is not UTF-8, or contains U+FFFD'
 

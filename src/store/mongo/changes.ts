@@ -24,9 +24,6 @@ const BATCHES = { maxBatchSize: 16, concurrency: 1 }
 /** How often a conditional write is tried, if others change the user between the check and the write. */
 const TRIES = 10
 
-const TRIED = `others changed the user ${TRIES} times meanwhile`
-const NO_RESPONSE = 'no response'
-
 /** Returns a function that changes a user, if a condition holds when there is one. @throws StoreFailure */
 export function changer(execute: Execute) {
   const find = (ids: string[]) => execute((users) => findFields(users, 'id', ids))
@@ -40,7 +37,8 @@ export function changer(execute: Execute) {
       if (await execute((users) => write(users, filter))) return 'done'
       fields = (await find([id])).get(id)
     }
-    if (fields) throw new StoreFailure(new Error(TRIED), `change the user ${id}`)
+    if (fields)
+      throw new StoreFailure(new Error('others changed it each time'), `change the user ${id}`)
     return 'not found'
   }
 
@@ -50,7 +48,7 @@ export function changer(execute: Execute) {
     const settled = await Promise.all(
       results.map((result) => result.catch((error: Error) => error)),
     )
-    const outage = settled.find((one) => one instanceof StoreFailure && one.kind === NO_RESPONSE)
+    const outage = settled.find((one) => one instanceof StoreFailure && one.kind === 'no response')
     if (outage) throw outage as Error // those that wait would only wait for it once more
     return settled
   }, BATCHES)

@@ -4,7 +4,7 @@ import { newUserId } from '../user-id.ts'
 import { StoreFailure } from '../failure.ts'
 import { EmailTaken, type ImportResult, type User, type UserToImport } from '../user-store.ts'
 import { isOnEmail, type Users } from './collection.ts'
-import { emailOf, fieldsOf, toDocument, userOf, type Fields } from './documents.ts'
+import { emailOf, fieldsOf, toDocument, userOf } from './documents.ts'
 import { kindOf } from './failure-kinds.ts'
 import { findFields } from './lists.ts'
 
@@ -84,11 +84,9 @@ async function renameOwners(users: Users, newUsers: User[], results: ImportResul
     'email',
     taken.map(({ email }) => email),
   )
-  const names = new Map([...owners].map(([email, owner]) => [email, nameOf(owner)]))
+  const names = new Map([...owners].map(([email, owner]) => [email, userOf(owner).name]))
   const updates = newUsers.flatMap(({ name, email }, i) => {
-    const former = names.get(email)
-    if (results[i] !== 'email taken' || former === undefined || name === '' || name === former)
-      return []
+    if (results[i] !== 'email taken' || name === '' || names.get(email) === name) return []
     names.set(email, name)
     results[i] = 'updated'
     return { updateOne: { filter: { email }, update: { $set: { name } } } }
@@ -96,15 +94,6 @@ async function renameOwners(users: Users, newUsers: User[], results: ImportResul
   if (updates.length === 0) return // the driver would throw
   const { matchedCount } = await users.bulkWrite(updates)
   if (matchedCount < updates.length) throw new Error(CHANGED)
-}
-
-/** The name; undefined if it is not text: then the user stays as it is. */
-function nameOf(owner: Fields): string | undefined {
-  try {
-    return userOf(owner).name
-  } catch {
-    return undefined
-  }
 }
 
 const CHANGED = 'a user was deleted or changed meanwhile: run it again'
