@@ -8,8 +8,9 @@ import { failing } from '../../../support/failing-store.ts'
 import { inChunks } from '../../../support/transfers.ts'
 
 /** Imports users with a name of this length; the size of each batch, how many were created, and the failure. */
-async function importMany(count: number, length: number) {
+async function importMany(count: number, length: number, last = '', update = false) {
   const sizes: number[] = []
+  const reported: string[] = []
   const store = failing({
     maxBatchSize: 1_000,
     async createMany(users) {
@@ -22,15 +23,15 @@ async function importMany(count: number, length: number) {
   const lines = Array.from({ length: count }, (_, i) => `${'x'.repeat(length)},${i}@x\n`)
   const to = {
     reader: reader([]),
-    update: false,
+    update,
     begin: async () => store,
-    report: () => {},
+    report: (line: number, what: string) => void reported.push(`${line}: ${what}`),
     counts,
   }
-  const file = inChunks(Buffer.from(`name,email\n${lines.join('')}`), 65_536)
+  const file = inChunks(Buffer.from(`name,email\n${lines.join('')}${last}`), 65_536)
   const importing = importUsers(file, { ...to, userIn: (row) => userIn(row, false, write) })
   const failure: unknown = await importing.catch((error) => error)
-  return { sizes, created: counts.created, failure }
+  return { sizes, created: counts.created, failure, reported }
 }
 
 test('a batch is limited in users and in length; after one that fails, nothing is tried', async () => {
@@ -38,4 +39,9 @@ test('a batch is limited in users and in length; after one that fails, nothing i
   expect([sizes, created]).toEqual([[1_000, 1_000, 1_000], 2_000])
   expect(failure).toBeInstanceOf(StoreFailure)
   expect((await importMany(10, 1_000_000)).sizes).toEqual([4, 4, 2])
+})
+
+test('with --update, a row with the email of another row far before it and another name is refused', async () => {
+  const { reported } = await importMany(1_500, 3, 'Eve,0@x\n', true)
+  expect(reported).toEqual(['1502: another row has its email and another name'])
 })

@@ -30,3 +30,11 @@ test.each([
   expect(await readAnyhow('csv', file)).toEqual([user])
   expect(await readAnyhow('csv', file, { newIds: true })).toEqual([newUser])
 })
+
+test.each(['7', '{"$oid":"7"}', '{"a":1}'])(
+  '--new-ids ignores an id of any type: %s',
+  async (id) => {
+    const row = `{"id":${id},"name":"A","email":"a@x"}\n`
+    expect(await readAnyhow('ndjson', row, { newIds: true })).toEqual(['1 A <a@x>'])
+  },
+)
