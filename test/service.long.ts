@@ -188,7 +188,7 @@ describe('a stop', () => {
     writer.exec('BEGIN IMMEDIATE')
     service.process.kill('SIGTERM')
     expect(await service.ended).toBe(0)
-    const all = 'requests in flight, closing the store, sending the last traces'
+    const all = 'requests in flight, sending the last traces'
     expect(service.output.stdout).toMatch(
       new RegExp(`"level":40.*"msg":"STOP_TIMEOUT is over; cut off: ${all}"\\}\\n.*"stopped"`),
     )
