@@ -34,7 +34,7 @@ function readRawPaths(app: Koa, basePath: string): void {
   Object.defineProperty(app.request, 'path', {
     get(this: Koa.Request) {
       const path = rawPath(this.url)
-      return isUnder(path, basePath) ? path.slice(basePath.length) || '/' : path
+      return basePath && isUnder(path, basePath) ? path.slice(basePath.length) || '/' : path
     },
   })
 }

@@ -33,7 +33,7 @@ export function users(store: UserStore, basePath: string): UserHandlers {
     },
 
     async readUser({ path: { id }, header }) {
-      checkSyntax({ 'If-Match': header['If-Match'] })
+      checkSyntax('If-Match', header['If-Match'])
       const user = await store.find(id)
       if (!user) throw USER_NOT_FOUND
       const ETag = etagOf(user)
@@ -63,7 +63,8 @@ type Preconditions = Parameters<UserHandlers['renameUser']>[0]['header']
  * @throws HttpError 400
  */
 function conditionOf(header: Preconditions, newName?: string): Condition | undefined {
-  checkSyntax(header)
+  checkSyntax('If-Match', header['If-Match'])
+  checkSyntax('If-None-Match', header['If-None-Match'])
   const { 'If-Match': wanted = '*', 'If-None-Match': unwanted } = header
   if (wanted === '*' && unwanted === undefined) return undefined
   return (user) => {
@@ -73,9 +74,8 @@ function conditionOf(header: Preconditions, newName?: string): Condition | undef
 }
 
 /** @throws HttpError 400 a precondition is neither `*` nor a list of ETags */
-function checkSyntax(header: Preconditions): void {
-  for (const [name, field = '*'] of Object.entries(header))
-    if (isMalformed(field)) throw preconditionMalformed(name)
+function checkSyntax(name: keyof Preconditions, field = '*'): void {
+  if (isMalformed(field)) throw preconditionMalformed(name)
 }
 
 /** The response to a write. @throws HttpError 404 or 412 */

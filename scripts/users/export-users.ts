@@ -11,9 +11,9 @@ import { startProgress } from './transfer/progress.ts'
 
 const USAGE = `usage: export-users [--format FORMAT] FILE
 
-Writes all users to FILE, .csv or .ndjson, which must not exist; add .gz to
-compress it. '-' is standard output. import-users stores the same users again,
-with the same ids in the same order.
+Writes all users to FILE, .csv or .ndjson, which must not exist; '-' is
+standard output. import-users stores the same users again, with the same ids in
+the same order.
 
   --format FORMAT  csv or ndjson; by default what the name of the file says,
                    and ndjson for '-'
@@ -27,7 +27,7 @@ const OPTIONS = { format: { type: 'string' } } as const
 await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   if (path === undefined || more.length > 0) throw new UsageError('give one FILE')
   const file = fileAt(path)
-  const format = formatOf(file === '-' ? '.ndjson' : file.replace(/\.gz$/i, ''), options.format)
+  const format = formatOf(file === '-' ? '.ndjson' : file, options.format)
   const store = await openExisting(loadConfig(false, warn))
   if (!store) throw new Error('there are no users: check MONGODB_URI or DATA_DIR')
   const output = openOutput(file)

@@ -2,7 +2,7 @@
 // Stores the users of a file in the configured store, in constant memory.
 import { loadConfig } from '../../src/config.ts'
 import { openStore } from '../../src/store/open.ts'
-import type { UserStore, UserToImport } from '../../src/store/user-store.ts'
+import type { NewUser, UserStore } from '../../src/store/user-store.ts'
 import { fileAt, print, program, STOPPED, stopSignal, STORE, UsageError, warn } from './program.ts'
 import { parseTemplate } from './transfer/columns.ts'
 import { openInput } from './transfer/file.ts'
@@ -70,11 +70,11 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   })
 
   let store: UserStore | undefined
-  async function begin(user: UserToImport, fields: string[]): Promise<UserStore | undefined> {
+  async function begin(user: NewUser, fields: string[]): Promise<UserStore | undefined> {
     const columns = fields.map((field) => `${field} ${texts[field as 'name'] ?? ''}`.trim())
     await print(`columns: ${columns.join(', ')}\nfirst user: ${JSON.stringify(user)}`)
     if (isDryRun) return undefined
-    store = await openStore(config)
+    store = await openStore(config, { isImport: true })
     await print(`users are kept in ${store.description}`)
     return store
   }

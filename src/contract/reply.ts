@@ -1,7 +1,7 @@
 // Writes what a handler returns as the response. A list is streamed.
 import { Readable } from 'node:stream'
 import type Koa from 'koa'
-import { contentOfText } from '../http/json.ts'
+import { contentOfText, JSON_TYPE } from '../http/json.ts'
 import type { IncomingRequest } from '../http/request.ts'
 import { arrayWriter, LINES_TYPE, writeLines, type ListWriter } from './list-body.ts'
 
@@ -26,7 +26,8 @@ export async function send(
   ctx.set(headers)
   if (hasChoice) ctx.vary('Accept')
   if (content === undefined) return // assigning undefined to ctx.body would make it a 204
-  ctx.type = type // with `charset=utf-8` if it is text or JSON
+  if (type === 'application/json') ctx.set('Content-Type', JSON_TYPE)
+  else ctx.type = type // with `charset=utf-8` if it is text
   ctx.body = content
 }
 

@@ -16,20 +16,11 @@ export interface UserStore {
   /** Where the users are, for people; without credentials. */
   description: string
 
-  /** Stores a new user under a new id. @throws EmailTaken */
-  create(fields: Omit<User, 'id'>): Promise<User>
+  /** Stores a new user, under a new id unless it has one from elsewhere. @throws EmailTaken, or IdTaken if only that is */
+  create(user: NewUser): Promise<User>
 
-  /** The most users that `createMany` takes. */
+  /** The most calls of `create` at once that become one write. */
   maxBatchSize: number
-
-  /**
-   * Stores many users at once. Changes no user that exists, except as `update` says.
-   *
-   * @param users at most `maxBatchSize`; those without an id get a new one
-   * @param update whether an existing user with the email of one of them gets its name, unless that is empty
-   * @returns the result for each
-   */
-  createMany(users: UserToImport[], update: boolean): Promise<ImportResult[]>
 
   find(id: string): Promise<User | undefined>
 
@@ -89,16 +80,19 @@ export interface StoreOptions {
   allowUnreachable?: boolean
   /** Whether the store is only read. Then MongoDB needs no index on email, and no right but to find. */
   readOnly?: boolean
+  /** Whether many users will be created: then SQLite uses more memory and space, which is faster. */
+  isImport?: boolean
 }
 
 /** A user to store, with the id that it had elsewhere, if any. */
-export type UserToImport = Omit<User, 'id'> & { id?: string | undefined }
-
-export type ImportResult = 'created' | 'updated' | 'email taken' | 'id taken'
+export type NewUser = Omit<User, 'id'> & { id?: string | undefined }
 
 /** Another user has this email. */
 export class EmailTaken extends Error {
-  constructor(email: string, options?: ErrorOptions) {
-    super(`a user with email \`${email}\` already exists`, options)
+  constructor(email: string) {
+    super(`a user with email \`${email}\` already exists`)
   }
 }
+
+/** Another user has this id. */
+export class IdTaken extends Error {}

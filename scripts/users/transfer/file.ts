@@ -3,7 +3,6 @@ import fs from 'node:fs'
 import { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { createGzip } from 'node:zlib'
 
 /** @throws Error the file cannot be read */
 export function openInput(file: string): Readable {
@@ -14,23 +13,27 @@ export function openInput(file: string): Readable {
   return fs.createReadStream(file, { fd, highWaterMark: 16 * 1024 })
 }
 
+/** @throws Error the file exists */
+export function refuseExisting(file: string): void {
+  if (file !== '-' && fs.lstatSync(file, { throwIfNoEntry: false }))
+    throw new Error(`${file} exists: give another file`)
+}
+
 /**
  * Opens a file that gets its name only when it is complete.
  *
- * @returns a function that writes the text, as gzip if the name of the file says so
+ * @returns a function that writes the text
  * @throws Error the file exists
  */
 export function openOutput(file: string) {
+  refuseExisting(file)
   const isFile = file !== '-'
-  if (isFile && fs.lstatSync(file, { throwIfNoEntry: false }))
-    throw new Error(`${file} exists: give another file`)
   const temporary = `${file}.${process.pid}.part`
   const fd = isFile ? fs.openSync(temporary, 'wx', 0o600) : 1
   const output = isFile ? fs.createWriteStream(temporary, { fd, flush: true }) : process.stdout
   return async (text: AsyncIterable<string>, signal: AbortSignal): Promise<void> => {
     try {
-      if (/\.gz$/i.test(file)) await pipeline(text, createGzip(), output, { signal })
-      else await pipeline(text, output, { signal })
+      await pipeline(text, output, { signal })
       if (isFile) fs.linkSync(temporary, file) // fails if another program has made the file meanwhile
     } finally {
       if (isFile) fs.rmSync(temporary, { force: true })

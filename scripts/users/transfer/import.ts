@@ -1,19 +1,18 @@
 // Stores the users of a file, batch by batch. Does not use the terminal.
-import { NOT_TEXT, type StoreFailure } from '../../../src/store/failure.ts'
-import type { ImportResult, UserStore, UserToImport } from '../../../src/store/user-store.ts'
+import pLimit from 'p-limit'
+import { NOT_TEXT, StoreFailure } from '../../../src/store/failure.ts'
+import { EmailTaken, IdTaken, type NewUser, type UserStore } from '../../../src/store/user-store.ts'
 import { linesOf, type Reader, type Row } from './lines.ts'
 
 /** In users. While SQLite stores a batch, services wait, and so does Ctrl-C. With 1,000, an import takes twice as long. */
 const BATCH_SIZE = 5_000
 /** In characters of rows. */
 const MAX_BATCH_LENGTH = 4_000_000
-/** How many users are looked up at a time, because each may be large. */
-const MAX_LOOKUPS = 100
 
 export interface Import {
   reader: Reader
   /** The user in a row. @throws Error the row is refused */
-  userIn: (row: Row) => UserToImport
+  userIn: (row: Row) => NewUser
   /** Whether a user whose email is already there gets the name in the file, unless that is empty. */
   update: boolean
   /**
@@ -21,7 +20,7 @@ export interface Import {
    *
    * @returns the store; undefined if nothing is to be stored
    */
-  begin: (first: UserToImport, fields: string[]) => Promise<UserStore | undefined>
+  begin: (first: NewUser, fields: string[]) => Promise<UserStore | undefined>
   /** Called for each row that is refused, is a duplicate or renames a user. */
   report: (line: number, what: string) => void
   /** How many rows had each outcome. `unchanged` means that the same user was stored before. */
@@ -29,7 +28,7 @@ export interface Import {
 }
 type Outcome = 'created' | 'updated' | 'unchanged' | 'duplicate' | 'refused'
 
-type Item = { line: number; user: UserToImport }
+type Item = { line: number; user: NewUser }
 
 /** Stores the users in a file, and counts them. If the file cannot be read to its end, the users before that are stored. */
 export async function importUsers(bytes: AsyncIterable<Buffer>, to: Import): Promise<void> {
@@ -86,38 +85,56 @@ export async function importUsers(bytes: AsyncIterable<Buffer>, to: Import): Pro
 /** With --update, each of two such users would rename the other, in every run. */
 const RIVAL = 'another row has its email and another name'
 
+/** @throws StoreFailure some are not stored; the others are, and are counted */
 async function storeBatch(items: Item[], store: UserStore, to: Import): Promise<void> {
-  const users = items.map(({ user }) => user)
-  const results = await store.createMany(users, to.update)
-  for (let from = 0; from < items.length; from += MAX_LOOKUPS) {
-    const some = items.slice(from, from + MAX_LOOKUPS)
-    const outcomes = some.map(async ({ line, user }, i) => {
-      const [outcome, what] = await outcomeOf(user, results[from + i]!, store).catch(unreadable)
+  const stored = await Promise.allSettled(
+    items.map(async ({ line, user }) => {
+      const [outcome, what] = await storeUser(user, store, to.update)
       to.counts[outcome] += 1
       if (what) to.report(line, what)
-    })
-    await Promise.all(outcomes)
-  }
+    }),
+  )
+  for (const one of stored) if (one.status === 'rejected') throw one.reason
 }
 
-/** What became of a user whose email or id another program's user has, who cannot be read. @throws any other failure */
-function unreadable(error: StoreFailure): [Outcome, string] {
-  if (error.kind !== NOT_TEXT) throw error
-  return ['duplicate', error.message]
-}
-
-/** What became of a user, and what is to be reported, if anything. */
-async function outcomeOf(
-  user: UserToImport,
-  result: ImportResult,
+/** @returns what became of the user, and what is to be reported, if anything */
+async function storeUser(
+  user: NewUser,
   store: UserStore,
+  update: boolean,
 ): Promise<[Outcome, string?]> {
-  if (result === 'created') return ['created']
-  const isIdTaken = result === 'id taken'
-  const owner = isIdTaken ? await store.find(user.id!) : await store.findByEmail(user.email)
-  const name = owner ? `the user ${owner.id}` : 'another user'
-  if (result === 'updated') return ['updated', `${name} has got this name`]
-  const fields = Object.entries(user) as [keyof UserToImport, string][]
-  if (fields.every(([field, text]) => owner?.[field] === text)) return ['unchanged']
-  return ['duplicate', `${name} has its ${isIdTaken ? 'id' : 'email'}, and differs`]
+  const failure = await store.create(user).then(undefined, (error: Error) => error)
+  if (!(failure instanceof Error)) return ['created']
+  if (failure instanceof EmailTaken || failure instanceof IdTaken)
+    return limitLookups(() => compareWithOwner(user, failure, store, update))
+  throw failure
+}
+
+/** Looks up few users at a time, because each may be large. */
+const limitLookups = pLimit(100)
+
+/** @param taken what another user has of `user` */
+async function compareWithOwner(
+  user: NewUser,
+  taken: EmailTaken | IdTaken,
+  store: UserStore,
+  update: boolean,
+): Promise<[Outcome, string?]> {
+  const isIdTaken = taken instanceof IdTaken
+  try {
+    const owner = isIdTaken ? await store.find(user.id!) : await store.findByEmail(user.email)
+    const name = owner ? `the user ${owner.id}` : 'another user'
+    const fields = Object.entries(user) as [keyof NewUser, string][]
+    if (fields.every(([field, text]) => owner?.[field] === text)) return ['unchanged']
+    if (owner && update && !isIdTaken && user.name && user.name !== owner.name) {
+      const result = await store.rename(owner.id, user.name)
+      if (result === 'done') return ['updated', `${name} has got this name`]
+    }
+    return ['duplicate', `${name} has its ${isIdTaken ? 'id' : 'email'}, and differs`]
+  } catch (error) {
+    // Another program has stored a user who cannot be read.
+    if (error instanceof StoreFailure && error.kind === NOT_TEXT)
+      return ['duplicate', error.message]
+    throw error
+  }
 }

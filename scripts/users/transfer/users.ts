@@ -3,7 +3,7 @@ import { operationOf } from '../../../src/contract/contract.ts'
 import type { components } from '../../../src/contract/openapi.ts'
 import { validator } from '../../../src/contract/validate.ts'
 import { isUserId } from '../../../src/store/user-id.ts'
-import type { User, UserToImport } from '../../../src/store/user-store.ts'
+import type { NewUser, User } from '../../../src/store/user-store.ts'
 import { newUser } from '../../../src/users.ts'
 import type { Row } from './lines.ts'
 
@@ -14,7 +14,7 @@ const validate = validator(operationOf('createUser'))
  * @param write writes a user as export-users does
  * @throws Error the row is refused
  */
-export function userIn(row: Row, newIds: boolean, write: (user: User) => string): UserToImport {
+export function userIn(row: Row, newIds: boolean, write: (user: User) => string): NewUser {
   if (!row.fields) throw new Error(row.problem)
   const { id = '', ...texts } = row.fields()
   const user = newUser(validate(texts) as components['schemas']['UserFields'])
@@ -30,7 +30,7 @@ export function userIn(row: Row, newIds: boolean, write: (user: User) => string)
 const INVALID_ID = 'its id is not 24 lower-case hexadecimal digits: --new-ids ignores the ids'
 const NOT_UNIQUE = 'it has neither an email nor an id: the next import would store it again'
 
-function problemOf(user: UserToImport): string | undefined {
+function problemOf(user: NewUser): string | undefined {
   const broken = Object.entries(user).find(([, text]) => /[\r\n]/.test(text))
   if (broken) return `its ${broken[0]} has a line break`
   const isPlain = !INVISIBLE.test(user.email) && ADDRESS.test(user.email)

@@ -1,10 +1,9 @@
 // Inserts users, many with one command. Each of them has its own outcome.
 import { MongoBulkWriteError, MongoServerError } from 'mongodb'
-import { newUserId } from '../user-id.ts'
 import { StoreFailure } from '../failure.ts'
-import { EmailTaken, type ImportResult, type User, type UserToImport } from '../user-store.ts'
+import { EmailTaken, IdTaken, type User } from '../user-store.ts'
 import { isOnEmail, type Users } from './collection.ts'
-import { emailOf, fieldsOf, toDocument, userOf } from './documents.ts'
+import { emailOf, fieldsOf, toDocument } from './documents.ts'
 import { kindOf } from './failure-kinds.ts'
 import { findFields } from './lists.ts'
 
@@ -33,8 +32,10 @@ async function insertOne(users: Users, user: User, tries = 2): Promise<Error | u
   } catch (error) {
     if (!isDuplicateKey(error)) throw error
     const { keyPattern } = error // MongoDB sends it since version 4.4, FerretDB does not
-    const isTaken = keyPattern ? isOnEmail(keyPattern) : (await takenEmails(users, [user])).size > 0
-    if (isTaken) return new EmailTaken(user.email)
+    const hasEmail = async () => (await takenEmails(users, [user])).size > 0
+    const hasId = async () => (await findFields(users, 'id', [user.id])).size > 0
+    if (keyPattern ? isOnEmail(keyPattern) : await hasEmail()) return new EmailTaken(user.email)
+    if (keyPattern ? '_id' in keyPattern : await hasId()) return new IdTaken()
     // Without a key, the email may have been that of a user who has just been deleted.
     return keyPattern || tries === 1 ? toFailure(error) : insertOne(users, user, tries - 1)
   }
@@ -54,49 +55,6 @@ async function takenEmails(users: Users, candidates: User[]): Promise<Set<string
   const found = await users.find<Buffer>({ email: { $in: emails } }, options).toArray()
   return new Set(found.map((document) => emailOf(fieldsOf(document))))
 }
-
-/** Implements `UserStore.createMany`. @throws the driver's error, also for a key other than the id and the email */
-export async function createMany(users: Users, toImport: UserToImport[], update: boolean) {
-  if (toImport.length === 0) return [] // the driver would throw
-  const newUsers = toImport.map((user) => ({ ...user, id: user.id ?? newUserId() }))
-  const errors = await insertEach(users, newUsers)
-  const others = newUsers.filter((_, i) => errors[i] instanceof StoreFailure)
-  const sameIds = await findFields(
-    users,
-    'id',
-    others.map(({ id }) => id),
-  )
-  const results = newUsers.map(({ id }, i): ImportResult => {
-    if (!errors[i]) return 'created'
-    if (errors[i] instanceof EmailTaken) return 'email taken'
-    if (sameIds.has(id)) return 'id taken'
-    throw errors[i]
-  })
-  if (update) await renameOwners(users, newUsers, results)
-  return results
-}
-
-/** Renames the users whose emails are taken, and changes their `results`. */
-async function renameOwners(users: Users, newUsers: User[], results: ImportResult[]) {
-  const taken = newUsers.filter((_, i) => results[i] === 'email taken')
-  const owners = await findFields(
-    users,
-    'email',
-    taken.map(({ email }) => email),
-  )
-  const names = new Map([...owners].map(([email, owner]) => [email, userOf(owner).name]))
-  const updates = newUsers.flatMap(({ name, email }, i) => {
-    if (results[i] !== 'email taken' || name === '' || names.get(email) === name) return []
-    names.set(email, name)
-    results[i] = 'updated'
-    return { updateOne: { filter: { email }, update: { $set: { name } } } }
-  })
-  if (updates.length === 0) return // the driver would throw
-  const { matchedCount } = await users.bulkWrite(updates)
-  if (matchedCount < updates.length) throw new Error(CHANGED)
-}
-
-const CHANGED = 'a user was deleted or changed meanwhile: run it again'
 
 /**
  * Inserts users, except those that the server refuses.

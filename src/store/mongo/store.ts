@@ -6,7 +6,7 @@ import type { StoreOptions, User, UserStore } from '../user-store.ts'
 import { createClient, LONG_TIMEOUT_MS, openConnection, type Execute } from './connection.ts'
 import { USERS } from './collection.ts'
 import { changer, type Write } from './changes.ts'
-import { createMany, insertEach } from './inserts.ts'
+import { insertEach } from './inserts.ts'
 import { userOf } from './documents.ts'
 import { findFields, findIds, lister } from './lists.ts'
 
@@ -15,9 +15,6 @@ import { findFields, findIds, lister } from './lists.ts'
  * by id, and 2 to 5 times as many POSTs.
  */
 const MAX_BATCH_SIZE = 100
-
-/** The most users of `createMany`. */
-const IMPORT_BATCH_SIZE = 1_000
 
 /**
  * Opens the store in MongoDB at `uri`. Checks that every `_id` is an ObjectId, and makes sure that email has a unique
@@ -44,14 +41,12 @@ export async function openMongoStore(
   })
   return {
     description,
-    async create(fields) {
-      const user = { id: newUserId(), ...fields }
+    async create({ id = newUserId(), ...fields }) {
+      const user = { id, ...fields }
       await insert(user)
       return user
     },
-    maxBatchSize: IMPORT_BATCH_SIZE,
-    createMany: (newUsers, update) =>
-      execute((users) => createMany(users, newUsers, update), LONG_TIMEOUT_MS),
+    maxBatchSize: MAX_BATCH_SIZE,
     find: async (id) => (isUserId(id) ? findById(id) : undefined),
     findByEmail: finder(execute, 'email'),
     list: lister(execute),

@@ -47,14 +47,14 @@ export function watchFiles(db: DatabaseSyncInstance, file: string, warn: (text: 
     // The folder has changed. Otherwise, do not look at the log: on Linux 6.18, the next write would take 35 µs more.
     const left = files.filter((name, i) => inodeOf(name) === opened[i])
     const isGone = left.length < files.length
-    if (now && !isGone && Date.now() - now.mtimeMs > CLOCK_TICK_MS) folder = now
+    if (now && !isGone && Date.now() - now.mtimeMs > tickOf(now)) folder = now
     if (!left.includes(file)) moveAside(db, left, warn)
     return isGone
   }
 }
 
-/** On some file systems, two changes of a folder within this time can have the same time. */
-const CLOCK_TICK_MS = 2_000
+/** Two changes of a folder within this time, in milliseconds, can have the same time: on FAT, times are even seconds. */
+const tickOf = ({ mtimeMs }: fs.Stats): number => (mtimeMs % 1_000 === 0 ? 2_000 : 20)
 
 const inodeOf = (file: string) => fs.statSync(file, { throwIfNoEntry: false })?.ino
 
@@ -73,33 +73,19 @@ function moveAside(db: DatabaseSyncInstance, files: string[], warn: (text: strin
 }
 
 /**
- * Keeps the database `file` as it is, with all that was committed, so that it can be copied like any other file.
- * Services go on: what they write stays in the write-ahead log, which grows.
+ * Copies the database `file`, as it is at one moment, while services go on: without what is left of deleted users, so a
+ * copy is usually smaller.
  *
- * A transaction that began to read while the log was empty reads only the file. Until it ends, no checkpoint can
- * change the file: WAL_READ_LOCK(0) in https://www.sqlite.org/walformat.html.
- *
- * @returns how many users it has; the size of the log, in bytes; and a function that ends this and gives the space of
- * the log back
- * @throws StoreFailure services write all the time, or another process copies the file
+ * @param copy an empty file
+ * @returns how many users it has
+ * @throws StoreFailure
  */
-export async function freezeSqlite(file: string) {
+export async function copySqlite(file: string, copy: string): Promise<number> {
   const db = new DatabaseSync(file)
-  const logSize = () => fs.statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
-  const emptyLog = (then: string) =>
-    retryWhileBusy(() => {
-      db.exec(`PRAGMA wal_checkpoint; PRAGMA wal_checkpoint(TRUNCATE); ${then}`)
-      if (logSize() === 0) return
-      if (db.isTransaction) db.exec('ROLLBACK')
-      throw Object.assign(new Error('its log is in use'), { errcode: BUSY })
-    }, `back up SQLite in ${file}`)
-  await emptyLog('BEGIN; SELECT 1 FROM sqlite_schema')
-  const { users } = db.prepare('SELECT count(*) AS users FROM users').get() as { users: number }
-  async function release() {
-    db.exec('ROLLBACK')
-    await emptyLog('').catch(() => {}) // then services empty it
-  }
-  return { users, logSize, release }
+  await retryWhileBusy(() => db.prepare('VACUUM INTO ?').run(copy), `back up SQLite in ${file}`)
+  db.close()
+  const count = new DatabaseSync(copy).prepare('SELECT count(*) AS users FROM users')
+  return (count.get() as { users: number }).users
 }
 
 /** Makes a call of the library; tries again while another process writes. @throws StoreFailure */

@@ -26,7 +26,7 @@ const TABLE = `CREATE TABLE users (${columns.join(', ')}) STRICT`
 export function migrate(db: DatabaseSyncInstance, migrations = MIGRATIONS): void {
   const newest = 1 + migrations.length
   if (versionOf(db) === newest) return checkColumns(db)
-  transaction(db, () => {
+  transactor(db)(() => {
     const version = versionOf(db) // read again: another process may have upgraded it meanwhile
     if (version > newest) {
       const known = `this service knows versions up to ${newest}`
@@ -44,15 +44,19 @@ const versionOf = (db: DatabaseSyncInstance): number =>
 const checkColumns = (db: DatabaseSyncInstance) =>
   void db.prepare(`SELECT ${Object.keys(COLUMNS).join()} FROM users`)
 
-/** Does `work` in one transaction: one wait for the disk. */
-export function transaction<T>(db: DatabaseSyncInstance, work: () => T): T {
-  db.exec('BEGIN IMMEDIATE')
-  try {
-    const result = work()
-    db.exec('COMMIT')
-    return result
-  } catch (error) {
-    if (db.isTransaction) db.exec('ROLLBACK')
-    throw error
+/** Returns a function that does `work` in one transaction: one wait for the disk. */
+export function transactor(db: DatabaseSyncInstance) {
+  const begin = db.prepare('BEGIN IMMEDIATE')
+  const commit = db.prepare('COMMIT')
+  return <T>(work: () => T): T => {
+    begin.run()
+    try {
+      const result = work()
+      commit.run()
+      return result
+    } catch (error) {
+      if (db.isTransaction) db.exec('ROLLBACK')
+      throw error
+    }
   }
 }

@@ -11,6 +11,7 @@ import { continueAfter, LAST_ID, newUserId } from '../user-id.ts'
 import { StoreFailure } from '../failure.ts'
 import {
   EmailTaken,
+  IdTaken,
   type Condition,
   type StoreOptions,
   type User,
@@ -18,13 +19,10 @@ import {
   type WriteResult,
 } from '../user-store.ts'
 import { openDatabase, retryWhileBusy, watchFiles } from './database.ts'
-import { COLUMNS, transaction } from './schema.ts'
+import { COLUMNS, transactor } from './schema.ts'
 
 /** The most users in a page of a list. */
 const PAGE_SIZE = 500
-
-/** The most users of `createMany`. */
-const IMPORT_BATCH_SIZE = 50_000
 
 // Emails come in no order, so writes touch every page of their index. Keep these pages in memory (64 MB), and
 // copy them from the log to the database rarely (40 MB). This makes an import of 400,000 users a third faster.
@@ -32,31 +30,35 @@ const IMPORT_PRAGMAS = 'PRAGMA cache_size = -64000; PRAGMA wal_autocheckpoint = 
 
 const FIELDS = Object.keys(COLUMNS) as (keyof User)[]
 
-// The library cuts a text at its first NUL, when it writes and when it reads. So texts are written as
+// The library cuts a text at its first NUL, when it writes and when it reads. So such texts are written as
 // bytes, and users are read as JSON, where NUL is escaped.
 const TEXT = 'CAST(? AS TEXT)'
+const bindable = (text: string) => (text.includes('\0') ? Buffer.from(text) : text)
 const USER = `json_object(${FIELDS.map((field) => `'${field}', ifnull(${field}, '')`).join(', ')})`
 const LENGTH = FIELDS.map((field) => `ifnull(octet_length(${field}), 0)`).join(' + ')
 
 /** Opens the SQLite database `file`; makes it and its folder if they do not exist. @throws StoreFailure */
 export async function openSqliteStore(
   file: string,
-  { warn = () => {} }: StoreOptions = {},
+  { warn = () => {}, isImport = false }: StoreOptions = {},
 ): Promise<UserStore> {
   const db = await openDatabase(file)
+  if (isImport) db.exec(IMPORT_PRAGMAS)
   const folder = dirname(file)
   if (fs.statSync(folder).mode & 0o002)
     warn(`every user can write to ${folder} (DATA_DIR): use chmod o-w, or another folder`)
   const isGone = watchFiles(db, file, warn)
+  const transaction = transactor(db)
   const transact: Transact = (work) => {
     const attempt = () => {
       if (isGone()) throw new Error('its file was deleted or replaced')
-      return transaction(db, work)
+      return transaction(work)
     }
     return retryWhileBusy(attempt)
   }
   const write = writer(db, transact)
   const insert = inserter(db)
+  const hasEmail = db.prepare(`SELECT 1 FROM users WHERE email = ${TEXT}`)
   const find = finder(db, 'id')
   const findByEmail = finder(db, 'email')
   const rename = changer(db, `UPDATE users SET name = ${TEXT} WHERE id = ${TEXT}`)
@@ -74,14 +76,13 @@ export async function openSqliteStore(
   if (row) continueAfter((row as { id: string }).id)
   return {
     description: `SQLite in ${file}`,
-    async create(fields) {
-      const user = { id: newUserId(), ...fields }
-      const isCreated = await write(() => insert(user))
-      if (!isCreated) throw new EmailTaken(user.email)
-      return user
-    },
-    maxBatchSize: IMPORT_BATCH_SIZE,
-    createMany: importer(db, transact, insert),
+    create: ({ id = newUserId(), ...fields }) =>
+      write(() => {
+        const user = { id, ...fields }
+        if (insert(user)) return user
+        return hasEmail.get(bindable(user.email)) ? new EmailTaken(user.email) : new IdTaken()
+      }) as Promise<User>,
+    maxBatchSize: Infinity,
     find: (id) => retryWhileBusy(() => find(id)),
     findByEmail: (email) => retryWhileBusy(() => findByEmail(email)),
     list: lister(db),
@@ -131,8 +132,7 @@ function writer(db: Database, transact: Transact) {
 /** Returns a function that runs `sql` with texts, and returns whether it changed a user. */
 function changer(db: Database, sql: string) {
   const statement = db.prepare(sql)
-  return (...texts: string[]): boolean =>
-    statement.run(...texts.map((text) => Buffer.from(text))).changes > 0
+  return (...texts: string[]): boolean => statement.run(...texts.map(bindable)).changes > 0
 }
 
 /** Returns a function that inserts a user, unless the id or the email is taken. */
@@ -143,32 +143,11 @@ function inserter(db: Database): (user: User) => boolean {
   return (user) => insert(...FIELDS.map((field) => user[field]))
 }
 
-/** Implements `UserStore.createMany`. */
-function importer(
-  db: Database,
-  transact: Transact,
-  insert: (user: User) => boolean,
-): UserStore['createMany'] {
-  const hasEmail = db.prepare(`SELECT 1 FROM users WHERE email = ${TEXT}`)
-  const hasOther = `email = ${TEXT} AND name <> nullif(${TEXT}, '')` // an empty name replaces none
-  const renameByEmail = changer(db, `UPDATE users SET name = ${TEXT} WHERE ${hasOther}`)
-  return (users, update) =>
-    transact(() => {
-      db.exec(IMPORT_PRAGMAS)
-      return users.map(({ id = newUserId(), ...fields }) => {
-        const { name, email } = fields
-        if (insert({ id, ...fields })) return 'created'
-        if (email === '' || !hasEmail.get(Buffer.from(email))) return 'id taken'
-        return update && renameByEmail(name, email, name) ? 'updated' : 'email taken'
-      })
-    })
-}
-
 /** Returns a function that finds the user whose `field` has a value. */
 function finder(db: Database, field: 'id' | 'email') {
   const query = db.prepare(`SELECT ${USER} AS user FROM users WHERE ${field} = ${TEXT}`)
   return (value: string): User | undefined => {
-    const row = query.get(Buffer.from(value))
+    const row = query.get(bindable(value))
     return row && JSON.parse((row as { user: string }).user)
   }
 }
