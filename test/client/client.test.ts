@@ -11,7 +11,7 @@ import { createUsersClient, PageFailed } from '../../src/client/client.ts'
 import { createTokens } from '../../src/auth/tokens.ts'
 import { clientExamples } from '../support/readme.ts'
 import { checkedFetch, listen, useService } from '../support/service.ts'
-import { sqlitePlace, usersIn, useStore } from '../support/stores.ts'
+import { createIn, sqlitePlace, usersIn, useStore } from '../support/stores.ts'
 import { newUser } from '../support/users.ts'
 
 const REFUSED = createTokens(['another-secret-of-at-least-32-bytes'], 60).issue('x')
@@ -196,7 +196,7 @@ describe('all()', () => {
   let stored: User[]
   beforeAll(async () => {
     const users = Array.from({ length: 2_001 }, () => newUser())
-    await store().createMany(users, false)
+    await createIn(store(), users)
     stored = await usersIn(store())
   })
 

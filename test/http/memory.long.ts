@@ -71,7 +71,7 @@ const answered: [string, () => Hostile, string][] = [
 /** Clients that are closed and come back. */
 const comingAndGoing: [string, () => string, number][] = [
   ['do not end a body', () => post(largeUser(), CLOSE).slice(0, -1), 20_000],
-  ['read no list of large users', () => get('/users'), 10_000],
+  ['read lists of large users', () => get('/users'), 10_000],
 ]
 
 /** Clients that wait. */

@@ -3,8 +3,8 @@ import { describe, expect, test } from '@jest/globals'
 import { newUserId } from '../../src/store/user-id.ts'
 import { pagesOf } from '../../src/store/pages.ts'
 import { StoreFailure } from '../../src/store/failure.ts'
-import { EmailTaken, type User } from '../../src/store/user-store.ts'
-import { describeStores, useOwnStores, useStore, usersIn } from '../support/stores.ts'
+import { EmailTaken, IdTaken, type User } from '../../src/store/user-store.ts'
+import { createIn, describeStores, useOwnStores, usersIn, useStore } from '../support/stores.ts'
 import { newUser, user } from '../support/users.ts'
 
 const ABSENT = '665f1c2e8b3f4a0012d4ffff'
@@ -78,35 +78,15 @@ describeStores((kind) => {
     expect(await own.findByEmail('')).toBeUndefined()
   })
 
-  describe('createMany', () => {
-    test('stores users, with an id or without, and gives each its own outcome', async () => {
-      const [first, taken] = [newUser(), await create()]
-      const second = user()
-      const sameEmails = [first, taken].map(({ email }) => newUser({ email }))
-      const sameIds = [user({ id: second.id }), user({ id: taken.id, email: '' })]
-      const users = [first, second, ...sameEmails, ...sameIds, newUser({ email: '' })]
-      const [created, email, id] = ['created', 'email taken', 'id taken']
-      const outcomes = [created, created, email, email, id, id, created]
-      expect(await store().createMany(users, false)).toEqual(outcomes)
-      expect(await store().createMany([], false)).toEqual([])
-      expect(await store().findByEmail(first.email)).toMatchObject(first)
-      expect(await store().find(second.id)).toEqual(second)
-      expect(await store().find(taken.id)).toEqual(taken)
-    })
-
-    test('can update the names of users who have the emails, but never to nothing', async () => {
-      const { id, email } = await create({ name: 'Ada' })
-      const names = ['Ada', 'Eve', 'Eve', 'Ada', 'Bob\0']
-      const users = names.map((name) => newUser({ name, email }))
-      const [same, updated] = ['email taken', 'updated']
-      const outcomes = [same, updated, same, updated, updated]
-      expect(await store().createMany(users, true)).toEqual(outcomes)
-      expect(await store().find(id)).toMatchObject({ name: 'Bob\0', email })
-      expect(await store().createMany([newUser({ name: '', email })], true)).toEqual([same])
-      expect(await store().find(id)).toMatchObject({ name: 'Bob\0', email })
-      const others = [user({ id }), user({ id, email: '' })]
-      expect(await store().createMany(others, true)).toEqual(['id taken', 'id taken'])
-    })
+  test('create keeps an id from elsewhere, and refuses one that is taken', async () => {
+    const [taken, second] = [await create(), user()]
+    expect(await store().create(second)).toEqual(second)
+    expect(await store().find(second.id)).toEqual(second)
+    for (const { id } of [taken, second])
+      for (const one of [user({ id }), user({ id, email: '' })])
+        await expect(store().create(one)).rejects.toThrow(IdTaken)
+    await expect(store().create(second)).rejects.toThrow(EmailTaken)
+    expect(await store().find(taken.id)).toEqual(taken)
   })
 
   describe('find, rename and remove', () => {
@@ -222,7 +202,7 @@ describeStores((kind) => {
       }
       for (const count of [1_000, 805]) {
         const imported = many(count, () => user())
-        await own().createMany(imported, false)
+        await createIn(own(), imported)
         users.push(...imported)
       }
       expect(await own().isEmpty()).toBe(false)
@@ -265,7 +245,7 @@ describeStores((kind) => {
       const [short, long] = [Array<number>(700).fill(1), 30_000]
       const lengths = [...short, long, long, 200_000, 1, 1, long, long, long, 1_000_000, 200_000]
       const users = lengths.map((length) => user({ name: 'x'.repeat(length) }))
-      await own.createMany(users, false)
+      await createIn(own, users)
       for (const which of [{}, { ids: users.map(({ id }) => id) }]) {
         const listed: User[] = []
         for await (const page of pagesOf(own, which)) {
@@ -292,7 +272,6 @@ describeStores((kind) => {
     await own.close()
     const calls: (() => Promise<unknown>)[] = [
       () => own.create(newUser()),
-      () => own.createMany([newUser()], false),
       () => own.find(ABSENT),
       () => own.findByEmail('ada@example.com'),
       () => usersIn(own),

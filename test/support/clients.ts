@@ -56,7 +56,7 @@ export const comesBack =
   (bytes: string, until: () => boolean): Hostile =>
   (port, onText) =>
     says(bytes)(port, onText).once('close', () => {
-      if (!until()) setTimeout(comesBack(bytes, until), 10, port, onText)
+      setTimeout(() => until() || comesBack(bytes, until)(port, onText), 10)
     })
 
 /** Sends something, and leaves after `ms` without a response; again and again. */

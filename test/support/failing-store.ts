@@ -11,7 +11,6 @@ export function failing(methods: Partial<UserStore> = {}, cause = CAUSE): UserSt
     description: 'nothing',
     create: fail,
     maxBatchSize: 1,
-    createMany: fail,
     find: fail,
     findByEmail: fail,
     list: fail,

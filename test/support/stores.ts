@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { MongoClient } from 'mongodb'
 import { databaseIn, openStore } from '../../src/store/open.ts'
 import { pagesOf } from '../../src/store/pages.ts'
-import type { ListQuery, User, UserStore } from '../../src/store/user-store.ts'
+import type { ListQuery, NewUser, User, UserStore } from '../../src/store/user-store.ts'
 
 /** Where a store keeps its users: what `openStore` takes, and the same as environment variables. */
 export type Place = Parameters<typeof openStore>[0] & {
@@ -54,10 +54,14 @@ function withDatabase(uri: string, database: string): string {
   return `${server}/${database}?${query.toString()}`
 }
 
+/** Creates users, all at once. */
+export const createIn = (store: UserStore, users: NewUser[]): Promise<User[]> =>
+  Promise.all(users.map((one) => store.create(one)))
+
 /** Creates users at a place. */
-export async function createAt(place: Place, ...users: Omit<User, 'id'>[]): Promise<User[]> {
+export async function createAt(place: Place, ...users: NewUser[]): Promise<User[]> {
   const store = await openStore(place)
-  const created = await Promise.all(users.map((one) => store.create(one)))
+  const created = await createIn(store, users)
   await store.close()
   return created
 }

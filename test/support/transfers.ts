@@ -6,7 +6,7 @@ import { parseTemplate } from '../../scripts/users/transfer/columns.ts'
 import { formatOf } from '../../scripts/users/transfer/formats.ts'
 import { linesOf, type Row } from '../../scripts/users/transfer/lines.ts'
 import { userIn } from '../../scripts/users/transfer/users.ts'
-import type { UserToImport } from '../../src/store/user-store.ts'
+import type { NewUser } from '../../src/store/user-store.ts'
 import { killPrograms, run } from './program.ts'
 import { newFolder } from './readme.ts'
 import { usePlaces, type Place } from './stores.ts'
@@ -49,11 +49,11 @@ export async function read(
   format: string,
   file: string | Buffer,
   { size = Infinity, newIds = false, ...templates }: Options = {},
-): Promise<[number, UserToImport | string][]> {
+): Promise<[number, NewUser | string][]> {
   const { reader: readerFor, write } = formatOf('-', format)
   const given = Object.entries(templates).map(([field, text]) => parseTemplate(field, text))
   const reader = readerFor(given)
-  const found: [number, UserToImport | string][] = []
+  const found: [number, NewUser | string][] = []
   function add(row: Row | undefined): void {
     if (!row) return
     try {

@@ -6,10 +6,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ensureUniqueEmail, type Users } from '../../../src/store/mongo/collection.ts'
 import { openExisting } from '../../../src/store/open.ts'
 import { StoreFailure } from '../../../src/store/failure.ts'
-import { EmailTaken } from '../../../src/store/user-store.ts'
+import { EmailTaken, IdTaken } from '../../../src/store/user-store.ts'
 import { startProxy } from '../../support/mongodb-proxy.ts'
 import { useUndo } from '../../support/program.ts'
-import { describeMongodb, mongodbPlace, useOwnStores, usersIn } from '../../support/stores.ts'
+import {
+  createIn,
+  describeMongodb,
+  mongodbPlace,
+  useOwnStores,
+  usersIn,
+} from '../../support/stores.ts'
 import { newUser, user } from '../../support/users.ts'
 
 const undo = useUndo()
@@ -96,7 +102,7 @@ describeMongodb('a collection of other programs', () => {
     const { name } = await store.create(newUser())
     for (const create of [
       () => store.create(newUser({ name })),
-      () => store.createMany([newUser({ name }), newUser()], false),
+      () => createIn(store, [newUser({ name }), newUser()]),
     ]) {
       const failure: unknown = await create().catch((error: unknown) => error)
       expect(failure).toBeInstanceOf(StoreFailure)
@@ -109,13 +115,9 @@ describeMongodb('a collection of other programs', () => {
     await collection.createIndex({ username: 1 }, { unique: true })
     const store = await open(place)
     const [first, second] = [user(), user()]
-    await store.createMany([first], false)
+    await store.create(first)
     await expect(store.create(first)).rejects.toThrow(EmailTaken)
-    const sameId = { ...second, id: first.id }
-    expect(await store.createMany([{ ...first, id: second.id }, sameId], false)).toEqual([
-      'email taken',
-      'id taken',
-    ])
+    await expect(store.create({ ...second, id: first.id })).rejects.toThrow(IdTaken)
   })
 
   test.each<[string, unknown]>([
@@ -218,15 +220,6 @@ describeMongodb('a collection of other programs', () => {
     const store = await open(place)
     await collection.insertMany([{ email: ['a@x', 'b@x'] }, { name: 'Ada', email: '' }])
     for (const email of ['a@x', '']) expect(await store.findByEmail(email)).toBeUndefined()
-  })
-
-  test('an insert of an import may take longer than a request', async () => {
-    const { proxy, behind } = await newProxied()
-    const store = await open(behind)
-    proxy.delayInserts(2_500)
-    const users = Array.from({ length: 100 }, () => newUser({ email: '' }))
-    expect(await store.createMany(users, false)).toEqual(Array(100).fill('created'))
-    expect(await usersIn(store)).toHaveLength(100)
   })
 })
 

@@ -12,7 +12,7 @@ import { get } from '../../support/requests.ts'
 import { startProxy } from '../../support/mongodb-proxy.ts'
 import { serve, useUndo, type Program } from '../../support/program.ts'
 import { dial, listen, send, startService } from '../../support/service.ts'
-import { describeMongodb, mongodbPlace, usersIn } from '../../support/stores.ts'
+import { createIn, describeMongodb, mongodbPlace, usersIn } from '../../support/stores.ts'
 import { newUser, user } from '../../support/users.ts'
 
 const undo = useUndo()
@@ -105,7 +105,7 @@ describeMongodb('a MongoDB that goes away', () => {
     const { place, proxy } = await behindProxy()
     const [store, other] = [await open(proxy.uri), await open(place.MONGODB_URI!)]
     const users = Array.from({ length: 100 }, () => user())
-    await store.createMany(users, false)
+    await createIn(store, users)
     const listed: User[] = []
     for await (const page of pagesOf(store)) {
       listed.push(...page)
@@ -122,7 +122,7 @@ describeMongodb('a MongoDB that goes away', () => {
     const { place, proxy } = await behindProxy()
     const store = await open(proxy.uri)
     const users = Array.from({ length: 1_000 }, () => user({ name: 'x'.repeat(12_000) }))
-    await store.createMany(users, false)
+    await createIn(store, users)
     const service = serve(place, { MONGODB_URI: proxy.uri })
     const { socket, text } = dial(Number(new URL(await service.listening()).port))
     socket.write(get('/users', 'Accept: application/x-ndjson\r\n'))

@@ -7,7 +7,14 @@ import { databaseIn } from '../../../src/store/open.ts'
 import type { User, UserStore } from '../../../src/store/user-store.ts'
 import { started } from '../../support/program.ts'
 import { send } from '../../support/service.ts'
-import { databaseOf, SECRET, sqlitePlace, useOwnStores, usersIn } from '../../support/stores.ts'
+import {
+  createIn,
+  databaseOf,
+  SECRET,
+  sqlitePlace,
+  useOwnStores,
+  usersIn,
+} from '../../support/stores.ts'
 import { useTransfers } from '../../support/transfers.ts'
 import { newUser } from '../../support/users.ts'
 
@@ -73,7 +80,7 @@ test('deleted and former text is overwritten, also after an import, and the stop
   const store = await open(place)
   const [other] = await create(store, unique())
   const long = Array.from({ length: 3 }, () => unique(1_000_000))
-  await store.createMany(long, false) // with settings of its own
+  await createIn(store, long) // with settings of its own
   const users = (await usersIn(store)).filter(({ id }) => id !== other!.id)
   await store.rename(users[0]!.id, 'short')
   await store.remove(users[1]!.id)

@@ -5,13 +5,13 @@ import fs from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { databaseIn, openStore } from '../../../src/store/open.ts'
-import { freezeSqlite, openDatabase } from '../../../src/store/sqlite/database.ts'
+import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import { pagesOf } from '../../../src/store/pages.ts'
 import { StoreFailure } from '../../../src/store/failure.ts'
 import { dist } from '../../support/program.ts'
-import { databaseOf, sqlitePlace, useOwnStores, usersIn } from '../../support/stores.ts'
-import { newUser } from '../../support/users.ts'
+import { createIn, databaseOf, sqlitePlace, useOwnStores, usersIn } from '../../support/stores.ts'
+import { newUser, user } from '../../support/users.ts'
 
 const { newPlace, open } = useOwnStores(sqlitePlace)
 
@@ -57,21 +57,6 @@ test('a file that is not a database is refused, and named', async () => {
   await expect(openAt(DATA_DIR)).rejects.toThrow(message)
 })
 
-test('a database that is frozen does not change while services write, and takes the log in again afterwards', async () => {
-  const place = newPlace()
-  const file = databaseIn(place.DATA_DIR)
-  const store = await open(place)
-  await store.create(newUser())
-  const { logSize, release } = await freezeSqlite(file)
-  const frozen = fs.readFileSync(file)
-  for (let i = 0; i < 3_000 && logSize() < 5_000_000; i += 1) await store.create(newUser()) // checkpoints begin at 4 MB
-  expect(fs.readFileSync(file).equals(frozen)).toBe(true)
-  await expect(freezeSqlite(file)).rejects.toThrow(`cannot back up SQLite in ${file}: its log`)
-  await release()
-  expect(logSize()).toBe(0)
-  expect(fs.readFileSync(file).equals(frozen)).toBe(false)
-})
-
 test('a write that fails in a transaction fails alone, unless SQLite undoes the transaction', async () => {
   const place = newPlace()
   const store = await open(place)
@@ -99,7 +84,7 @@ test('a write that fails in a transaction fails alone, unless SQLite undoes the 
 test('other work goes on between the pages of lists, however many lists there are', async () => {
   const store = await open()
   const users = Array.from({ length: 2_000 }, () => newUser())
-  await store.createMany(users, false)
+  await createIn(store, users)
   let [pages, most] = [0, 0]
   const list = async () => {
     for await (const _ of pagesOf(store)) pages += 1
@@ -179,10 +164,7 @@ test('a new user comes last, also if the newest one was made by a clock that was
   const store = await openStore(place)
   const id = `${(Math.floor(Date.now() / 1000) + 86_400).toString(16)}ffffffffffffffff`
   const last = 'f'.repeat(24) // an import can have any id; after this one there is none
-  await store.createMany(
-    [id, last].map((id) => ({ ...newUser(), id })),
-    false,
-  )
+  await createIn(store, [user({ id }), user({ id: last })])
   await store.close()
   const created = await (await open(place)).create(newUser())
   expect(created.id > id).toBe(true)

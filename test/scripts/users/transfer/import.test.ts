@@ -3,7 +3,9 @@ import { expect, test } from '@jest/globals'
 import { formatOf } from '../../../../scripts/users/transfer/formats.ts'
 import { importUsers } from '../../../../scripts/users/transfer/import.ts'
 import { userIn } from '../../../../scripts/users/transfer/users.ts'
+import { batched } from '../../../../src/store/batch.ts'
 import { StoreFailure } from '../../../../src/store/failure.ts'
+import type { NewUser, User } from '../../../../src/store/user-store.ts'
 import { failing } from '../../../support/failing-store.ts'
 import { inChunks } from '../../../support/transfers.ts'
 
@@ -13,10 +15,13 @@ async function importMany(count: number, length: number, last = '', update = fal
   const reported: string[] = []
   const store = failing({
     maxBatchSize: 1_000,
-    async createMany(users) {
-      if (sizes.push(users.length) === 3) throw new StoreFailure(new Error('gone'))
-      return users.map(() => 'created')
-    },
+    create: batched(
+      async (users: NewUser[]) => {
+        if (sizes.push(users.length) === 3) throw new StoreFailure(new Error('gone'))
+        return users as User[]
+      },
+      { maxBatchSize: 1_000 },
+    ),
   })
   const { reader, write } = formatOf('.csv')
   const counts = { created: 0, updated: 0, unchanged: 0, duplicate: 0, refused: 0 }
