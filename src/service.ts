@@ -33,7 +33,7 @@ export async function run(config: Config, stop: Promise<string>, tracing?: Traci
   const { version } = contract.info
   const metrics = createMetrics(SERVICE, version)
   const log = createLogger(config.LOG_LEVEL, metrics.logLineDropped)
-  if (tracing) tracing.exporter.log = log
+  if (tracing) tracing.log = log
   log.info(`users-service ${version} on Node ${process.version}`)
   for (const warning of config.warnings) log.warn(warning)
   const readiness = createReadiness(log)
@@ -69,17 +69,13 @@ export async function run(config: Config, stop: Promise<string>, tracing?: Traci
   service.drain()
   await sleep(config.STOP_DELAY) // load balancers take a moment to notice
   const isCutOff = await service.close(config.STOP_TIMEOUT * 0.8)
-  const cutOff = isCutOff ? ['requests in flight'] : []
+  if (isCutOff) log.warn('STOP_TIMEOUT is over: requests in flight were cut off')
+  const closed = store
+    .close()
+    .catch((err: unknown) => log.warn({ err }, 'closing the store failed'))
   const end = sleep(config.STOP_TIMEOUT * 0.2, true)
-  const last = {
-    'closing the store': store
-      .close()
-      .catch((err: unknown) => log.warn({ err }, 'closing the store failed')),
-    'sending the last traces': tracing?.stop(),
-  }
-  for (const [task, work] of Object.entries(last))
-    if (await Promise.race([work?.then(() => false), end])) cutOff.push(task)
-  if (cutOff.length > 0) log.warn(`STOP_TIMEOUT is over; cut off: ${cutOff.join(', ')}`)
+  const isLate = await Promise.race([Promise.all([closed, tracing?.stop()]).then(() => false), end])
+  if (isLate) log.warn('STOP_TIMEOUT is over: the store was not closed, or traces were not sent')
   log.info('stopped')
 }
 

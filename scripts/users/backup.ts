@@ -34,7 +34,7 @@ await program(USAGE, {}, async (_, [path, ...more]) => {
     fs.closeSync(fs.openSync(copy, 'wx', 0o600))
     const users = await copySqlite(database, copy)
     signal.throwIfAborted()
-    if (target === '-') await pipeline(createReadStream(copy), process.stdout, { signal })
+    if (target === '-') await send(copy, signal)
     else fs.linkSync(copy, target) // fails if another program has made the file meanwhile
     warn(`copied ${users.toLocaleString('en')} users; users are kept in SQLite in ${database}`)
     return 0
@@ -42,6 +42,21 @@ await program(USAGE, {}, async (_, [path, ...more]) => {
     fs.rmSync(copy, { force: true })
   }
 })
+
+/** Writes the copy to standard output. @throws Error nothing was read for a minute, or `signal` aborts */
+async function send(copy: string, signal: AbortSignal): Promise<void> {
+  const slow = new AbortController()
+  const source = createReadStream(copy)
+  // `kubectl exec` does not end its program when it is interrupted.
+  const idle = setTimeout(() => slow.abort(), 60_000)
+  source.on('data', () => idle.refresh())
+  try {
+    const signals = AbortSignal.any([signal, slow.signal])
+    await pipeline(source, process.stdout, { signal: signals })
+  } catch (error) {
+    throw slow.signal.aborted ? new Error('too slow: nothing was read for a minute') : error
+  }
+}
 
 /** @throws Error the copy could take the last space of the folder, where services may write */
 function checkSpace(database: string, folder: string): void {

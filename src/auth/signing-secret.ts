@@ -16,8 +16,10 @@ export function openSecrets(config: { SIGNING_SECRETS: string[]; DATA_DIR: strin
   const file = join(config.DATA_DIR, 'signing-secret')
   try {
     if (!fs.existsSync(file)) createFile(file)
-    const text = readTextFile(file, checkPrivate).trim()
-    const secrets = text.split(/\s*\n\s*/)
+    const secrets = readTextFile(file)
+      .trim()
+      .split(/\s*\n\s*/)
+    checkPrivate(fs.statSync(file))
     if (secrets.every(isLongEnough)) return secrets
     throw new Error(`each line must have at least ${MIN_SECRET_BYTES} bytes (RFC 7518 §3.2)`)
   } catch (error) {

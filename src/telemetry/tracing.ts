@@ -1,7 +1,8 @@
 // OpenTelemetry traces of HTTP, the router and MongoDB. Loaded only when they are configured, and before the
-// modules that it instruments. A failure of tracing never changes what the service does.
+// modules that it instruments. A failure of tracing never changes what the service does. Never shows a credential.
 import type { Span } from '@opentelemetry/api'
 import { setGlobalErrorHandler } from '@opentelemetry/core'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { registerInstrumentations } from '@opentelemetry/instrumentation'
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http'
 import { KoaInstrumentation } from '@opentelemetry/instrumentation-koa'
@@ -12,10 +13,10 @@ import {
   NodeTracerProvider,
   type ReadableSpan,
 } from '@opentelemetry/sdk-trace-node'
-import type { ClientRequest, IncomingMessage } from 'node:http'
+import { STATUS_CODES, type ClientRequest, type IncomingMessage } from 'node:http'
 import { register } from 'node:module'
 import { IncomingRequest } from '../http/request.ts'
-import { reasonOf, TraceExporter } from './trace-exporter.ts'
+import type { Logger } from './log.ts'
 
 export type Tracing = ReturnType<typeof startTracing>
 
@@ -28,8 +29,15 @@ export type Tracing = ReturnType<typeof startTracing>
  */
 export function startTracing(endpoint: URL, service: string, redactPath: (path: string) => string) {
   register('@opentelemetry/instrumentation/hook.mjs', import.meta.url)
-  const exporter = new TraceExporter(endpoint)
-  setGlobalErrorHandler((error) => exporter.report(reasonOf(error as Error))) // the processor gave up
+  let lastReason: string | undefined
+  setGlobalErrorHandler((error) => {
+    const reason = reasonOf(error as Error)
+    if (reason === lastReason) return
+    lastReason = reason
+    const to = endpoint.origin + endpoint.pathname // the other parts can be a credential
+    tracing.log?.warn(`traces cannot be sent to ${to}: ${reason}`)
+  })
+  const exporter = new OTLPTraceExporter({ url: endpoint.href })
   const name = resourceFromAttributes({ 'service.name': service })
   const provider = new NodeTracerProvider({
     resource: name.merge(detectResources({ detectors: [envDetector] })),
@@ -43,16 +51,27 @@ export function startTracing(endpoint: URL, service: string, redactPath: (path: 
       new MongoDBInstrumentation(),
     ],
   })
-  /** Sends the last traces. */
-  const stop = () => provider.shutdown().catch(() => {}) // the exporter has reported why
-  return { exporter, stop }
+  const tracing = {
+    /** Gets a warning when spans cannot be sent, and when the reason changes. Set after the start. */
+    log: undefined as Logger | undefined,
+    /** Sends the last traces. */
+    stop: () => provider.shutdown().catch(() => {}), // the log has said why
+  }
+  return tracing
+}
+
+/** The same text as long as the cause is the same. Has nothing of the request, and only the status of the response. */
+function reasonOf({ code, message }: Error & { code?: number | string }): string {
+  if (typeof code === 'number') return `${code} ${STATUS_CODES[code] ?? ''}`
+  if (code?.startsWith('HPE_')) return `no HTTP/1.1 (${code}): is it the port for gRPC?`
+  return code ?? message.replace(/.*time.*/i, 'no response in time') // three texts of the library
 }
 
 /** Removes what can name an email: from the path, the query and all errors. The log has the errors, with the id of the trace. */
 class RedactingSpanProcessor extends BatchSpanProcessor {
   private readonly redactPath: (path: string) => string
 
-  constructor(exporter: TraceExporter, redactPath: (path: string) => string) {
+  constructor(exporter: OTLPTraceExporter, redactPath: (path: string) => string) {
     super(exporter)
     this.redactPath = redactPath
   }

@@ -60,7 +60,7 @@ test.each([
   [
     'it is not UTF-8',
     () => fs.writeFileSync(file, Buffer.alloc(32, 255), { mode: 0o600 }),
-    /: it is not UTF-8$/,
+    / not valid for encoding utf-8$/,
   ],
   ['it is a FIFO', () => execFileSync('mkfifo', [file]), /: it is not a regular file$/],
   ['its group can read it', () => write(SECRET, 0o640), CHMOD],
