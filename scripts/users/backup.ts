@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/config.ts'
 import { databaseIn } from '../../src/store/open.ts'
 import { copySqlite } from '../../src/store/sqlite/database.ts'
 import { fileAt, program, stopSignal, UsageError, warn } from './program.ts'
-import { refuseExisting } from './transfer/file.ts'
+import { makeFile, withTemporary } from './transfer/file.ts'
 
 const USAGE = `usage: backup FILE
 
@@ -16,7 +16,6 @@ standard output, and then npm run --silent; until the end, the copy is also in D
 copy of the file signing-secret there too: without it, all tokens become invalid. If MONGODB_URI is set, the users are
 in MongoDB: use mongodump or export-users.
 
-To restore a copy, follow README.md; in a container, k8s/README.md.
 Exit codes: 0 the database was copied; 1 it was not; 2 wrong options.`
 
 await program(USAGE, {}, async (_, [path, ...more]) => {
@@ -26,27 +25,24 @@ await program(USAGE, {}, async (_, [path, ...more]) => {
   if (MONGODB_URI) throw new Error('the users are in MongoDB: use mongodump or export-users')
   const database = databaseIn(DATA_DIR)
   if (!existsSync(database)) throw new Error(`there are no users in ${DATA_DIR}: check DATA_DIR`)
-  refuseExisting(target)
-  const copy = `${target === '-' ? database : target}.${process.pid}.part`
-  checkSpace(database, dirname(copy))
   const signal = stopSignal()
-  try {
-    fs.closeSync(fs.openSync(copy, 'wx', 0o600))
+  async function copyTo(copy: string): Promise<number> {
+    checkSpace(database, dirname(copy))
     const users = await copySqlite(database, copy)
     signal.throwIfAborted()
     if (target === '-') await send(copy, signal)
-    else fs.linkSync(copy, target) // fails if another program has made the file meanwhile
-    warn(`copied ${users.toLocaleString('en')} users; users are kept in SQLite in ${database}`)
-    return 0
-  } finally {
-    fs.rmSync(copy, { force: true })
+    return users
   }
+  const users = await (target === '-' ? withTemporary(database, copyTo) : makeFile(target, copyTo))
+  warn(`copied ${users.toLocaleString('en')} users; users are kept in SQLite in ${database}`)
+  return 0
 })
 
 /** Writes the copy to standard output. @throws Error nothing was read for a minute, or `signal` aborts */
 async function send(copy: string, signal: AbortSignal): Promise<void> {
   const slow = new AbortController()
-  const source = createReadStream(copy)
+  const source = createReadStream('', { fd: fs.openSync(copy, 'r') })
+  fs.rmSync(copy) // nothing is left of it when the process is killed
   // `kubectl exec` does not end its program when it is interrupted.
   const idle = setTimeout(() => slow.abort(), 60_000)
   source.on('data', () => idle.refresh())

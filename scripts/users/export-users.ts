@@ -1,11 +1,14 @@
 #!/usr/bin/env node
 // Writes all users of the configured store to a file, page by page.
+import { createWriteStream } from 'node:fs'
+import type { Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { loadConfig } from '../../src/config.ts'
 import { openExisting } from '../../src/store/open.ts'
 import { pagesOf } from '../../src/store/pages.ts'
 import type { User } from '../../src/store/user-store.ts'
 import { fileAt, program, STOPPED, stopSignal, STORE, UsageError, warn } from './program.ts'
-import { openOutput } from './transfer/file.ts'
+import { makeFile } from './transfer/file.ts'
 import { formatOf } from './transfer/formats.ts'
 import { startProgress } from './transfer/progress.ts'
 
@@ -30,7 +33,6 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   const format = formatOf(file === '-' ? '.ndjson' : file, options.format)
   const store = await openExisting(loadConfig(false, warn))
   if (!store) throw new Error('there are no users: check MONGODB_URI or DATA_DIR')
-  const output = openOutput(file)
   warn(`users are kept in ${store.description}`)
   let users = 0
   const stopProgress = startProgress(() => users)
@@ -45,7 +47,9 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
 
   const signal = stopSignal()
   try {
-    await output(textOf(pagesOf(store)), signal)
+    const writeTo = (output: Writable) => pipeline(textOf(pagesOf(store)), output, { signal })
+    if (file === '-') await writeTo(process.stdout)
+    else await makeFile(file, (temporary) => writeTo(createWriteStream(temporary, { flush: true })))
   } catch (error) {
     if (!signal.aborted) throw error
     warn('stopped: not all users were written')

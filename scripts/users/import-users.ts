@@ -26,11 +26,8 @@ without that, they are printed, and nothing is stored.
   --new-ids         ignore the ids in the file
   --format FORMAT   csv or ndjson; by default what the name of the file says
 
-A row is refused if its email is not one plain address, if it has neither an
-email nor an id, if its name has a line break, or if its fields are not as many
-as the titles. A field with quotes is written as "Bob ""Bo"" Berg". Refused
-rows, duplicates that differ and renamed users are lines on standard error.
-Stored users stay as they are: an import that was stopped can be run again.
+Refused rows, duplicates that differ and renamed users are lines on standard
+error. Stored users stay as they are: an import can be run again.
 
 ${STORE}
 Exit codes: 0 all users are stored; 1 some are not; 2 wrong options or columns;

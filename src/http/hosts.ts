@@ -1,6 +1,6 @@
 // The host names that the service answers to. A page of another site can make its own name point to
 // 127.0.0.1 (DNS rebinding), and would then share the service's origin in the browser.
-import { BlockList, isIPv4, isIPv6 } from 'node:net'
+import { isIPv4 } from 'node:net'
 
 /** Whether a request may name this host in `Host`: a name or an address, perhaps with a port. */
 export type HostCheck = (host: string) => boolean
@@ -21,13 +21,7 @@ export function hostCheck(bound: string, allowed: string[]): HostCheck {
 }
 
 /** Whether a name or an address always means this machine (RFC 6761 §6.3). */
-export function isLoopback(name: string): boolean {
-  if (isIPv4(name)) return name.startsWith('127.')
-  const address = name.replace(/^\[(.*)\]$/, '$1')
-  return isIPv6(address) ? LOOPBACK.check(address, 'ipv6') : /^(.+\.)?localhost$/.test(name)
-}
+export const isLoopback = (name: string): boolean =>
+  isIPv4(name) ? name.startsWith('127.') : LOOPBACK.test(name)
 
-/** Also contains IPv4 addresses in the form of IPv6, such as `::ffff:127.0.0.1`. */
-const LOOPBACK = new BlockList()
-LOOPBACK.addSubnet('127.0.0.0', 8)
-LOOPBACK.addAddress('::1', 'ipv6')
+const LOOPBACK = /^((.+\.)?localhost|::1|\[::1\]|::ffff:127\..*)$/

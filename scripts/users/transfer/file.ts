@@ -2,7 +2,6 @@
 import fs from 'node:fs'
 import { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 
 /** @throws Error the file cannot be read */
 export function openInput(file: string): Readable {
@@ -13,30 +12,29 @@ export function openInput(file: string): Readable {
   return fs.createReadStream(file, { fd, highWaterMark: 16 * 1024 })
 }
 
-/** @throws Error the file exists */
-export function refuseExisting(file: string): void {
-  if (file !== '-' && fs.lstatSync(file, { throwIfNoEntry: false }))
-    throw new Error(`${file} exists: give another file`)
-}
-
 /**
- * Opens a file that gets its name only when it is complete.
+ * Makes a file that gets its name only when it is complete.
  *
- * @returns a function that writes the text
+ * @param write writes it under another name
  * @throws Error the file exists
  */
-export function openOutput(file: string) {
-  refuseExisting(file)
-  const isFile = file !== '-'
+export async function makeFile<T>(file: string, write: (temporary: string) => Promise<T>) {
+  if (fs.lstatSync(file, { throwIfNoEntry: false }))
+    throw new Error(`${file} exists: give another file`)
+  return withTemporary(file, async (temporary) => {
+    const result = await write(temporary)
+    fs.linkSync(temporary, file) // fails if another program has made the file meanwhile
+    return result
+  })
+}
+
+/** Removes the temporary file, which is beside `file`, when `use` has ended. Only its owner can read it. */
+export async function withTemporary<T>(file: string, use: (temporary: string) => Promise<T>) {
   const temporary = `${file}.${process.pid}.part`
-  const fd = isFile ? fs.openSync(temporary, 'wx', 0o600) : 1
-  const output = isFile ? fs.createWriteStream(temporary, { fd, flush: true }) : process.stdout
-  return async (text: AsyncIterable<string>, signal: AbortSignal): Promise<void> => {
-    try {
-      await pipeline(text, output, { signal })
-      if (isFile) fs.linkSync(temporary, file) // fails if another program has made the file meanwhile
-    } finally {
-      if (isFile) fs.rmSync(temporary, { force: true })
-    }
+  try {
+    fs.closeSync(fs.openSync(temporary, 'wx', 0o600))
+    return await use(temporary)
+  } finally {
+    fs.rmSync(temporary, { force: true })
   }
 }

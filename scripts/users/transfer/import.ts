@@ -1,6 +1,6 @@
 // Stores the users of a file, batch by batch. Does not use the terminal.
 import pLimit from 'p-limit'
-import { NOT_TEXT, StoreFailure } from '../../../src/store/failure.ts'
+import { NOT_TEXT, type StoreFailure } from '../../../src/store/failure.ts'
 import { EmailTaken, IdTaken, type NewUser, type UserStore } from '../../../src/store/user-store.ts'
 import { linesOf, type Reader, type Row } from './lines.ts'
 
@@ -98,43 +98,30 @@ async function storeBatch(items: Item[], store: UserStore, to: Import): Promise<
 }
 
 /** @returns what became of the user, and what is to be reported, if anything */
-async function storeUser(
-  user: NewUser,
-  store: UserStore,
-  update: boolean,
-): Promise<[Outcome, string?]> {
+async function storeUser(user: NewUser, store: UserStore, update: boolean): Promise<Result> {
   const failure = await store.create(user).then(undefined, (error: Error) => error)
   if (!(failure instanceof Error)) return ['created']
-  if (failure instanceof EmailTaken || failure instanceof IdTaken)
-    return limitLookups(() => compareWithOwner(user, failure, store, update))
-  throw failure
-}
-
-/** Looks up few users at a time, because each may be large. */
-const limitLookups = pLimit(100)
-
-/** @param taken what another user has of `user` */
-async function compareWithOwner(
-  user: NewUser,
-  taken: EmailTaken | IdTaken,
-  store: UserStore,
-  update: boolean,
-): Promise<[Outcome, string?]> {
-  const isIdTaken = taken instanceof IdTaken
-  try {
+  const isIdTaken = failure instanceof IdTaken
+  if (!isIdTaken && !(failure instanceof EmailTaken)) throw failure
+  return limitLookups(async (): Promise<Result> => {
     const owner = isIdTaken ? await store.find(user.id!) : await store.findByEmail(user.email)
     const name = owner ? `the user ${owner.id}` : 'another user'
     const fields = Object.entries(user) as [keyof NewUser, string][]
     if (fields.every(([field, text]) => owner?.[field] === text)) return ['unchanged']
-    if (owner && update && !isIdTaken && user.name && user.name !== owner.name) {
-      const result = await store.rename(owner.id, user.name)
-      if (result === 'done') return ['updated', `${name} has got this name`]
-    }
+    const isUpdate = owner && update && !isIdTaken && user.name && user.name !== owner.name
+    if (isUpdate && (await store.rename(owner.id, user.name)) === 'done')
+      return ['updated', `${name} has got this name`]
     return ['duplicate', `${name} has its ${isIdTaken ? 'id' : 'email'}, and differs`]
-  } catch (error) {
-    // Another program has stored a user who cannot be read.
-    if (error instanceof StoreFailure && error.kind === NOT_TEXT)
-      return ['duplicate', error.message]
-    throw error
-  }
+  }).catch(unreadable)
+}
+
+type Result = [Outcome, what?: string]
+
+/** Looks up few users at a time, because each may be large. */
+const limitLookups = pLimit(100)
+
+/** What becomes of a user whose email or id another program's user has, who cannot be read. @throws any other failure */
+function unreadable(error: StoreFailure): Result {
+  if (error.kind !== NOT_TEXT) throw error
+  return ['duplicate', error.message]
 }
