@@ -60,7 +60,5 @@ function checkSpace(database: string, folder: string): void {
   const { bavail, bsize } = fs.statfsSync(folder)
   const free = bavail * bsize
   if (size > free)
-    throw new Error(`the copy may need ${inMb(size)} in ${folder}, and ${inMb(free)} are free`)
+    throw new Error(`the copy may need ${size} bytes in ${folder}, and ${free} are free`)
 }
-
-const inMb = (bytes: number) => `${Math.ceil(bytes / 1e6).toLocaleString('en')} MB`

@@ -33,7 +33,6 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   const format = formatOf(file === '-' ? '.ndjson' : file, options.format)
   const store = await openExisting(loadConfig(false, warn))
   if (!store) throw new Error('there are no users: check MONGODB_URI or DATA_DIR')
-  warn(`users are kept in ${store.description}`)
   let users = 0
   const stopProgress = startProgress(() => users)
 
@@ -58,6 +57,7 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
     stopProgress()
     await store.close()
   }
+  warn(`users are kept in ${store.description}`)
   warn(`exported ${users.toLocaleString('en')}`)
   return 0
 })

@@ -42,6 +42,8 @@ const OPTIONS = {
   format: { type: 'string' },
 } as const
 
+Error.stackTraceLimit = 0 // each email that is taken is an error
+
 await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   if (path === undefined || more.length > 0) throw new UsageError('give one FILE')
   const { 'dry-run': isDryRun, update = false, 'new-ids': newIds = false, ...others } = options

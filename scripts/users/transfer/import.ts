@@ -1,13 +1,14 @@
 // Stores the users of a file, batch by batch. Does not use the terminal.
-import pLimit from 'p-limit'
 import { NOT_TEXT, type StoreFailure } from '../../../src/store/failure.ts'
 import { EmailTaken, IdTaken, type NewUser, type UserStore } from '../../../src/store/user-store.ts'
 import { linesOf, type Reader, type Row } from './lines.ts'
 
-/** In users. While SQLite stores a batch, services wait, and so does Ctrl-C. With 1,000, an import takes twice as long. */
-const BATCH_SIZE = 5_000
+/** In users. While SQLite stores a batch, services wait, and so does Ctrl-C. With 1,000, an import takes longer. */
+const BATCH_SIZE = 2_500
 /** In characters of rows. */
 const MAX_BATCH_LENGTH = 4_000_000
+/** How many users are looked up at a time, because each may be large. */
+const MAX_LOOKUPS = 100
 
 export interface Import {
   reader: Reader
@@ -85,40 +86,42 @@ export async function importUsers(bytes: AsyncIterable<Buffer>, to: Import): Pro
 /** With --update, each of two such users would rename the other, in every run. */
 const RIVAL = 'another row has its email and another name'
 
-/** @throws StoreFailure some are not stored; the others are, and are counted */
 async function storeBatch(items: Item[], store: UserStore, to: Import): Promise<void> {
-  const stored = await Promise.allSettled(
-    items.map(async ({ line, user }) => {
-      const [outcome, what] = await storeUser(user, store, to.update)
+  const stored = await Promise.allSettled(items.map(({ user }) => store.create(user)))
+  for (let from = 0; from < items.length; from += MAX_LOOKUPS) {
+    const some = items.slice(from, from + MAX_LOOKUPS)
+    const outcomes = some.map(async ({ line, user }, i) => {
+      const one = stored[from + i]!
+      const failure = one.status === 'rejected' ? (one.reason as Error) : undefined
+      const [outcome, what] = await outcomeOf(user, failure, store, to.update).catch(unreadable)
       to.counts[outcome] += 1
       if (what) to.report(line, what)
-    }),
-  )
-  for (const one of stored) if (one.status === 'rejected') throw one.reason
-}
-
-/** @returns what became of the user, and what is to be reported, if anything */
-async function storeUser(user: NewUser, store: UserStore, update: boolean): Promise<Result> {
-  const failure = await store.create(user).then(undefined, (error: Error) => error)
-  if (!(failure instanceof Error)) return ['created']
-  const isIdTaken = failure instanceof IdTaken
-  if (!isIdTaken && !(failure instanceof EmailTaken)) throw failure
-  return limitLookups(async (): Promise<Result> => {
-    const owner = isIdTaken ? await store.find(user.id!) : await store.findByEmail(user.email)
-    const name = owner ? `the user ${owner.id}` : 'another user'
-    const fields = Object.entries(user) as [keyof NewUser, string][]
-    if (fields.every(([field, text]) => owner?.[field] === text)) return ['unchanged']
-    const isUpdate = owner && update && !isIdTaken && user.name && user.name !== owner.name
-    if (isUpdate && (await store.rename(owner.id, user.name)) === 'done')
-      return ['updated', `${name} has got this name`]
-    return ['duplicate', `${name} has its ${isIdTaken ? 'id' : 'email'}, and differs`]
-  }).catch(unreadable)
+    })
+    await Promise.all(outcomes)
+  }
 }
 
 type Result = [Outcome, what?: string]
 
-/** Looks up few users at a time, because each may be large. */
-const limitLookups = pLimit(100)
+/** What became of a user, and what is to be reported, if anything. @throws StoreFailure */
+async function outcomeOf(
+  user: NewUser,
+  failure: Error | undefined,
+  store: UserStore,
+  update: boolean,
+): Promise<Result> {
+  if (!failure) return ['created']
+  const isIdTaken = failure instanceof IdTaken
+  if (!isIdTaken && !(failure instanceof EmailTaken)) throw failure
+  const owner = isIdTaken ? await store.find(user.id!) : await store.findByEmail(user.email)
+  const name = owner ? `the user ${owner.id}` : 'another user'
+  const fields = Object.entries(user) as [keyof NewUser, string][]
+  if (fields.every(([field, text]) => owner?.[field] === text)) return ['unchanged']
+  const isUpdate = owner && update && !isIdTaken && user.name && user.name !== owner.name
+  if (isUpdate && (await store.rename(owner.id, user.name)) === 'done')
+    return ['updated', `${name} has got this name`]
+  return ['duplicate', `${name} has its ${isIdTaken ? 'id' : 'email'}, and differs`]
+}
 
 /** What becomes of a user whose email or id another program's user has, who cannot be read. @throws any other failure */
 function unreadable(error: StoreFailure): Result {
