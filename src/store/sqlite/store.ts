@@ -8,7 +8,6 @@ import pLimit from 'p-limit'
 import { batched } from '../batch.ts'
 import { PAGE_BYTES } from '../pages.ts'
 import { continueAfter, LAST_ID, newUserId } from '../user-id.ts'
-import { StoreFailure } from '../failure.ts'
 import {
   EmailTaken,
   IdTaken,
@@ -49,14 +48,15 @@ export async function openSqliteStore(
     warn(`every user can write to ${folder} (DATA_DIR): use chmod o-w, or another folder`)
   const isGone = watchFiles(db, file, warn)
   const transaction = transactor(db)
-  const transact: Transact = (work) => {
-    const attempt = () => {
-      if (isGone()) throw new Error('its file was deleted or replaced')
-      return transaction(work)
-    }
-    return retryWhileBusy(attempt)
-  }
-  const write = writer(db, transact)
+  /** Does a write. Those of about the same time are one transaction, with one wait for the disk: if one fails, all fail. */
+  const write = batched(
+    (writes: (() => unknown)[]) =>
+      retryWhileBusy(() => {
+        if (isGone()) throw new Error('its file was deleted or replaced') // otherwise the writes would be lost with it
+        return transaction(() => writes.map((work) => work()))
+      }),
+    { maxBatchSize: Infinity, concurrency: 1 },
+  ) as <T>(work: () => T) => Promise<T>
   const insert = inserter(db)
   const hasEmail = db.prepare(`SELECT 1 FROM users WHERE email = ${TEXT}`)
   const find = finder(db, 'id')
@@ -102,31 +102,6 @@ export async function openSqliteStore(
       await retryWhileBusy(() => db.close())
     },
   }
-}
-
-/** Does writes as one transaction, unless they would be lost with the files of the database. */
-type Transact = <T>(work: () => T) => Promise<T>
-
-/** Returns a function that does a write. Those of about the same time are one transaction: one wait for the disk. */
-function writer(db: Database, transact: Transact) {
-  /**
-   * If a write fails, it undoes only itself, unless SQLite had to undo the whole transaction
-   * (https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction).
-   */
-  function attempt(work: () => unknown): unknown {
-    try {
-      return work()
-    } catch (error) {
-      if (!db.isTransaction) throw error
-      return new StoreFailure(error)
-    }
-  }
-
-  const write = batched((writes: (() => unknown)[]) => transact(() => writes.map(attempt)), {
-    maxBatchSize: Infinity,
-    concurrency: 1,
-  })
-  return write as <T>(work: () => T) => Promise<T>
 }
 
 /** Returns a function that runs `sql` with texts, and returns whether it changed a user. */
