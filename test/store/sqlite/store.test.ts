@@ -32,7 +32,7 @@ test('a write waits for the disk: synchronous is FULL', async () => {
   db.close()
 })
 
-const USELESS = ['/proc/x', '/dev/null'] // Node cannot make the folder, or it is a file
+const USELESS = ['/proc', '/dev/null'] // a file cannot be made in it, or it is a file
 test.each(USELESS)('DATA_DIR is refused at once, and named, when it is %s', async (folder) => {
   const opening = openAt(folder)
   await expect(opening).rejects.toThrow(`cannot keep users in the folder ${folder} (DATA_DIR): E`)
