@@ -1,7 +1,7 @@
 // A collection that other programs have made, and go on to change.
 import { expect, test } from '@jest/globals'
 import { BSONRegExp, Long, MongoClient, MongoServerError, UUID } from 'mongodb'
-import type { Collection, CreateIndexesOptions, IndexSpecification } from 'mongodb'
+import type { Collection } from 'mongodb'
 import { ensureUniqueEmail, type Users } from '../../../src/store/mongo/collection.ts'
 import { openExisting } from '../../../src/store/open.ts'
 import { StoreFailure } from '../../../src/store/failure.ts'
@@ -33,19 +33,17 @@ async function newCollection() {
 const { open } = useOwnStores(mongodbPlace)
 
 /** A new collection, and a proxy that knows the commands that the store at `behind` sends. */
-async function newProxied(options?: Record<string, string>) {
+async function newProxied() {
   const { place, collection } = await newCollection()
-  const proxy = await startProxy(place.MONGODB_URI!, options)
+  const proxy = await startProxy(place.MONGODB_URI!)
   undo.push(() => proxy.close())
   return { collection, proxy, behind: { ...place, MONGODB_URI: proxy.uri } }
 }
 
 describeMongodb('a collection of other programs', () => {
-  test.each<[string, IndexSpecification, CreateIndexesOptions]>([
-    ['that mongoose made', { email: 1 }, {}],
-  ])('a unique index on email %s is used', async (_, key, options) => {
+  test('a unique index on email that mongoose made is used', async () => {
     const { collection, proxy, behind } = await newProxied()
-    await collection.createIndex(key, { unique: true, ...options })
+    await collection.createIndex({ email: 1 }, { unique: true })
     const store = await open(behind)
     const fields = newUser()
     await store.create(fields)

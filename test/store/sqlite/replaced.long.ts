@@ -1,4 +1,4 @@
-// The database of a running service is deleted, renamed or replaced by a copy.
+// The database of a running service is deleted or replaced by a copy.
 import { expect, test } from '@jest/globals'
 import fs from 'node:fs'
 import { dirname, join } from 'node:path'
