@@ -4,8 +4,6 @@ import { once } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import type { User, UsersClient, UsersClientOptions } from '../../src/client/client.ts'
 import { createUsersClient, PageFailed } from '../../src/client/client.ts'
 import { createTokens } from '../../src/auth/tokens.ts'
@@ -134,47 +132,6 @@ describe('with an email', () => {
     expect(sent).toEqual([LOG_IN, 'GET /users 200'])
   })
 
-  test('after a second log-in, an abort ends a call that reads its response, also after a garbage collection', async () => {
-    let attempts = 0
-    const server = http.createServer(({ url }, response) => {
-      if (url === '/login') return void response.end('{"token":"x"}')
-      attempts += 1
-      if (attempts === 1) return void response.writeHead(401).end()
-      response.write('[')
-      server.emit('second attempt')
-    })
-    const secondAttempt = once(server, 'second attempt')
-    const call = new AbortController()
-    const { fetch } = globalThis
-    const users = client({ baseUrl: await urlOf(server), email, token: 'old', fetch })
-    const ended = users.GET('/users', { signal: call.signal }).catch(String)
-    await secondAttempt
-    setFlagsFromString('--expose-gc')
-    const collect = runInNewContext('gc') as () => void
-    for (let times = 0; times < 3; times += 1) {
-      await setImmediate()
-      collect()
-    }
-    call.abort()
-    expect(await ended).toMatch('aborted')
-    server.closeAllConnections()
-    await once(server.close(), 'close')
-  }, 20_000)
-
-  test('a token that no header can have is an error without the token, and the next call logs in again', async () => {
-    let tokens = 0
-    const users = client({
-      email,
-      async fetch(request) {
-        tokens += 1
-        return tokens === 1 ? Response.json({ token: 'secret\n\u2028' }) : noted(request)
-      },
-    })
-    const { error } = await users.GET('/users')
-    expect(error).toEqual({ message: 'the response does not come from the Users Service' })
-    expect(await list(users)).toBe(200)
-  })
-
   test('other options are passed to openapi-fetch and fetch', async () => {
     const users = client({
       headers: { 'X-Request-Id': 'mine' },
@@ -228,14 +185,11 @@ describe('all()', () => {
     await expect(refused).rejects.toMatchObject({ status: 401, ...error })
   })
 
-  test.each([
-    ['itself', 'aa'],
-    ['one before it', 'ba'],
-  ])('throws PageFailed when a page links to %s, as the pages of a mock do', async (_, links) => {
+  test('throws PageFailed when a page links to one that is not after it, as the pages of a mock do', async () => {
     let pages = 0
     const fetch = async () => {
-      const Link = `</users?after=${links[pages]}>; rel="next"`
-      return Response.json([{ id: `${(pages += 1)}` }], { headers: { Link } })
+      const headers = { Link: '</users?after=a>; rel="next"' }
+      return Response.json([{ id: `${(pages += 1)}` }], { headers })
     }
     const all = client({ fetch }).all()
     expect((await all.next()).value).toEqual({ id: '1' })
@@ -261,7 +215,6 @@ describe('all()', () => {
     ['<https://example.com/users?after=a>; title="x"; rel="next"', ['a']],
     ['</>; rel="up", </users?after=a>; rel="next"', ['a']],
     ['</users?after=a>; rel="prev"', []],
-    ['</users>; rel="next"', []],
   ])('reads the header Link: %s', async (link, after) => {
     const asked: unknown[] = []
     const fetch = async (request: Request) => {
@@ -280,11 +233,6 @@ test('without an email it sends the token that it was given, and returns a 401',
   expect(sent).toEqual(['GET /users 401'])
 })
 
-test('without an email it sends no token when it was given none', async () => {
-  const fetch = async ({ headers }: Request) => Response.json([headers.get('Authorization')])
-  expect((await client({ fetch }).GET('/users')).data).toEqual([null])
-})
-
 const urlOf = async (server: net.Server) => `http://127.0.0.1:${await listen(server.unref())}`
 
 describe('when something other than the service responds', () => {
@@ -299,10 +247,7 @@ describe('when something other than the service responds', () => {
 
   // The bodies have spaces between them; the first one is empty.
   test.each([
-    ['304 Not Modified', 'Not Modified', ''],
     ['403 Forbidden', 'Forbidden', ' <h1> "no" null [] {"message":{}} {"message":""}'],
-    ['429 Too Many Requests', 'later', '{"message":"later"}'],
-    ['409 Conflict', 'Conflict', '{"code":"x"}'],
     ['500 Error\nContent-Type: text/plain\nContent-Length: 0', 'Error', ''], // as Vite does
     ['502 ', 'HTTP 502', ' <h1>'],
     ['200 OK', NOT_OURS, ' <h1> null'],
@@ -321,7 +266,6 @@ describe('when something other than the service responds', () => {
   test.each([
     ['{"message":"later","code":"unknown_code"}', { message: 'later', code: 'unknown_code' }],
     ['{"message":"later","code":7}', { message: 'later' }],
-    ['{"code":"x"}', { message: 'Too Many Requests' }],
   ])(
     'the code of an error is passed on if it is a text beside a message: %s',
     async (body, error) => {

@@ -1,8 +1,5 @@
 // Request bodies: which are accepted, which are refused and why. A refused one never reaches the store.
 import { describe, expect, test } from '@jest/globals'
-import { setImmediate } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { operationOf } from '../../src/contract/contract.ts'
 import { validator } from '../../src/contract/validate.ts'
@@ -29,13 +26,7 @@ const broken = useService(failing)
 
 test.each<[string, Request]>([
   ['a media type with parameters', json('{}', typed('application/json; Charset="utf-8"'))],
-  ['a media type with empty parameters', json('{}', typed('application/json;'))],
-  [
-    'a media type with empty parameters before others',
-    json('{}', typed('application/json ; ;;charset=utf-8; ')),
-  ],
-  ['a media type with a semicolon in quotes', json('{}', typed('application/json; x=";;";'))],
-  ['no content coding, by its name', json('{}', coded('identity'))],
+  ['a media type with empty parameters', json('{}', typed('application/json ; ;;x=";;"; '))],
   ['no content coding, in another letter case', json('{}', coded('IDENTITY'))],
   ['a byte order mark', json('\uFEFF{}')],
   ['anything in a field that is ignored', json('{"x":["\\ud800",{"\\udc00":null}],"\\ud800":1}')],
@@ -50,7 +41,6 @@ const NOT_JSON = 'the body is not valid JSON'
 
 /** A body that no operation accepts. (A form and a body that is too large: examples.test.ts.) */
 const ALWAYS: [string, Request, number, string][] = [
-  ['a string', { json: 'x' }, 400, MUST_BE_OBJECT],
   ['an array', { json: [{}] }, 400, MUST_BE_OBJECT],
   ['null', { json: null }, 400, MUST_BE_OBJECT],
   ['broken JSON', json('{"name":'), 400, NOT_JSON],
@@ -67,13 +57,9 @@ describe.each<[string, [string, Request, number, string][]]>([
     'POST /users',
     [
       ['a name that is an object', { json: { name: { $ne: 1 } } }, 400, mustBeText('name')],
-      ['an email that is an array', { json: { email: ['a'] } }, 400, mustBeText('email')],
       ['a number beyond all numbers', json('{"name":1e400}'), 400, mustBeText('name')],
       ['a lone surrogate', surrogates, 400, noSurrogate('name')],
-      ['a number', { json: 7 }, 400, MUST_BE_OBJECT],
       ['no body', {}, 400, MUST_BE_OBJECT],
-      ['an empty body', json(''), 400, MUST_BE_OBJECT],
-      ['text after the JSON', json('{}{}'), 400, NOT_JSON],
       ['invalid UTF-8', json(Buffer.from('{"name":"\xff"}', 'latin1')), 400, NOT_UTF8],
       ['another JSON', { body: '{}', headers: typed('application/vnd.x+json') }, 415, MUST_BE_JSON],
       [
@@ -82,23 +68,15 @@ describe.each<[string, [string, Request, number, string][]]>([
         415,
         MUST_BE_JSON,
       ],
-      [
-        'no type but parameters',
-        { body: '{}', headers: typed(';charset=utf-8') },
-        415,
-        MUST_BE_JSON,
-      ],
       ['no media type', { body: '{}' }, 415, MUST_BE_JSON],
       ['two media types', { body: '{}', headers: TWO_TYPES }, 415, MUST_BE_JSON],
       ['gzip', json(gzipSync('{}'), coded('gzip')), 415, NOT_COMPRESSED],
-      ['an unknown content coding', json('{}', coded('x')), 415, NOT_COMPRESSED],
     ],
   ],
   [
     `PUT /users/${ID}`,
     [
       ['no name', { json: {} }, 400, isRequired('name')],
-      ['a null name', { json: { name: null } }, 400, isRequired('name')],
       ['an empty name', { json: { name: '' } }, 400, isRequired('name')],
       ['a number', { json: { name: 7 } }, 400, mustBeString('name')],
       ['a lone surrogate', surrogates, 400, noSurrogate('name')],
@@ -115,7 +93,6 @@ describe.each<[string, [string, Request, number, string][]]>([
       ['an operator', { json: { email: { $ne: null } } }, 400, mustBeString('email')],
       ['a lone surrogate', surrogates, 400, noSurrogate('email')],
       ['no body', {}, 400, isRequired('email')],
-      ['an empty body', json(''), 400, isRequired('email')],
     ],
   ],
 ])('%s refuses', (line, refused) => {
@@ -134,8 +111,6 @@ const validatePhone = (phone: object, value: unknown) => {
 
 test.each([
   ['a text', { type: 'string' }, '\ud800'],
-  ['half a pair', { type: 'string' }, '\u{1F600}'.slice(1)],
-  ['one of several texts', { type: 'array' }, ['x', 'x\udc00x']],
   ['a text at any depth', { type: 'object' }, { a: [{ b: ['x', { c: '\ud800' }] }] }],
   ['a key', { type: 'object' }, { '\udfff': 1 }],
 ])('a field may not have a lone surrogate: in %s', (_, schema, value) => {
@@ -158,13 +133,6 @@ test('a field that is wrong in another way is refused in the words of Ajv', () =
     'field `phone` must NOT have more than 2 characters',
   )
   expect(() => validatePhone({ type: 'integer' }, 1.5)).toThrow('field `phone` must be integer')
-})
-
-test('an optional field may be absent or empty, and null is not "required"', () => {
-  expect(() => validatePhone({ type: 'string' }, null)).toThrow('field `phone` must be string')
-  expect(validatePhone({ type: 'string', nullable: true }, null)).toEqual({ phone: null })
-  expect(validatePhone({ type: 'string' }, undefined)).toEqual({})
-  expect(validatePhone({ type: 'string' }, '')).toEqual({ phone: '' })
 })
 
 test.each([100, 1_000_000])('a limit of %d bytes is exact', async (bodyLimit) => {
@@ -190,19 +158,4 @@ test('a body in chunks of one byte keeps its characters, and what is not UTF-8 i
     400,
     { message: NOT_UTF8, code: 'body_invalid' },
   ])
-})
-
-test('while the store works, the bytes of a body are no longer kept', async () => {
-  const waiting: unknown[] = []
-  const create = () => new Promise<never>((resolve) => waiting.push(resolve))
-  const service = await startService(failing({ create }))
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
-  const bytes = () => (collect(), process.memoryUsage().arrayBuffers)
-  const before = bytes()
-  const json = newUser({ name: 'x'.repeat(100_000) })
-  for (let i = 0; i < 10; i += 1) service.send('POST /users', { json }).catch(() => {})
-  while (waiting.length < 10 || bytes() - before > 500_000) await setImmediate()
-  await service.close(0)
-  expect(waiting).toHaveLength(10)
 })

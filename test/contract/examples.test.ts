@@ -7,13 +7,7 @@ import { hostCheck } from '../../src/http/hosts.ts'
 import { etagOf } from '../../src/preconditions.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { User } from '../../src/store/user-store.ts'
-import {
-  documented,
-  expectContract,
-  resolve,
-  statusOfCode,
-  type Documented,
-} from '../support/contract.ts'
+import { documented, resolve, statusOfCode, type Documented } from '../support/contract.ts'
 import { failing } from '../support/failing-store.ts'
 import { withNumberedIds } from '../support/readme.ts'
 import { BODY_LIMIT, responsesIn, startService, type Request } from '../support/service.ts'
@@ -147,11 +141,6 @@ test('every code occurs, and is explained with its status', () => {
   expect([...statusOfCode.keys()]).toEqual(codes)
 })
 
-test('every script of this test leads to a response in openapi.yaml', () => {
-  const used = new Set(cases.map(({ script }) => script))
-  expect(Object.keys(scripts).filter((script) => !used.has(script))).toEqual([])
-})
-
 test.each(requests)('the request $id $name succeeds', async ({ id, value }) => {
   const one = documented.find(({ name }) => name === id)!
   await inScene(one, '', async ({ create, send }) => {
@@ -186,35 +175,6 @@ test('the example of an ETag is that of the example user, in headers and paramet
     expect(description).toContain(`\`${etagOf(ada)}\``)
   expect(components.headers.ETag.example).toBe(etagOf(ada))
 })
-
-test('openapi.yaml has no other examples: tools send that of an optional parameter', () => {
-  const tested = /\.content\.application\/(json|x-ndjson)\.examples$|\.headers\.[\w-]+\.example$/
-  const ids = 'components.parameters.id.example'
-  expect(examplesIn(contract).filter((path) => !tested.test(path))).toEqual([ids])
-})
-
-test('a code that is not in openapi.yaml fails the tests', () => {
-  const headers = { 'content-type': 'application/json; charset=utf-8', 'x-request-id': 'x' }
-  const text = '{"message":"","code":"unknown"}'
-  expect(() => expectContract('GET', '/x', { status: 404, headers, text })).toThrow(
-    'code must be equal',
-  )
-})
-
-test('a status that an operation does not document fails the tests, although others may send it', () => {
-  const actual = { status: 421, headers: {}, text: '{"message":""}' }
-  expect(() => expectContract('GET', '/users', actual)).toThrow('421 is not in the contract')
-})
-
-/** The paths of all examples in the document. */
-function examplesIn(node: unknown, path: string[] = []): string[] {
-  if (typeof node !== 'object' || node === null) return []
-  return Object.entries(node).flatMap(([key, value]) =>
-    ['example', 'examples'].includes(key)
-      ? [[...path, key].join('.')]
-      : examplesIn(value, [...path, key]),
-  )
-}
 
 /** Runs a scenario in a new service: for a 500 on a store that fails, for a 408 with short time-outs. */
 async function inScene(one: Documented, script: string, scenario: (scene: Scene) => Promise<void>) {

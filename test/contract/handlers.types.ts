@@ -41,9 +41,6 @@ incomplete satisfies Handlers
 // @ts-expect-error a missing header
 ;(() => ({ status: 201, body: user })) satisfies Handler<'createUser'>
 
-// @ts-expect-error a header in another letter case
-;(() => ({ status: 201, headers: { location: '/' }, body: user })) satisfies Handler<'createUser'>
-
 // @ts-expect-error a missing body
 ;(() => ({ status: 200, headers: etag })) satisfies Handler<'readUser'>
 
@@ -54,9 +51,6 @@ const { email: __, ...incompleteUser } = user
 
 // @ts-expect-error a body without a field
 ;(() => ({ status: 200, headers: etag, body: incompleteUser })) satisfies Handler<'readUser'>
-
-// @ts-expect-error a body with a field of another type
-;(() => ({ status: 200, headers: etag, body: { ...user, name: 7 } })) satisfies Handler<'readUser'>
 
 async function* numbers() {
   yield [7]
@@ -71,20 +65,8 @@ async function* numbers() {
 // @ts-expect-error a parameter that the path does not have
 ;(({ path }) => ({ status: path.name ? 204 : 204 })) satisfies Handler<'deleteUser'>
 
-// @ts-expect-error a parameter that the query does not have
-;(({ query }) => ({ status: 200, body: query.page ? [] : [] })) satisfies Handler<'listUsers'>
-
-// @ts-expect-error a number used as a string
-;(({ query: q }) => ({ status: 200, body: q.limit?.at ? [] : [] })) satisfies Handler<'listUsers'>
-
-// @ts-expect-error the query of an operation without one
-;(({ query }) => ({ status: query ? 204 : 204 })) satisfies Handler<'deleteUser'>
-
 // @ts-expect-error the request body of an operation without one
 ;(({ body }) => ({ status: body ? 204 : 204 })) satisfies Handler<'deleteUser'>
 
 // @ts-expect-error a request with misspelt fields
 ;({ nmae: 'Ada', emial: 'ada@example.com' }) satisfies components['schemas']['UserFields']
-
-// @ts-expect-error a field that the request does not have
-;(({ body }) => ({ status: 200, body: { token: body.password } })) satisfies Handler<'login'>

@@ -8,67 +8,19 @@ import { newFolder, read, root } from '../support/readme.ts'
 
 type Any = any // eslint-disable-line -- a contract can have anything
 
-const string = { type: 'string' }
-const text = { schema: string }
+const text = { schema: { type: 'string' } }
 const json = { schema: { type: 'object', properties: {} } }
-const parameter = (place: string, more: object = text) => [{ name: 'x', in: place, ...more }]
 const body = (content: object, required?: boolean) => ({ requestBody: { required, content } })
 const response = (content: object) => ({ responses: { 200: { description: '', content } } })
 
-/** What is refused: by its path in a contract, the operation there, and the message. */
+/** Some of what is refused: by its path in a contract, the operation there, and the message. */
 const refused: [string, object, string][] = [
-  ['/cookie', { parameters: parameter('cookie') }, 'The service reads no cookies'],
-  [
-    '/content',
-    { parameters: parameter('query', { content: { 'text/plain': text } }) },
-    'have a schema',
-  ],
-  [
-    '/boolean',
-    { parameters: parameter('query', { schema: { type: 'boolean' } }) },
-    'whole numbers from a query',
-  ],
-  [
-    '/header',
-    { parameters: parameter('header', { schema: { type: 'integer' } }) },
-    'A path and a header are text',
-  ],
-  [
-    '/required',
-    { parameters: parameter('query', { ...text, required: true }) },
-    'without its query',
-  ],
+  ['/cookie', { parameters: [{ name: 'x', in: 'cookie', ...text }] }, 'reads no cookies'],
   ['/other-fields', response({ 'application/json': json }), 'may add a field'],
-  [
-    '/no-other-fields',
-    response({ 'application/json': { schema: { type: 'object', additionalProperties: false } } }),
-    'may add a field',
-  ],
   ['/optional-body', body({ 'application/json': json }), 'refuses a request without its body'],
   ['/upload', body({ 'image/png': text }, true), 'The service reads JSON'],
-  [
-    '/all-of',
-    body({ 'application/json': { schema: { allOf: [json.schema] } } }, true),
-    'removes fields',
-  ],
-  [
-    '/two-types',
-    response({ 'image/png': text, 'image/webp': text }),
-    'which media type a client wants',
-  ],
-  ['/any-type', response({ 'image/*': text }), 'which media type a client wants'],
-  [
-    '/lines',
-    response({ 'application/x-ndjson': text, 'text/csv': text }),
-    'A list has application/json',
-  ],
+  ['/two-types', response({ 'image/png': text, 'image/webp': text }), 'which media type a client'],
   ['/a:b', {}, 'The router matches'],
-  ['/user-{user-id}', {}, 'The router matches'],
-  [
-    '/format',
-    response({ 'text/plain': { schema: { ...string, format: 'date' } } }),
-    'each format that they do not know',
-  ],
 ]
 
 test('each of what the service could not do is refused, and named', () => {

@@ -1,24 +1,15 @@
 // Hostile clients over bare sockets: each kind meets a bound, and meanwhile ordinary requests are
 // answered. (What is no request at all is in server.test.ts.)
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { once } from 'node:events'
-import net from 'node:net'
+import type net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createConnections } from '../../src/http/connections.ts'
 import { SERVER_LIMITS } from '../../src/http/limits.ts'
 import type { ListQuery, UserStore } from '../../src/store/user-store.ts'
 import { doesNotRead, goesOn, hangUp, says, textFrom } from '../support/clients.ts'
 import { bodies, oversized, slowBodies, slowHeaders } from '../support/hostile.ts'
 import { amid, many } from '../support/ordinary.ts'
 import { CHUNKED, CLOSE, get, login, loginWith, post } from '../support/requests.ts'
-import {
-  dial,
-  listen,
-  parseResponses,
-  startService,
-  statusesIn,
-  useService,
-} from '../support/service.ts'
+import { dial, parseResponses, startService, statusesIn, useService } from '../support/service.ts'
 import { sqlitePlace, useStore } from '../support/stores.ts'
 import { newUser, user } from '../support/users.ts'
 
@@ -40,9 +31,6 @@ const store = (): UserStore => ({ ...opened(), list: endless })
 const service = useService(opened)
 
 afterEach(hangUp)
-
-/** Stops the whole process, as the garbage collector may. */
-const pause = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await sleep(10)
@@ -107,23 +95,6 @@ describe('connections', () => {
   const CROWDED = { maxConnections: 20, maxHeldConnections: 20 }
   const stuck = useService(() => ({ ...opened(), find }), CROWDED)
   const isOpen = ({ destroyed }: net.Socket) => !destroyed
-  test.each([
-    ['say nothing', ''],
-    ['are idle after a request', get('/nothing')],
-    ['do not end a body', `${login('Content-Length: 100\r\n')}{`],
-  ])('that %s make room for others, the oldest first', async (_, bytes) => {
-    const sockets: net.Socket[] = []
-    const arriving = (async () => {
-      while (sockets.length < 60) {
-        for (let i = 0; i < 5; i += 1) sockets.push(says(bytes)(few().port))
-        await sleep(30) // meanwhile, ordinary clients use their connections
-      }
-    })()
-    await amid(arriving, few().port)
-    const haveMadeRoom = until(() => sockets.filter(isOpen).length <= 20)
-    await amid(haveMadeRoom, few().port)
-    expect(sockets.findIndex(isOpen)).toBeGreaterThanOrEqual(40)
-  })
 
   test.each([
     ['are idle', ''],
@@ -138,23 +109,6 @@ describe('connections', () => {
     }
     await until(() => socket.closed)
     expect(statusesIn(text())).toEqual([401])
-  })
-
-  test('that wait get places in the order in which they came, and are read before they lose them', async () => {
-    const ports: unknown[] = []
-    const areLost: boolean[] = []
-    const connections = createConnections({ ...SERVER_LIMITS, maxConnections: 2 }, (socket) => {
-      if (ports.push(socket.remotePort) > 2) pause(15)
-      setImmediate(() => areLost.push(socket.destroyed))
-    })
-    const server = net.createServer({ pauseOnConnect: true }, (one) => connections.add(one))
-    const port = await listen(server)
-    const clients = Array.from({ length: 30 }, () => says('')(port))
-    const dialed = clients.map((socket) => once(socket, 'connect').then(() => socket.localPort))
-    await until(() => areLost.length === 30)
-    expect(ports).toEqual(await Promise.all(dialed))
-    expect(areLost).not.toContain(true)
-    server.close()
   })
 
   test('that have waited longest make room, only as many as needed; first, what they have sent is read', async () => {
@@ -270,26 +224,6 @@ test('large bodies are parsed and stored 16 at a time; others do not wait for th
   const release = setInterval(() => waiting.shift()?.(), 1)
   expect((await responses).map((text) => text.slice(9, 12))).toEqual(Array(40).fill('201'))
   clearInterval(release)
-})
-
-test('requests that arrive together are served at most 64 in one turn of the event loop', async () => {
-  const reads = { inTurn: 0, most: 0 }
-  const find = async () => void (reads.most = Math.max(reads.most, (reads.inTurn += 1)))
-  const counting = await startService({ ...opened(), find })
-  const sockets = await many(200, async () => {
-    const socket = says(get('/nothing'))(counting.port)
-    await once(socket, 'data')
-    return socket
-  })
-  let turn = setImmediate(function next() {
-    reads.inTurn = 0
-    turn = setImmediate(next)
-  })
-  for (const socket of sockets) socket.write(get('/users/x'))
-  await Promise.all(sockets.map((socket) => once(socket, 'data')))
-  clearImmediate(turn)
-  expect(reads.most).toBe(64)
-  await counting.close()
 })
 
 const patient = useService(store, { requestTimeout: 0, timeout: 0 })

@@ -1,23 +1,11 @@
 // What happens below the app: the requests that Node's parser rejects, and the log line of each.
 import { describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
-import type { ServerResponse } from 'node:http'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LIMITS } from '../../src/http/limits.ts'
-import type { IncomingRequest } from '../../src/http/request.ts'
 import { createServer } from '../../src/http/server.ts'
 import type { UserStore } from '../../src/store/user-store.ts'
-import { says, textFrom } from '../support/clients.ts'
-import {
-  AUTHORIZATION,
-  CHUNKED,
-  chunksOf,
-  CLOSE,
-  get,
-  post,
-  postHead,
-} from '../support/requests.ts'
+import { AUTHORIZATION, CHUNKED, CLOSE, get, post, postHead } from '../support/requests.ts'
 import { dial, listen, responsesIn, statusesIn, useService } from '../support/service.ts'
 import { sqlitePlace, useStore } from '../support/stores.ts'
 import { newUser } from '../support/users.ts'
@@ -69,13 +57,9 @@ describe('input that is not a request', () => {
     ['the version 2.0', 'GET / HTTP/2.0\r\nHost: localhost\r\n\r\n'],
     ['HTTP/1.0 with a transfer coding', `POST /login HTTP/1.0\r\n${CHUNKED}\r\n0\r\n\r\n`],
     ['a method that Node does not know', `BREW / ${HOST}\r\n`],
-    ['a space in the path', `GET /a b ${HOST}\r\n`],
-    ['a space before a colon', 'GET / HTTP/1.1\r\nHost : x\r\n\r\n'],
     ['no host', 'GET /users HTTP/1.1\r\n\r\n'],
     ['two hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
-    ['a space in the host', 'GET / HTTP/1.1\r\nHost: a b\r\n\r\n'],
     ['a path in the host', 'GET / HTTP/1.1\r\nHost: a/users\r\n\r\n'],
-    ['two lengths', `POST /login ${HOST}Content-Length: 1\r\nContent-Length: 2\r\n\r\nxx`],
     ['a length and chunks', `POST /login ${HOST}Content-Length: 1\r\n${CHUNKED}\r\n0\r\n\r\n`],
     ['a broken chunk', `${postHead(CHUNKED)}zz\r\n`],
   ])('%s gets 400 in the usual form, and the connection ends', async (_, bytes) => {
@@ -110,8 +94,6 @@ test.each([
     `HTTP/1.1\r\nHost: ${host}\r\n${CLOSE}`,
   ]),
   ['HTTP/1.0 without a host', 'HTTP/1.0\r\n'],
-  ['a header with the value Host', `HTTP/1.1\r\nHost: localhost\r\nX: Host\r\n${CLOSE}`],
-  ['a header __proto__', `HTTP/1.1\r\nHost: localhost\r\n__proto__: x\r\n${CLOSE}`],
   ['another expectation', `HTTP/1.1\r\nHost: localhost\r\nExpect: wonders\r\n${CLOSE}`],
 ])('%s is accepted', async (_, rest) => {
   expect(statusesIn(await service().exchange(`GET /nothing ${rest}\r\n`))).toEqual([404])
@@ -155,13 +137,10 @@ describe('a client that closes its half of the connection', () => {
   }
 
   const LONG = 'x'.repeat(5_000_000) // more than the kernel takes
-  test.each([
-    ['1.0', 'that goes on', (response: ServerResponse) => response.write(LONG)],
-    ['1.0', 'that waits to be read', (response: ServerResponse) => response.end(LONG)],
-  ])('is reset during a response over HTTP/%s %s', async (version, _, respond) => {
-    const { server, close } = createServer((_, response) => void respond(response))
+  test('is reset during a response', async () => {
+    const { server, close } = createServer((_, response) => void response.end(LONG))
     try {
-      const request = `GET / HTTP/${version}\r\nHost: x\r\n\r\n`
+      const request = 'GET / HTTP/1.0\r\nHost: x\r\n\r\n'
       expect(await halfClose(await listen(server), request)).toBe('ECONNRESET')
     } finally {
       await close(0)
@@ -240,10 +219,8 @@ describe('the log', () => {
   const [TRACE, SPAN] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331']
   test.each([
     [`00-${TRACE}-${SPAN}-01`, TRACE],
-    [`01-${TRACE}-${SPAN}-01-x`, TRACE],
     [`ff-${TRACE}-${SPAN}-01`, undefined],
     [`00-${TRACE}-${'0'.repeat(16)}-01`, undefined],
-    [`00-${TRACE.toUpperCase()}-${SPAN}-01`, undefined],
   ])('has the trace of traceparent %s', async (traceparent, trace) => {
     const [line] = await logged('GET /nothing', { headers: { traceparent } })
     expect(line!['trace_id']).toBe(trace)
@@ -255,36 +232,4 @@ describe('the log', () => {
     expect(service().lines).toMatchObject([{ status: 400, code: 'HPE_INVALID_METHOD' }])
     expect(text).toContain(`X-Request-Id: ${String(service().lines[0]!['id'])}\r\n`)
   })
-})
-
-test('a body arrives in few pieces, however many chunks it has', async () => {
-  const { server, close } = createServer(
-    (request, response) => {
-      const pieces: unknown[] = []
-      request.on('data', (piece) => pieces.push(piece))
-      request.on('end', () => response.end(String(pieces.length)))
-    },
-    { bodyLimit: 1_000 },
-  )
-  const request = postHead(CHUNKED + CLOSE) + chunksOf('x'.repeat(1_000))
-  const text = await textFrom(says(request), await listen(server))
-  expect(Number(text.split('\r\n\r\n')[1])).toBeLessThanOrEqual(LIMITS.maxPieces)
-  await close(0)
-})
-
-test('the body of a client that has left is dropped, even if nobody has read it', async () => {
-  const requests: IncomingRequest[] = []
-  const { server, close } = createServer((one) => requests.push(one), { bodyLimit: 50_000 })
-  try {
-    const { socket } = dial(await listen(server))
-    socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 50000\r\n\r\n${'x'.repeat(50_000)}`)
-    const isHeld = () => requests[0]?.readableLength === 50_000
-    while (!isHeld()) await sleep(5)
-    const left = new Promise((resolve) => requests[0]!.once('close', resolve))
-    socket.resetAndDestroy()
-    await left
-    expect(isHeld()).toBe(false)
-  } finally {
-    await close(0)
-  }
 })

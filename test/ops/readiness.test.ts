@@ -73,12 +73,3 @@ test('the service is not ready any more when its database was deleted or replace
   expect(readiness.status()).toEqual({ isReady: false, state })
   expect(lines).toMatchObject([{ level: 50, msg: state }])
 })
-
-test('a store that cannot say whether its database is there ends nothing', async () => {
-  const { lines, readiness } = create()
-  const isGone = () => {
-    throw new Error('ESTALE')
-  }
-  for (let i = 0; i < 2; i += 1) await readiness.check({ ...storeAfter(), isGone })
-  expect([readiness.status().isReady, lines]).toEqual([true, []])
-})

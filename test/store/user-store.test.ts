@@ -12,20 +12,15 @@ const ABSENT = '665f1c2e8b3f4a0012d4ffff'
 const TEXTS = {
   'one letter': 'x',
   'a composed accent': 'é',
-  'a decomposed accent': 'e\u0301',
   'text of every plane': '\u{1F600}\u{20000}\u{E0001}\u{10FFFF}',
   'a NUL': 'a\0b',
-  'only a NUL': '\0',
   'a byte order mark': '\uFEFFx',
-  'the replacement character': '\uFFFD',
   'line separators': '\u2028\u2029\r\n\t',
   'quotes and backslashes': `'"\\\``,
   SQL: `'); DROP TABLE users; --`,
   'a query operator': '{"$ne":null}',
-  'the name of an operator': '$where',
   'the name of a prototype': '__proto__',
   'spaces around': '  x  ',
-  'upper case': 'X',
   'a long text': 'long '.repeat(100_000),
 }
 
@@ -93,12 +88,9 @@ describeStores((kind) => {
     test.each([
       ['of no user', () => ABSENT],
       ['empty', () => ''],
-      ['not hexadecimal', () => 'z'.repeat(24)],
       ['of 12 characters, which MongoDB takes too', () => 'abcdefghijkl'],
-      ['an operator', () => '{"$gt":""}'],
       ['in upper case', (id: string) => id.toUpperCase()],
       ['followed by a NUL', (id: string) => `${id}\0`],
-      ['followed by a line feed', (id: string) => `${id}\n`],
     ])('find no user by an id that is %s', async (_, spell) => {
       const id = spell((await create()).id)
       expect(await store().find(id)).toBeUndefined()
@@ -202,7 +194,7 @@ describeStores((kind) => {
       }
       for (const count of [1_000, 805]) {
         const imported = many(count, () => user())
-        await createIn(own(), imported)
+        await createIn(own(), imported.toReversed())
         users.push(...imported)
       }
       expect(await own().isEmpty()).toBe(false)

@@ -2,7 +2,6 @@
 import { BSON, type Document } from 'mongodb'
 import { once } from 'node:events'
 import net, { type AddressInfo, type Socket } from 'node:net'
-import { Transform } from 'node:stream'
 
 export type Command = Document & { name: string }
 
@@ -14,15 +13,7 @@ export async function startProxy(to: string, more: Record<string, string> = {}) 
   const pairs: [Socket, Socket][] = []
   const sent: Buffer[][] = []
   let state = 'open'
-  let insertDelay = 0
   let heldCommand: string | undefined
-  const delayInserts = () =>
-    new Transform({
-      transform(chunk: Buffer, _, done) {
-        if (insertDelay === 0 || !chunk.includes('insert\0')) done(null, chunk)
-        else setTimeout(done, insertDelay, null, chunk)
-      },
-    })
   const server = net.createServer((inward) => {
     if (state === 'cut') return void inward.destroy()
     const pair: [Socket, Socket] = [inward, net.connect(Number(port) || 27_017, hostname)]
@@ -33,7 +24,7 @@ export async function startProxy(to: string, more: Record<string, string> = {}) 
       chunks.push(chunk)
       if (heldCommand && chunk.includes(`${heldCommand}\0`)) pair[1].unpipe(inward)
     })
-    inward.pipe(delayInserts()).pipe(pair[1]).pipe(inward)
+    inward.pipe(pair[1]).pipe(inward)
     for (const socket of pair) {
       socket.on('error', () => {}).on('close', () => pair.forEach((end) => end.destroy()))
     }
@@ -52,10 +43,6 @@ export async function startProxy(to: string, more: Record<string, string> = {}) 
         if (next === 'stalled') stall(pair)
         else pair[0].destroy() // a stalled connection is never used again
       }
-    },
-    /** From now on, the server gets each insert later. */
-    delayInserts(ms: number) {
-      insertDelay = ms
     },
     /** From now on, no answer to a command with this name comes, although the server does it. */
     holdAnswersTo(name?: string) {

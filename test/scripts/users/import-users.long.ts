@@ -15,9 +15,7 @@ import {
 } from '../../support/stores.ts'
 import { useTransfers } from '../../support/transfers.ts'
 import { newUser } from '../../support/users.ts'
-import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 
 const { folder, at, file, done, importUsers, exportUsers } = useTransfers()
@@ -104,31 +102,12 @@ test('other columns, wrong templates and --dry-run make no store and no file', a
   expect([readdirSync(place.DATA_DIR), readdirSync(folder())]).toEqual([[], ['people.csv']])
 })
 
-test('--help fits a terminal of 80 × 40', async () => {
-  const { stdout } = await importUsers(at(sqlitePlace), '--help')
-  expect(stdout.split('\n').length).toBeLessThanOrEqual(40)
-  expect(stdout).not.toMatch(/.{81}/)
-})
-
 test('standard input is read; what precedes the end of an import is stored', async () => {
   const lines = Buffer.from('{"name":"Ada","email":"a@x"}\n7\n{"name":"Zo\xeb"}\n', 'latin1')
   const args = ['--format', 'ndjson', '-']
   const { code, stdout, stderr } = await done('import-users', at(sqlitePlace), args, lines)
   expect([code, stdout]).toEqual([1, expect.stringMatching(/\ncreated 1, .* refused 1\n$/)])
   expect(stderr).toMatch(/^line 2: it is not a JSON object\nline 3 is not UTF-8: .*\n$/)
-})
-
-test('an import that waits for a named pipe, within a line, is stopped by a signal', async () => {
-  const pipe = join(folder(), 'pipe.txt')
-  execFileSync('mkfifo', [pipe])
-  const importing = run('scripts/users/import-users', at(sqlitePlace), {}, [pipe])
-  const writer = await open(pipe, 'r+')
-  await writer.write(MIXED + 'x'.repeat(100_000))
-  while (!importing.output.stderr.includes('line 3')) await sleep(10)
-  importing.process.kill('SIGTERM')
-  expect(await importing.ended).toBe(130)
-  await writer.close()
-  expect(importing.output.stderr).toMatch(/\nstopped: run it again to continue\n$/)
 })
 
 /** A server without indexes, which may stand in for MongoDB, reads all users for each look-up. */

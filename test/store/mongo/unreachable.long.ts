@@ -1,19 +1,15 @@
 // A MongoDB that cannot be reached for a while: it is behind a proxy that can be cut or stalled.
 import { expect, test } from '@jest/globals'
-import { MongoClient } from 'mongodb'
-import { once } from 'node:events'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openMongoStore } from '../../../src/store/mongo/store.ts'
-import { pagesOf } from '../../../src/store/pages.ts'
 import type { StoreFailure } from '../../../src/store/failure.ts'
-import { EmailTaken, type User } from '../../../src/store/user-store.ts'
-import { get } from '../../support/requests.ts'
+import { EmailTaken } from '../../../src/store/user-store.ts'
 import { startProxy } from '../../support/mongodb-proxy.ts'
 import { serve, useUndo, type Program } from '../../support/program.ts'
-import { dial, listen, send, startService } from '../../support/service.ts'
-import { createIn, describeMongodb, mongodbPlace, usersIn } from '../../support/stores.ts'
-import { newUser, user } from '../../support/users.ts'
+import { listen, send, startService } from '../../support/service.ts'
+import { describeMongodb, mongodbPlace, usersIn } from '../../support/stores.ts'
+import { newUser } from '../../support/users.ts'
 
 const undo = useUndo()
 
@@ -100,41 +96,6 @@ describeMongodb('a MongoDB that goes away', () => {
     proxy.holdAnswersTo()
     expect(await rename()).toBe(204)
   })
-
-  test('and comes back breaks off no list, which has the users of now', async () => {
-    const { place, proxy } = await behindProxy()
-    const [store, other] = [await open(proxy.uri), await open(place.MONGODB_URI!)]
-    const users = Array.from({ length: 100 }, () => user())
-    await createIn(store, users)
-    const listed: User[] = []
-    for await (const page of pagesOf(store)) {
-      listed.push(...page)
-      if (listed.length !== 5) continue
-      proxy.be('cut')
-      await other.remove(users[99]!.id)
-      users.push(await other.create(newUser()))
-      proxy.be('open')
-    }
-    expect(listed).toEqual(users.toSpliced(99, 1))
-  })
-
-  test('under a list that is read slowly resets the connection of the client', async () => {
-    const { place, proxy } = await behindProxy()
-    const store = await open(proxy.uri)
-    const users = Array.from({ length: 1_000 }, () => user({ name: 'x'.repeat(12_000) }))
-    await createIn(store, users)
-    const service = serve(place, { MONGODB_URI: proxy.uri })
-    const { socket, text } = dial(Number(new URL(await service.listening()).port))
-    socket.write(get('/users', 'Accept: application/x-ndjson\r\n'))
-    await inTime(once(socket, 'data'))
-    socket.pause()
-    await sleep(1_000) // the service sends what the kernel takes
-    proxy.be('cut')
-    const reset = new Promise((resolve) => socket.once('error', resolve))
-    socket.resume()
-    expect(await inTime(reset)).toMatchObject({ code: 'ECONNRESET' })
-    expect(text()).toMatch(/^HTTP\/1.1 200 /)
-  })
 })
 
 describeMongodb('a service whose MongoDB is unreachable at the start', () => {
@@ -157,25 +118,6 @@ describeMongodb('a service whose MongoDB is unreachable at the start', () => {
     await until(service, (state) => state !== '200 ready')
     expect(await probe(service)).toMatch(/^200 ready, but the store cannot be used: (conn|no )/)
     proxy.be('open')
-    await until(service, (state) => state === '200 ready')
-  })
-
-  test('waits while an _id is not an ObjectId, and the log says which', async () => {
-    const place = mongodbPlace()
-    const client = new MongoClient(place.MONGODB_URI!)
-    const collection = client.db().collection('users')
-    undo.push(async () => {
-      await client.close()
-      await place.remove()
-    })
-    await collection.insertOne({ _id: 'ada' as never, email: 'a@x' })
-    const service = serve(place)
-    await service.listening()
-    await until(service, (state) => state !== '503 starting')
-    const problem = 'an _id is not an ObjectId'
-    expect(await probe(service)).toBe(`503 starting, but the store cannot be used: ${problem}`)
-    expect(service.output.stdout).toContain(`${problem}: a document has one of type string`)
-    await collection.deleteMany({})
     await until(service, (state) => state === '200 ready')
   })
 

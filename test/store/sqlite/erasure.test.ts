@@ -18,7 +18,7 @@ import {
 import { useTransfers } from '../../support/transfers.ts'
 import { newUser } from '../../support/users.ts'
 
-const { folder, at, done, importUsers, file } = useTransfers()
+const { folder, at, done } = useTransfers()
 const { newPlace, open } = useOwnStores(sqlitePlace)
 
 /** A user whose name and email are in no other file. */
@@ -90,16 +90,6 @@ test('deleted and former text is overwritten, also after an import, and the stop
   expect(statSync(databaseIn(place.DATA_DIR)).size).toBeGreaterThanOrEqual(size)
   const gone = [users[0]!.name, ...textsOf([users[1]!])]
   expect(remainsOf([...gone, other!.name], place.DATA_DIR)).toEqual([other!.name])
-})
-
-test('an import that renames overwrites the former name, too', async () => {
-  const place = at(sqlitePlace)
-  const [user, other] = [unique(OVERFLOWS), unique()]
-  const users = file('users.ndjson', JSON.stringify(user))
-  const renamed = file('renamed.ndjson', JSON.stringify({ ...user, name: other.name }))
-  await importUsers(place, users)
-  expect(await importUsers(place, renamed, '--update')).toMatchObject({ code: 0 })
-  expect(remainsOf([user.name, other.name], place.DATA_DIR)).toEqual([other.name])
 })
 
 test('the log of a service that runs keeps nothing for longer than 8 MB of further writes', async () => {

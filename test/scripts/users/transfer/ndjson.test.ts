@@ -5,7 +5,6 @@ import { read, readAnyhow } from '../../../support/transfers.ts'
 const ID = 'a'.repeat(24)
 
 test.each([
-  ['a line without its end', '{"name":"Ada","email":"a@x"}', '1 Ada <a@x>'],
   ['empty lines', '\n{"email":"a@x","name":"A"}\r\n\n', '2 A <a@x>'],
   ['a byte order mark', '\uFEFF{"name":"A","email":"a@x"}\n', '1 A <a@x>'],
   ['keys in capitals', '{"Name":"A","EMAIL":"a@x","ID":null}\n', '1 A <a@x>'],
@@ -20,12 +19,9 @@ const NO_TEXT = 'a value that is used is not a text'
 
 test.each([
   ['{"name":"b"', 'it is not a JSON object'],
-  ['["b"]', 'it is not a JSON object'],
   ['{}', OTHERS],
-  ['{"full_name":"B","email":"b@x"}', OTHERS],
   ['{"name":"B","email":"b@x","age":1}', OTHERS],
   ['{"name":7,"email":"b@x"}', NO_TEXT],
-  ['{"name":{"first":"B"},"email":"b@x"}', NO_TEXT],
   ['{"name":"\\ud800","email":"b@x"}', 'field `name` must not contain a lone surrogate'],
   ['{"name":"B\\nC","email":"b@x"}', 'its name has a line break'],
 ])('the line %s is refused, and no other', async (line, reason) => {
@@ -38,7 +34,6 @@ const JQ = /^line \d is not a JSON object. Let jq .*\n +jq -c '/
 test.each([
   ['[{"name":"a"}]', JQ],
   ['\n [\n{"name":"a"}\n]\n', JQ],
-  ['{\n"name":"a"\n}\n', JQ],
   ['\n', /^the file is empty$/],
 ])('the file %j is refused as a whole', async (file, message) => {
   await expect(read('ndjson', file)).rejects.toThrow(message)
