@@ -144,7 +144,7 @@ test('a database that is deleted while the service runs makes the service not re
 
 test.each([
   ['0.0.0.0', { '10.0.0.7:9090': 200, 'users.example.com': 200 }],
-  ['127.0.0.1', { '10.0.0.7:9090': 421, 'users.example.com': 200, localhost: 200 }],
+  ['127.0.0.1', { '10.0.0.7:9090': 421, localhost: 200 }],
 ])('on %s ALLOWED_HOSTS shuts no probe out of the port for operators', async (HOST, hosts) => {
   const service = await started(at(sqlitePlace), { HOST, ALLOWED_HOSTS: 'users.example.com' })
   for (const [host, status] of Object.entries(hosts)) {
