@@ -182,7 +182,6 @@ describe('an overlay with each YAML block of README.md', () => {
     const [{ path, backend }] = route.spec.rules[0].http.paths
     expect([backend, port]).toEqual([{ service }, 80])
     expect(all('ConfigMap')[0].data.BASE_PATH).toBe(path)
-    expect(route.metadata.namespace).toBe(one('Service').metadata.namespace)
   })
 })
 

@@ -94,8 +94,6 @@ describeBrowser('the page', () => {
 
   test.each([
     ['desktop', 'light', 'keyboard', DESKTOP],
-    ['desktop', 'dark', 'pointer', DESKTOP],
-    ['phone', 'light', 'keyboard', PHONE],
     ['phone', 'dark', 'pointer', PHONE],
   ] as const)(
     'on a %s, %s, by the %s: the first click logs in, lists, creates and reads; axe finds nothing, nothing is too wide',

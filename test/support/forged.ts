@@ -20,7 +20,7 @@ const VALID = signRaw(CLAIMS)
 const sign = (key: jwt.Secret, algorithm: jwt.Algorithm) =>
   jwt.sign({ id: 'x' }, key, { algorithm })
 const jwk = { kty: 'oct', k: encoded(OTHER) }
-const ALGORITHMS = ['none', 'None', 'hs256', 'HS256 ', 'HS1', '', null, 0, ['HS256']]
+const ALGORITHMS = ['none', 'None', 'hs256', null, ['HS256']]
 
 export const forged: Record<string, string> = {
   'another secret': sign(OTHER, 'HS256'),
@@ -37,15 +37,12 @@ export const forged: Record<string, string> = {
   'the address of a key': signRaw(CLAIMS, { jku: 'http://127.0.0.1/keys', kid: '1' }, OTHER),
   'the path of an empty key': signRaw(CLAIMS, { kid: '../../../dev/null' }, ''),
   'an extension that must be understood': signRaw(CLAIMS, { crit: ['b64'], b64: false }),
-  'an extension that is a claim': signRaw(CLAIMS, { crit: ['exp'] }),
   'no extensions that must be understood': signRaw(CLAIMS, { crit: [] }),
   'an exp that is a string': signRaw('{"id":"x","exp":"1"}'),
   'no payload': signRaw(''),
   'a payload that is a string': signRaw('"x"'),
-  'a payload that is a number': signRaw('5'),
   'a payload that is an array': signRaw('[]'),
   'a payload that is null': signRaw('null'),
   'a payload after a byte order mark': signRaw('\uFEFF{"exp":1}'),
-  'three dots': '...',
   'no dots': 'x',
 }
