@@ -31,16 +31,18 @@ describe('in an app', () => {
 
   const GONE = ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].map(errorWith)
 
-  test('an error is a 500 whatever was set before, and emitted once, though reported twice', async () => {
-    const [error] = GONE
-    const { response, emitted } = await ask((ctx) => {
-      ctx.status = 201
-      ctx.onerror(error!)
-      ctx.onerror(error!)
-    })
-    expect(response).toEqual([500, 'Internal Server Error', INTERNAL_ERROR])
-    expect(emitted).toEqual([error])
-  })
+  test.each([errorWith('EIO'), ...GONE])(
+    '$code is a 500 whatever was set before, and emitted once, though reported twice',
+    async (error) => {
+      const { response, emitted } = await ask((ctx) => {
+        ctx.status = 201
+        ctx.onerror(error)
+        ctx.onerror(error)
+      })
+      expect(response).toEqual([500, 'Internal Server Error', INTERNAL_ERROR])
+      expect(emitted).toEqual([error])
+    },
+  )
 
   test('an error after the headers resets the connection, and is emitted, unless the client left', async () => {
     const other = errorWith('EIO')

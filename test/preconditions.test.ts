@@ -27,6 +27,7 @@ test.each([
   [ETAG.slice(1, -1), false, false],
   [`w/${ETAG}`, false, false],
   [`${ETAG} x`, false, false],
+  [`"a b", ${ETAG}`, false, false],
   [`*, ${ETAG}`, false, false],
 ])('the field %s names the ETag strongly: %s, weakly: %s', (field, strongly, weakly) => {
   expect([ifMatch(field, ETAG), ifNoneMatch(field, ETAG)]).toEqual([strongly, weakly])
@@ -65,6 +66,12 @@ describeStores((place) => {
       expect([status, json.name]).toEqual([200, 'Grace'])
     }
     expect((await ask(`GET /users/${ABSENT}`, { 'if-none-match': '*' })).status).toBe(404)
+  })
+
+  test('GET is 412 when If-Match names another user, and 400 when it is malformed, also without a user', async () => {
+    const { id } = await create()
+    expect((await ask(`GET /users/${id}`, { 'if-match': '"x"' })).status).toBe(412)
+    expect((await ask(`GET /users/${ABSENT}`, { 'if-match': 'x' })).status).toBe(400)
   })
 
   describe.each([
