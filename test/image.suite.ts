@@ -78,6 +78,7 @@ test('it becomes healthy whatever the variables of a proxy and of the port say',
   const env = ['--env', 'http_proxy=http://192.0.2.1:1', '--env', 'OPS_PORT= 8081 ']
   docker('run', '--detach', '--name', name, ...STRICT, '--volume=/data', ...env, IMAGE)
   await healthy(name)
+  expect(inspect(name, '{{(index .State.Health.Log 0).Output}}')).toBe('')
 })
 
 test('its health is checked every 2 s, by bash; it is not healthy while it is not ready', async () => {

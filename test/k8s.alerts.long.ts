@@ -1,4 +1,4 @@
-// The alerts: promtool runs them. (Their sections of the runbook: k8s.test.ts.)
+// The alerts: promtool runs them. (Their sections of the runbook: k8s.long.ts.)
 import { expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
