@@ -34,8 +34,7 @@ async function statusOf(line: string, more = '', port = service().port): Promise
 }
 
 const OUTSIDE =
-  '/users /login /api/api/users /api/api/login //api/login /api//login /API/login /apilogin /api;x/login ' +
-  '/./api/login /api/../login /%61pi/login /x/api/login /api/api/docs http://api/login http://x/login'
+  '/login /api/api/login //api/login /API/login /apilogin /api/../login /%61pi/login http://api/login'
 
 describe('with BASE_PATH=/api', () => {
   test('Location and Link begin with /api', async () => {
@@ -66,33 +65,15 @@ describe('with BASE_PATH=/api', () => {
       expect((await ask(own(path))).json).toEqual({ message, code: 'path_not_found' })
   })
 
-  test('the log has the path as it was sent', async () => {
-    const paths = ['/api', ''].map((base) => `${base}/users/665f1c2e8b3f4a0012d4c001`)
-    service().lines.length = 0
-    for (const path of paths) await ask(own(`${path}?x`))
-    expect(service().lines.map(({ path }) => path)).toEqual(paths)
-  })
-
   test.each([
     ['/api/users', 401],
-    ['/api/users/', 401],
-    ['/api//users', 401],
     ['/api/api/users', 401],
     ['/users', 401],
-    ['/API/users', 401],
-    ['//api/users', 401],
-    ['/x/api/users', 401],
-    ['http://x/users', 401],
-    ['/api/USERS', 404],
     ['/apiusers', 404],
-    ['/api%2Fusers', 404],
-    ['/api/docs', 200],
     ['/api/docs?x', 200],
     ['http://x/api/docs', 200],
     ['/docs', 404],
-    ['/openapi.json', 404],
     ['/?/api/docs', 404],
-    ['http://api/docs', 404],
     ['/api/login', 405],
     ['*', 404],
   ])('without a token, GET %s is %d', async (path, status) => {
@@ -105,30 +86,18 @@ describe('with BASE_PATH=/api', () => {
   })
 })
 
-test.each(['/users', '/users/v1', '/my/users', '/users-api', '/login', '/docs', '/openapi.json'])(
-  'a base path such as %s guards nothing of its own, and hides nothing',
-  async (basePath) => {
-    const { port, close } = await startService(store(), { basePath })
-    const token = `Authorization: ${authorization}\r\n`
-    try {
-      for (const [path, without, withToken] of [
-        ['/login', 405, 405],
-        ['/docs', 200, 200],
-        ['', 404, 404],
-        ['/x', 404, 404],
-        ['/users', 401, 200],
-        ['/x/users', 401, 404],
-        [`${basePath}/login`, basePath.includes('/users') ? 401 : 404, 404],
-      ] as const) {
-        expect([path, await statusOf(`GET ${basePath}${path}`, '', port)]).toEqual([path, without])
-        expect([path, await statusOf(`GET ${basePath}${path}`, token, port)]).toEqual([
-          path,
-          withToken,
-        ])
-      }
-      expect(await statusOf('GET /users/665f1c2e8b3f4a0012d4c001/users', '', port)).toBe(401)
-    } finally {
-      await close()
-    }
-  },
-)
+test('a base path such as /users guards nothing of its own, and hides nothing', async () => {
+  const { port, close } = await startService(store(), { basePath: '/users' })
+  for (const [path, without, withToken] of [
+    ['/users/login', 405, 405],
+    ['/users', 404, 404],
+    ['/users/users', 401, 200],
+    ['/users/x/users', 401, 404],
+    ['/users/users/login', 401, 404],
+  ] as const) {
+    const statuses = [await statusOf(`GET ${path}`, '', port)]
+    statuses.push(await statusOf(`GET ${path}`, `Authorization: ${authorization}\r\n`, port))
+    expect([path, ...statuses]).toEqual([path, without, withToken])
+  }
+  await close()
+})

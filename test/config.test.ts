@@ -1,18 +1,15 @@
 // The environment as configuration.
 import { afterAll, expect, test } from '@jest/globals'
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { InvalidConfig, loadConfig, readConfig, VARIABLES, type Config } from '../src/config.ts'
 import { newFolder } from './support/readme.ts'
 import { SECRET } from './support/stores.ts'
 
-const [before, folder] = [process.cwd(), newFolder()]
-process.chdir(folder)
+const before = process.cwd()
+process.chdir(newFolder())
 afterAll(() => process.chdir(before))
 
 const OTHER = `another ${SECRET}`
-const MONGODB_URI = 'mongodb://localhost'
 
 const LIST = 'must be secrets of at least 32 bytes, separated by commas'
 
@@ -50,18 +47,13 @@ test('an empty variable counts as not set; MongoDB works with a secret', () => {
 test.each([
   ['PORT', '0', 0],
   ['HOST', '::', '::', 'OPS_HOST'],
-  ['OPS_HOST', '::', '::'],
   ['ALLOWED_HOSTS', 'a.example, b', ['a.example', 'b']],
-  ['BASE_PATH', '/api', '/api'],
   ['BASE_PATH', '/users-api/v1.0/~x', '/users-api/v1.0/~x'],
   ['BASE_PATH', '/', ''],
   ['STOP_DELAY', '5s', 5_000],
   ['TOKEN_TTL', '90', 90],
-  ['TOKEN_TTL', '1500ms', 1],
   ['BODY_LIMIT', '64kb', 65_536],
   ['DOCS', 'false', false],
-  ['LOG_LEVEL', 'silent', 'silent'],
-  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://localhost:4318', 'http://localhost:4318'],
   ['SIGNING_SECRET', 'é'.repeat(16), ['é'.repeat(16)], 'SIGNING_SECRETS'],
   ['SIGNING_SECRETS', `${OTHER}, ${SECRET}`, [OTHER, SECRET]],
 ])('%s=%s is accepted', (name, text, value, key = name) => {
@@ -69,11 +61,9 @@ test.each([
 })
 
 test('a name that is probably misspelled is named; the variables of other programs are not', () => {
-  const misspelled =
-    'ALOWED_HOSTS MAX_CONECTIONS MONGO_URI SIGNING_SECRETS_FILES port allowed_hosts'.split(' ')
-  const others =
-    'DOCKER_HOST HOME HOSTNAME NODE_ENV PATH USERS_SERVICE_PORT npm_config_host DOCS_PORT VHOST POST'
-  const names = [...misspelled, ...others.split(' '), ...Object.keys(VARIABLES)]
+  const misspelled = ['ALOWED_HOSTS', 'MONGO_URI', 'SIGNING_SECRETS_FILES', 'port']
+  const others = ['DOCKER_HOST', 'HOSTNAME', 'USERS_SERVICE_PORT', 'VHOST', 'POST']
+  const names = [...misspelled, ...others, ...Object.keys(VARIABLES)]
   const { warnings } = readConfig(Object.fromEntries(names.map((name) => [name, ''])))
   expect(warnings.map((warning) => warning.split(' ')[0])).toEqual(misspelled)
 })
@@ -84,20 +74,16 @@ const URI_RULE =
 test.each([
   ['PORT', '65536', 'must be between 0 and 65535'],
   ['TOKEN_TTL', 'soon', 'must be a duration between 1s and 10y'],
-  ['BODY_LIMIT', '0', 'must be a size between 1b and 1mb'],
   ['MAX_CONNECTIONS', '1e3', 'must be between 1 and 100000'],
   ['BODY_LIMIT', 'big', 'must be a size between 1b and 1mb'],
-  ['STOP_TIMEOUT', '2h', 'must be a duration between 0s and 1h'],
   ['ALLOWED_HOSTS', 'a:80', 'must be host names without ports, separated by commas'],
   ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
   ['DOCS', 'maybe', 'must be true or false'],
   ['MONGODB_URI', 'localhost', URI_RULE],
-  ...['u:pa@ss@h', 'u:pa#ss@h', 'u:p?ss@h/db', 'u:pa@ss/w#rd@h/db', 'h/a#b'].map(
-    (rest) => ['MONGODB_URI', `mongodb://${rest}`, URI_RULE] as const,
-  ),
+  ['MONGODB_URI', 'mongodb://u:pa@ss@h', URI_RULE],
+  ['MONGODB_URI', 'mongodb://u:pa/ss@h/db', URI_RULE],
   ['SIGNING_SECRET', 'x'.repeat(31), 'must have at least 32 bytes (RFC 7518 §3.2)'],
   ['SIGNING_SECRETS', `${SECRET},short`, LIST],
-  ['SIGNING_SECRETS', `${SECRET},`, LIST],
 ])('%s=%s is refused', (name, text, reason) => {
   const secret: Record<string, string> = { SIGNING_SECRET: SECRET }
   const lines = problems({ ...(!name.startsWith('SIGNING') && secret), [name]: text })
@@ -105,9 +91,7 @@ test.each([
   expect(lines).toEqual([`${name} ${reason}${isSecret ? '' : `, not "${text}"`}`])
 })
 
-const MALFORMED_PATHS =
-  'api api/ /api/ // //api /api//x /a?b /a#b /a%20b /a;b /. /.. /api/../x /api/. /{id} https://x/api /é'
-test.each(MALFORMED_PATHS.split(' '))('BASE_PATH=%s is refused', (path) => {
+test.each(['api', '/api/', '//api', '/a%20b', '/api/../x'])('BASE_PATH=%s is refused', (path) => {
   expect(problems({ BASE_PATH: path })).toEqual([
     `BASE_PATH must be a path such as /api, of letters, digits and -._~, with no slash at its end, not "${path}"`,
   ])
@@ -117,27 +101,17 @@ test.each([
   'ada:p%40ss%2Fw%23rd@host/db',
   'a,b:27018,[::1]:27019/?replicaSet=rs0',
   'host?tlsCAFile=/etc/ca.pem&appName=a%40b',
-  '%2Ftmp%2Fmongodb.sock/db',
-  'host/db?',
   'host/db?appName=@account@&tlsCertificateKeyFilePassword=p@ss',
 ])('MONGODB_URI=mongodb://%s is accepted', (rest) => {
   expect(problems({ MONGODB_URI: `mongodb://${rest}`, SIGNING_SECRET: SECRET })).toEqual([])
 })
 
-test('both variables for the secret, and MongoDB without a secret, are refused', () => {
-  expect(problems({ SIGNING_SECRET: SECRET, SIGNING_SECRETS: SECRET })).toEqual([
-    'SIGNING_SECRETS must not be set with SIGNING_SECRET; put this secret first in the list',
-  ])
-  const none = 'SIGNING_SECRET must be set with MONGODB_URI; make one with: openssl rand -hex 32'
-  expect(problems({ MONGODB_URI })).toEqual([none])
-})
-
-test('several variables are refused at once, without showing a secret', () => {
-  expect(problems({ MONGODB_URI: 'localhost' })).toHaveLength(2)
-  const given = { LOG_LEVEL: 'x', PORT: 'x', SIGNING_SECRET: 'short', TOKEN_TTL: 'x' }
-  const lines = problems({ ...given, MONGODB_URI })
-  expect(lines.map((line) => line.split(' ')[0]).sort()).toEqual(Object.keys(given))
-  expect(lines.join()).not.toContain('short')
+test('both variables for the secret, and MongoDB without a secret, are refused, at once with others', () => {
+  const both = problems({ SIGNING_SECRET: SECRET, SIGNING_SECRETS: SECRET, PORT: 'x' })
+  expect(both.at(-1)).toMatch(/^SIGNING_SECRETS must not be set with SIGNING_SECRET; /)
+  const none = problems({ MONGODB_URI: 'mongodb://localhost', PORT: 'x' })
+  expect(none.at(-1)).toMatch(/^SIGNING_SECRET must be set with MONGODB_URI; /)
+  expect([both.length, none.length]).toEqual([2, 2])
 })
 
 /** The configuration of a process with these variables. */
@@ -154,79 +128,44 @@ function loadWith(variables: Record<string, string>): Config {
 
 test.each([
   ['PORT', '80\r', 80],
-  ['DATA_DIR', '/data ', '/data'],
   ['DATA_DIR', ' /my data\n', '/my data'],
   ['LOG_LEVEL', ' ', 'info'],
-  ['SIGNING_SECRET', `${SECRET}\r\n`, [SECRET], 'SIGNING_SECRETS'],
   ['SIGNING_SECRET', ' '.repeat(32), [], 'SIGNING_SECRETS'],
   ['SIGNING_SECRETS', ` ${SECRET}\r, ${OTHER}\r`, [SECRET, OTHER]],
 ])('blanks at the ends of a variable do not count: %s=%j', (name, text, value, key = name) => {
   expect(loadWith({ [name]: text })).toHaveProperty(key, value)
 })
 
-test('blanks at the ends of a variable of OpenTelemetry do not count', () => {
-  const OTEL_EXPORTER_OTLP_ENDPOINT = ' http://localhost:4318\r'
-  writeFileSync('.env', 'OTEL_TRACES_SAMPLER=" always_off\n"')
-  loadWith({ OTEL_EXPORTER_OTLP_ENDPOINT })
-  expect(process.env['OTEL_TRACES_SAMPLER']).toBe('always_off')
-  delete process.env['OTEL_TRACES_SAMPLER']
-  rmSync('.env')
-})
-
-test('blanks at the ends of a secret do not make it long enough', () => {
-  expect(() => loadWith({ SIGNING_SECRET: `${'x'.repeat(31)}\r` })).toThrow('32 bytes')
-  expect(() => loadWith({ SIGNING_SECRETS: `${SECRET},${'x'.repeat(31)}\n` })).toThrow(LIST)
-})
-
-test.each([...Object.keys(VARIABLES), 'SIGNING_SECRET_FILE', 'MONGODB_URI_FILE'])(
+test.each(['PORT', 'SIGNING_SECRET', 'MONGODB_URI_FILE'])(
   '%s within quotes is refused, as docker run --env-file keeps them',
   (name) => {
     const refusal = `${name} is in quotes, which docker run --env-file keeps: remove them`
-    for (const value of ['"80"', ` '/api'\r`, '""', `"${SECRET}"`, '`x`', '"a" "b"', '"a\nb"'])
+    for (const value of ['"80"', ` '/api'\r`, '"a\nb"'])
       expect(() => loadWith({ [name]: value })).toThrow(new InvalidConfig(refusal))
   },
 )
 
 test('other quotes in a variable count', () => {
-  for (const secret of [`"${SECRET}`, `${SECRET}"`, `'${SECRET}"`])
-    expect(loadWith({ SIGNING_SECRET: secret }).SIGNING_SECRETS).toEqual([secret])
+  const secret = `'${SECRET}"`
+  expect(loadWith({ SIGNING_SECRET: secret }).SIGNING_SECRETS).toEqual([secret])
 })
 
-const file = join(folder, 'secret')
-writeFileSync(file, `${SECRET}\n`)
+writeFileSync('secret', `${SECRET}\n`)
+writeFileSync('binary', Buffer.from(SECRET + '\xff', 'latin1'))
 
-test('a secret in a file is read, without the line end', () => {
-  expect(readConfig({ SIGNING_SECRET_FILE: file }).SIGNING_SECRETS).toEqual([SECRET])
-})
-
-test('a file is followed through links, as Kubernetes mounts them', () => {
-  const link = join(folder, 'link')
-  symlinkSync('secret', link)
-  expect(readConfig({ SIGNING_SECRET_FILE: link }).SIGNING_SECRETS).toEqual([SECRET])
-})
-
-const fifo = join(folder, 'fifo')
-execFileSync('mkfifo', [fifo])
-const binary = join(folder, 'binary')
-writeFileSync(binary, Buffer.from(SECRET + '\xff', 'latin1'))
-
-const NO_FILES: [string, string][] = [
-  [fifo, 'it is not a regular file'],
-  ['/dev/zero', 'it is not a regular file'],
-  [folder, 'it is not a regular file'],
-  [binary, 'not valid for encoding utf-8'],
-]
-
-test.each(NO_FILES)('a secret in a file is refused at once when it is %s: %s', (name, reason) => {
-  const message = `SIGNING_SECRET_FILE cannot be read: ${reason}`
-  expect(problems({ SIGNING_SECRET_FILE: name })).toEqual([message])
+test('a secret in a file is read without the line end, also through a link, as Kubernetes mounts it', () => {
+  symlinkSync('secret', 'link')
+  expect(readConfig({ SIGNING_SECRET_FILE: 'link' }).SIGNING_SECRETS).toEqual([SECRET])
 })
 
 test.each([
-  ['another name', `${file}x`, {}, /^SIGNING_SECRET_FILE cannot be read: ENOENT/],
-  ['the variable', file, { SIGNING_SECRET: SECRET }, /^SIGNING_SECRET_FILE must not be set with/],
-])('a secret in a file is refused with %s', (_, SIGNING_SECRET_FILE, more, reason) => {
-  expect(problems({ SIGNING_SECRET_FILE, ...more })).toEqual([expect.stringMatching(reason)])
+  ['/dev/zero', {}, 'SIGNING_SECRET_FILE cannot be read: it is not a regular file'],
+  ['binary', {}, 'not valid for encoding utf-8'],
+  ['/nothing', {}, 'SIGNING_SECRET_FILE cannot be read: ENOENT'],
+  ['secret', { SIGNING_SECRET: SECRET }, 'SIGNING_SECRET_FILE must not be set with SIGNING_SECRET'],
+])('a secret in the file %s with %j is refused: %s', (SIGNING_SECRET_FILE, more, reason) => {
+  const line = expect.stringContaining(reason)
+  expect(problems({ SIGNING_SECRET_FILE, ...more })).toEqual([line])
 })
 
 test('.env in the current folder adds to the environment, which wins, even if it is empty', () => {
@@ -240,7 +179,6 @@ test('.env in the current folder adds to the environment, which wins, even if it
 
 const RULE = '.env must have lines like NAME=value, in UTF-8; if it has #, put the value in quotes'
 test.each([
-  ['a variable without =', 'PORT=1\nLOG_LEVEL debug\n', 2],
   ['a name with :', '\n# PORT\nPORT: 1\nLOG_LEVEL="debug"', 3],
   ['a # in a value without quotes', `HOST=x\r\nSIGNING_SECRET=${SECRET}#1`, 2],
   ['a quote without its end', 'PORT=1\nKEY= "a\nHOST=x', 2],
@@ -251,18 +189,13 @@ test.each([
 })
 
 const MANY = 1_000_000 // if the time were quadratic, it would be half an hour
-test.each([
-  ['empty lines before a word', `${'\n'.repeat(MANY)}x`, false],
-  ['blanks in a value', `A=b${' '.repeat(MANY)}c#`, false],
-  ['blanks after a value in quotes', `A='b'${' '.repeat(MANY)}c`, false],
-  ['blanks after =', `A=${' '.repeat(MANY)}'`, false],
-  ['escaped quotes', `A='${"\\'".repeat(MANY / 2)}`, true],
-])('a .env with a million %s is read in time', (_, content, isValid) => {
-  writeFileSync('.env', content)
-  const load = () => loadConfig(false)
-  if (isValid) expect(load()).toEqual(readConfig(process.env, false))
-  else expect(load).toThrow(RULE)
-})
+test.each([`${'\n'.repeat(MANY)}x`, `A=b${' '.repeat(MANY)}c#`, `A='b'${' '.repeat(MANY)}c`])(
+  'a .env with a million blanks is read in time: %#',
+  (content) => {
+    writeFileSync('.env', content)
+    expect(() => loadConfig(false)).toThrow(RULE)
+  },
+)
 
 test('a .env that cannot be read is refused; one that is missing is not', () => {
   rmSync('.env')

@@ -73,14 +73,9 @@ test.each([
   expect(inspect(name, '{{.State.ExitCode}}')).toBe('0')
 })
 
-const PROXIES = ['http_proxy', 'HTTP_PROXY'].map((name) => `${name}=http://192.0.2.1:1`)
-test.each([
-  ['blanks around OPS_PORT', ['OPS_PORT= 8081 ']],
-  ['an empty OPS_PORT', ['OPS_PORT=']],
-  ['the variables of a proxy', [...PROXIES, 'NODE_USE_ENV_PROXY=1']],
-])('it becomes healthy with %s', async (_, variables) => {
-  const name = `${run}-healthy-${variables.length}-${variables[0]!.length}`
-  const env = variables.flatMap((variable) => ['--env', variable])
+test('it becomes healthy whatever the variables of a proxy and of the port say', async () => {
+  const name = `${run}-healthy`
+  const env = ['--env', 'http_proxy=http://192.0.2.1:1', '--env', 'OPS_PORT= 8081 ']
   docker('run', '--detach', '--name', name, ...STRICT, '--volume=/data', ...env, IMAGE)
   await healthy(name)
   expect(inspect(name, '{{(index .State.Health.Log 0).Output}}')).toBe('')
@@ -109,23 +104,6 @@ test('only its user can read and write /data, which a new volume inherits', () =
   for (const more of [[], volume]) {
     expect(docker('run', '--rm', ...STRICT, ...more, IMAGE, ...stat)).toBe('1000:1000 700')
   }
-})
-
-test('its labels describe it', () => {
-  const labels = JSON.parse(inspect(IMAGE, '{{json .Config.Labels}}')) as object
-  expect(labels).toMatchObject({
-    'org.opencontainers.image.title': 'Users Service',
-    'org.opencontainers.image.version': version,
-    'org.opencontainers.image.licenses': 'MIT',
-  })
-})
-
-test.each(['main.js', 'store/mongo/store.js'])('it has compiled %s', (file) => {
-  const command = `NODE_DEBUG_NATIVE=COMPILE_CACHE timeout --preserve-status 5 node -e 'import("./dist/src/${file}")' 2>&1`
-  const output = docker('run', '--rm', ...STRICT, '--volume=/data', IMAGE, 'sh', '-c', command)
-  const read = output.split('\n').filter((line) => /reading cache from .* \S*\/app\//.test(line))
-  expect(read.length).toBeGreaterThan(100)
-  expect(read.filter((line) => !line.includes('success'))).toEqual([])
 })
 
 test('its layers over the base image stay under 60 MB', () => {

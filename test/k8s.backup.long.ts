@@ -1,4 +1,4 @@
-// The script of the job that backs up every night. (Its manifests: k8s.test.ts.)
+// The script of the job that backs up every night. (Its manifests: k8s.long.ts.)
 import { beforeEach, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,18 +1,16 @@
 // The service while it is killed or stopped, and while its disk or its database fails: nothing that was
 // acknowledged is lost.
 import { DatabaseSync } from '@photostructure/sqlite'
-import { describe, expect, test } from '@jest/globals'
-import { once } from 'node:events'
-import { copyFileSync, rmSync, writeFileSync } from 'node:fs'
+import { expect, test } from '@jest/globals'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { User } from '../src/store/user-store.ts'
-import { post } from './support/requests.ts'
 import { startMongodb } from './support/mongodb.ts'
 import { Load } from './support/load.ts'
-import { freePort, run, serve, started, useUndo, type Program } from './support/program.ts'
-import { asRoot, ext4Place, testAsRoot, testExt4, tmpfsPlace } from './support/root.ts'
-import { dial, parseResponses, send } from './support/service.ts'
+import { freePort, serve, started, useUndo, type Program } from './support/program.ts'
+import { testAsRoot, tmpfsPlace } from './support/root.ts'
+import { send } from './support/service.ts'
 import type { Place } from './support/stores.ts'
 import { mongodbPlace, SECRET, sqlitePlace, usePlaces, usersAt } from './support/stores.ts'
 
@@ -32,9 +30,6 @@ const portOf = (service: Program) => Number(new URL(service.url()).port)
 const listAt = async (service: Program): Promise<User[]> =>
   (await send(portOf(service), 'GET /users')).json
 
-/** Whether a user is not one of another load. */
-const notOf = (load: string) => (user: User) => !user.email.startsWith(load)
-
 /** What SQLite finds wrong with a database that can be in use. */
 function faultsIn(place: Place): unknown[] {
   const db = new DatabaseSync(join(place.DATA_DIR, 'users.db'), { readOnly: true })
@@ -47,45 +42,26 @@ function faultsIn(place: Place): unknown[] {
 const expectOnly = ({ outcomes }: Load, ...allowed: unknown[]) =>
   expect(allowed).toEqual(expect.arrayContaining([...outcomes.keys()]))
 
-type Action = () => void
-
 const anyTime = (most: number) => sleep(Math.random() * most)
 
-describe('kill -9 under a write load', () => {
-  /** Kills a service again and again, also while it starts. */
-  async function expectNothingLost(place: Place, writers = 8) {
-    let service = await start(place)
-    const load = new Load(() => service.url(), 'killed')
-    for (let round = 0; round < 10; round += 1) {
-      load.start(writers)
-      await load.more(201)
-      await anyTime(400)
-      await kill(service)
-      await load.stop()
-      const halfStarted = serveAt(place)
-      await anyTime(400)
-      await kill(halfStarted)
-      service = await start(place)
-      expect(load.contradictedBy((await listAt(service)).filter(notOf('other')))).toEqual([])
-      expect(faultsIn(place)).toEqual([])
-    }
-    expect(load.count(500)).toBe(0)
-  }
-
-  test('loses nothing that was acknowledged, and the next start needs no help', () =>
-    expectNothingLost(at(sqlitePlace)))
-
-  test('does not disturb another service with the same data', async () => {
-    const place = at(sqlitePlace)
-    const other = await start(place)
-    const load = new Load(() => other.url(), 'other')
-    load.start(2)
-    await expectNothingLost(place, 2)
+test('kill -9 under a write load, also at the start, loses nothing that was acknowledged, and the next start needs no help', async () => {
+  const place = at(sqlitePlace)
+  let service = await start(place)
+  const load = new Load(() => service.url(), 'killed')
+  for (let round = 0; round < 10; round += 1) {
+    load.start(8)
     await load.more(201)
+    await anyTime(400)
+    await kill(service)
     await load.stop()
-    expectOnly(load, 200, 201, 204, 404)
-    expect(load.contradictedBy((await listAt(other)).filter(notOf('killed')))).toEqual([])
-  })
+    const halfStarted = serveAt(place)
+    await anyTime(400)
+    await kill(halfStarted)
+    service = await start(place)
+    expect(load.contradictedBy(await listAt(service))).toEqual([])
+    expect(faultsIn(place)).toEqual([])
+  }
+  expect(load.count(500)).toBe(0)
 })
 
 test('SIGTERM under load cuts no response, and loses nothing that was acknowledged', async () => {
@@ -105,90 +81,30 @@ test('SIGTERM under load cuts no response, and loses nothing that was acknowledg
   expect([load.count('cut'), load.count(500)]).toEqual([0, 0])
 })
 
-test('at SIGTERM, of requests that wait on their connection, only those with a response are stored', async () => {
-  const place = at(sqlitePlace)
-  let stored = 0
-  for (let round = 0; round < 5; round += 1) {
-    const service = await start(place)
-    const connections = Array.from({ length: 40 }, () => dial(portOf(service)))
-    for (const { socket } of connections) socket.write(post('{}').repeat(8))
-    await once(connections[0]!.socket, 'data')
-    service.process.kill('SIGTERM')
-    expect(await service.ended).toBe(0)
-    for (const { socket, text } of connections) {
-      if (!socket.closed) await once(socket, 'close')
-      stored += parseResponses(text()).filter(({ status }) => status === 201).length
-    }
-    expect(await usersAt(place)).toHaveLength(stored)
-  }
-})
-
-describe('writes get 500 while reads continue, and succeed again afterwards:', () => {
-  /** @param cause what the log must say @param fail begins it @param mend ends it */
-  async function expectWritesToPause(place: Place, cause: string, fail: Action, mend: Action) {
+testAsRoot(
+  'while the disk is full, writes get 500 while reads continue, and succeed again afterwards',
+  async () => {
+    const place = at(() => tmpfsPlace('8m'))
+    const filler = join(place.DATA_DIR, 'filler')
     const service = await start(place)
     const load = new Load(() => service.url(), 'paused')
     load.start(4)
     await load.more(201)
-    fail()
+    for (let size = 8 * 1024 * 1024; size > 0; size = Math.floor(size / 2)) {
+      try {
+        for (;;) writeFileSync(filler, Buffer.alloc(size), { flag: 'a' })
+      } catch {} // there is less room than that
+    }
     await load.more(500)
     expect((await listAt(service)).length).toBeGreaterThan(0)
-    mend()
+    rmSync(filler)
     await load.more(201)
     await load.stop()
     expectOnly(load, 200, 201, 204, 404, 500)
-    expect(service.output.stdout).toMatch(new RegExp(`"level":50.*"cause":"[^"]*${cause}`))
+    expect(service.output.stdout).toMatch(/"level":50.*"cause":"[^"]*database or disk is full/)
     await kill(service)
     expect(load.contradictedBy(await usersAt(place))).toEqual([])
     expect(faultsIn(place)).toEqual([])
-  }
-
-  testAsRoot('the disk is full', async () => {
-    const place = at(() => tmpfsPlace('8m'))
-    const filler = join(place.DATA_DIR, 'filler')
-    const fill = () => {
-      for (let size = 8 * 1024 * 1024; size > 0; size = Math.floor(size / 2)) {
-        try {
-          for (;;) writeFileSync(filler, Buffer.alloc(size), { flag: 'a' })
-        } catch {} // there is less room than that
-      }
-    }
-    await expectWritesToPause(place, 'database or disk is full', fill, () => rmSync(filler))
-  })
-
-  testAsRoot('the files cannot be written', async () => {
-    const place = at(sqlitePlace)
-    const files = () => ['users.db', 'users.db-wal'].map((name) => join(place.DATA_DIR, name))
-    const fail = () => asRoot('chattr', '+i', ...files())
-    const mend = () => asRoot('chattr', '-i', ...files())
-    undo.push(mend)
-    await expectWritesToPause(place, 'disk I/O error', fail, mend)
-  })
-})
-
-testExt4(
-  'on a read-only volume, reads go on, writes fail, and both files together hold all users',
-  async () => {
-    const place = ext4Place()
-    at(() => place)
-    const service = await start(place)
-    const create = async () => (await send(portOf(service), 'POST /users', { json: {} })).status
-    expect([await create(), await create()]).toEqual([201, 201])
-    place.fail()
-    expect(await create()).toBe(500)
-    expect(await listAt(service)).toHaveLength(2)
-    const backup = run('scripts/users/backup', place, {}, ['-'])
-    expect(await backup.ended).toBe(1)
-    expect(backup.output.stderr).toContain('EROFS: read-only file system')
-    /** The users in a copy of these files. */
-    const usersIn = (...names: string[]) => {
-      const copy = at(sqlitePlace)
-      for (const name of names) copyFileSync(join(place.DATA_DIR, name), join(copy.DATA_DIR, name))
-      return usersAt(copy)
-    }
-    expect(await usersIn('users.db', 'users.db-wal')).toHaveLength(2)
-    expect(await usersIn('users.db')).toEqual([])
-    await kill(service)
   },
 )
 

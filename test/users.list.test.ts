@@ -32,18 +32,12 @@ describeStores((place) => {
     return pages
   }
 
-  test.each([1, 3, 8, 9])('pages of %i hold all users once, in order', async (limit) => {
+  test.each([3, 8])('pages of %i hold all users once, in order', async (limit) => {
     const [before, ...users] = await createMany(9)
     const pages = await pagesFrom(`/users?limit=${limit}&after=${before!.id}`)
     expect(pages.flat()).toEqual(users)
     const sizes = pages.map(({ length }) => length)
     expect(sizes.slice(0, -1)).toEqual(Array(Math.ceil(8 / limit) - 1).fill(limit))
-  })
-
-  test('pages link to the next page by a relative path that keeps the limit', async () => {
-    const [first, second] = await createMany(3)
-    const { headers } = await get(`/users?after=${first!.id}&limit=1`)
-    expect(headers.link).toBe(`</users?limit=1&after=${second!.id}>; rel="next"`)
   })
 
   test('pages hold every user that stays exactly once while others are created and deleted', async () => {
@@ -84,12 +78,11 @@ describeStores((place) => {
     })
 
     test('the other parameters apply, too', async () => {
-      const [before, ada, after] = await createMany(3)
+      const [before, ada] = await createMany(3)
       const { headers, json } = await get(`/users?limit=1&email=${ada!.email}`)
       expect([json, headers.link]).toEqual([[ada], undefined])
       expect(await find(ada!.email, `&after=${before!.id}`)).toEqual([ada])
       expect(await find(ada!.email, `&after=${ada!.id}`)).toEqual([])
-      expect(await find(ada!.email, `&after=${after!.id}&limit=1`)).toEqual([])
     })
   })
 

@@ -52,14 +52,9 @@ test.each(PATHS)('%s accepts HEAD and GET, and no other method', async (path) =>
   expect(await post.json()).toEqual({ message, code: 'method_not_allowed' })
 })
 
-const OTHERS = ['/docs/', '/docs/index.html', '/docs/..%2fpackage.json', '/DOCS', '/openapi.yml']
+const OTHERS = ['/docs/', '/docs/..%2fpackage.json', '/DOCS']
 test.each(OTHERS)('%s is 404', async (path) => {
   expect((await service().send(`GET ${path}`)).status).toBe(404)
-})
-
-test('the root is 404, and names /docs', async () => {
-  const json = { message: 'path not found; see /docs', code: 'path_not_found' }
-  expect(await service().send('GET /')).toMatchObject({ status: 404, json })
 })
 
 test('all paths are 404, and name no other, when DOCS is false', async () => {

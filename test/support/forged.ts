@@ -20,7 +20,7 @@ const VALID = signRaw(CLAIMS)
 const sign = (key: jwt.Secret, algorithm: jwt.Algorithm) =>
   jwt.sign({ id: 'x' }, key, { algorithm })
 const jwk = { kty: 'oct', k: encoded(OTHER) }
-const ALGORITHMS = ['none', 'None', 'hs256', 'HS256 ', 'HS1', '', null, 0, ['HS256']]
+const ALGORITHMS = ['none', 'None', 'hs256', null, ['HS256']]
 
 export const forged: Record<string, string> = {
   'another secret': sign(OTHER, 'HS256'),

@@ -37,12 +37,6 @@ function startLogger(stdout: 'pipe' | number) {
   return logger
 }
 
-function startUnread() {
-  const logger = startLogger('pipe')
-  logger.stdout!.destroy()
-  return logger
-}
-
 test('a file gets all lines', async () => {
   const logger = startLogger(openSync(file, 'w'))
   expect(await json(logger.stderr!.once('data', () => logger.stdin!.end()))).toBe(0)
@@ -64,11 +58,8 @@ test('a pipe gets whole lines when its reader is slow, except those that are cou
   expect(messages).toEqual([...Array(300 - Number(dropped)).fill('line'), 'end'])
 })
 
-test.each([
-  ['the disk is full', () => startLogger(openSync('/dev/full', 'w'))],
-  ['the reader of the pipe has left', startUnread],
-])('when %s, lines are counted as dropped, and the program ends', async (_, start) => {
-  const logger = start()
+test('when the disk is full, lines are counted as dropped, and the program ends', async () => {
+  const logger = startLogger(openSync('/dev/full', 'w'))
   const ended = once(logger, 'exit')
   const dropped = await json(logger.stderr!.once('data', () => logger.stdin!.end()))
   expect(dropped).toBeGreaterThan(200)

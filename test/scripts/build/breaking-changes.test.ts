@@ -35,32 +35,20 @@ const rowsOf = (table: string) =>
 const BREAKING = `
   an operationId changes | paths /users/{id} get operationId = getUser | /users/{id} get operationId: was "readUser" and is "getUser"
   a path parameter changes its name | paths /users/{id} -> /users/{uid}; components parameters id name = uid | paths /users/{id}: is gone
-  ids have another form | schemas User properties id pattern = ^[0-9a-f-]{36}$ | /users/{id} get responses 200 content application/json schema properties id pattern: was "^[0-9a-f]{24}$" and is
   a header has another value | components headers WWW-Authenticate schema enum = [Basic] | headers WWW-Authenticate schema enum 0: was "Bearer" and is "Basic"
   a field of a body is newly required | schemas UserFields required += id | requestBody content application/json schema required 2: is new
   a body takes no other fields | schemas UserFields additionalProperties = false | schema additionalProperties: is new
   an operation newly needs a token | paths /login post security = [{ bearer: [] }] | /login post security 0: is new
-  an operation newly needs a token, because all operations do | paths /login post security -; security = [{ bearer: [] }] | security: is new
-  a token has another scheme | components securitySchemes bearer scheme = basic | securitySchemes bearer scheme: was
   the server moves | servers 0 url = /v2 | servers 0 url: was "/" and is "/v2"
-  the server of a path moves | paths /login servers = [{ url: /v2 }] | /login servers: is new
   an operation goes | paths /users/{id} delete - | /users/{id} delete: is gone
   a new parameter is required | paths /users get parameters += { name: page, in: query, required: true, schema: { type: integer } } | /users get parameters query page: is new
-  a parameter is newly required | components parameters If-Match required = true | parameters header If-Match required: is new
   a field of a response goes | schemas User properties email -; schemas User required = [id, name] | properties email: is gone
   a field of a response may be absent | schemas User required = [id, name] | responses 200 content application/json schema required 2: is gone
   a field of a response may be null | schemas User properties name nullable = true | name nullable: is new
   a response has another media type | paths /users/{id} get responses 200 content application/json -> text/xml | content application/json: is gone
   programs can no longer decide by a code | schemas ErrorMessage properties code x-extensible-enum 0 = x | properties code x-extensible-enum 0: was "body_invalid" and is "x"
-  a header goes | paths /users post responses 201 headers - | responses 201 headers Location: is gone
-  a header may be absent | paths /users post responses 201 headers Location required = false | Location required: was true and is false
-  a field of a body goes | schemas UserFields properties email - | requestBody content application/json schema properties email: is gone
-  a body takes less than x-also-accepts says | schemas UserFields x-also-accepts - | x-also-accepts: is gone
   a body takes less of what x-also-accepts says | schemas UserFields x-also-accepts = {} | x-also-accepts required: is gone
   a body allows less | paths /users get parameters 0 schema maximum = 10 | limit schema maximum: was 1000 and is 10
-  a parameter takes less text | paths /users get parameters 2 schema maxLength = 30 | email schema maxLength: is new
-  a parameter is encoded in another way | paths /users get parameters 0 explode = false | limit explode: is new
-  a body may have any media type | paths /login post requestBody content - | /login post requestBody content application/json: is gone
   a schema is renamed | schemas Login -> LogIn; paths /login post requestBody content application/json schema $ref = '#/components/schemas/LogIn' | components schemas Login: is gone
 `
 
@@ -71,15 +59,12 @@ test.each(rowsOf(BREAKING))('a client would break when %s', (_, changes, sentenc
 
 const HARMLESS = `
   an operation needs no token any more | paths /users/{id} get security = []
-  a path is new | paths /x = { get: { operationId: x, responses: { '204': { description: x } } } }
   an operation is new | paths /login put = { operationId: x, responses: { '204': { description: x } } }
   a description changes | paths /users get description = x
   a parameter is new and optional | paths /users post parameters = [{ name: q, in: query, schema: { type: string } }]
-  an error is new | paths /users/{id} get responses 429 = { description: x }
   a header is new | paths /login post responses 200 headers X = { required: true, schema: { type: string } }
   a code is new | schemas ErrorMessage properties code x-extensible-enum += x
   a field of a response is new and always there | schemas User properties age = { type: integer }; schemas User required += age
-  a field of a body is new | schemas UserFields properties age = { type: integer }
   a body allows more | paths /users get parameters 0 schema maximum = 5000; schemas Login properties email minLength = 0
   a body newly has x-also-accepts | schemas Login x-also-accepts = { required: [] }
   a field of a body may be absent | schemas Login required = []

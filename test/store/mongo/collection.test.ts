@@ -119,13 +119,13 @@ describeMongodb('a collection of other programs', () => {
         ...(value !== undefined && { name: value }),
       })
       const id = insertedId.toHexString()
-      const stored = { id, name: text, email: 'a@x' }
+      const stored = expect.objectContaining({ id, name: text, email: 'a@x' })
       expect(await usersIn(store)).toEqual([stored])
       expect(await store.find(id)).toEqual(stored)
       expect(await store.findByEmail('a@x')).toEqual(stored)
       expect(await store.rename(id, 'Grace', ({ name }) => name !== text)).toBe('refused')
       expect(await store.rename(id, 'Grace', ({ name }) => name === text)).toBe('done')
-      expect(await store.find(id)).toEqual({ ...stored, name: 'Grace' })
+      expect(await store.find(id)).toMatchObject({ name: 'Grace' })
     },
   )
 
