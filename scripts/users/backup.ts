@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Copies the SQLite database to a file or to standard output, also while the service runs.
 import fs, { createReadStream, existsSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { loadConfig } from '../../src/config.ts'
 import { databaseIn } from '../../src/store/open.ts'
@@ -19,7 +19,7 @@ in MongoDB: use mongodump or export-users.
 Exit codes: 0 the database was copied; 1 it was not; 2 wrong options.`
 
 await program(USAGE, {}, async (_, [path, ...more]) => {
-  if (!path || more.length > 0) throw new UsageError('give one FILE')
+  if (!path || path.endsWith('.gz') || more[0]) throw new UsageError('give one FILE, not .gz')
   const target = fileAt(path)
   const { DATA_DIR, MONGODB_URI } = loadConfig(false, warn)
   if (MONGODB_URI) throw new Error('the users are in MongoDB: use mongodump or export-users')
@@ -27,7 +27,7 @@ await program(USAGE, {}, async (_, [path, ...more]) => {
   if (!existsSync(database)) throw new Error(`there are no users in ${DATA_DIR}: check DATA_DIR`)
   const signal = stopSignal()
   async function copyTo(copy: string): Promise<number> {
-    checkSpace(database, dirname(copy))
+    checkSpace(database, resolve(dirname(copy)))
     const users = await copySqlite(database, copy)
     signal.throwIfAborted()
     if (target === '-') await send(copy, signal)

@@ -24,4 +24,4 @@ export function hostCheck(bound: string, allowed: string[]): HostCheck {
 export const isLoopback = (name: string): boolean =>
   isIPv4(name) ? name.startsWith('127.') : LOOPBACK.test(name)
 
-const LOOPBACK = /^((.+\.)?localhost|::1|\[::1\]|::ffff:127\..*)$/
+const LOOPBACK = /^((.+\.)?localhost|\[?(::1|::ffff:127\.[\d.]+)\]?)$/

@@ -80,7 +80,7 @@ export interface StoreOptions {
   allowUnreachable?: boolean
   /** Whether the store is only read. Then MongoDB needs no index on email, and no right but to find. */
   readOnly?: boolean
-  /** Whether many users will be created: then SQLite uses more memory and space, which is faster. */
+  /** Whether many users will be created: SQLite then uses more memory and space, and MongoDB may take longer. */
   isImport?: boolean
 }
 

@@ -30,13 +30,14 @@ export type Tracing = ReturnType<typeof startTracing>
 export function startTracing(endpoint: URL, service: string, redactPath: (path: string) => string) {
   register('@opentelemetry/instrumentation/hook.mjs', import.meta.url)
   let lastReason: string | undefined
-  setGlobalErrorHandler((error) => {
+  function report(error: unknown): void {
     const reason = reasonOf(error as Error)
     if (reason === lastReason) return
     lastReason = reason
     const to = endpoint.origin + endpoint.pathname // the other parts can be a credential
     tracing.log?.warn(`traces cannot be sent to ${to}: ${reason}`)
-  })
+  }
+  setGlobalErrorHandler(report)
   const exporter = new OTLPTraceExporter({ url: endpoint.href })
   const name = resourceFromAttributes({ 'service.name': service })
   const provider = new NodeTracerProvider({
@@ -55,7 +56,7 @@ export function startTracing(endpoint: URL, service: string, redactPath: (path: 
     /** Gets a warning when spans cannot be sent, and when the reason changes. Set after the start. */
     log: undefined as Logger | undefined,
     /** Sends the last traces. */
-    stop: () => provider.shutdown().catch(() => {}), // the log has said why
+    stop: () => provider.shutdown().catch(report),
   }
   return tracing
 }

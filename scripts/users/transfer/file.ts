@@ -31,8 +31,8 @@ export async function makeFile<T>(file: string, write: (temporary: string) => Pr
 /** Removes the temporary file, which is beside `file`, when `use` has ended. Only its owner can read it. */
 export async function withTemporary<T>(file: string, use: (temporary: string) => Promise<T>) {
   const temporary = `${file}.${process.pid}.part`
+  fs.closeSync(fs.openSync(temporary, 'wx', 0o600))
   try {
-    fs.closeSync(fs.openSync(temporary, 'wx', 0o600))
     return await use(temporary)
   } finally {
     fs.rmSync(temporary, { force: true })

@@ -117,7 +117,8 @@ async function outcomeOf(
   const name = owner ? `the user ${owner.id}` : 'another user'
   const fields = Object.entries(user) as [keyof NewUser, string][]
   if (fields.every(([field, text]) => owner?.[field] === text)) return ['unchanged']
-  const isUpdate = owner && update && !isIdTaken && user.name && user.name !== owner.name
+  const isSame = owner && (user.id ?? owner.id) === owner.id && user.email === owner.email
+  const isUpdate = update && isSame && user.name
   if (isUpdate && (await store.rename(owner.id, user.name)) === 'done')
     return ['updated', `${name} has got this name`]
   return ['duplicate', `${name} has its ${isIdTaken ? 'id' : 'email'}, and differs`]

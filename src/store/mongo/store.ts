@@ -25,7 +25,7 @@ const MAX_BATCH_SIZE = 100
  */
 export async function openMongoStore(
   uri: string,
-  { allowUnreachable = false, readOnly = false }: StoreOptions = {},
+  { allowUnreachable = false, readOnly = false, isImport = false }: StoreOptions = {},
 ): Promise<UserStore> {
   const { description, execute, close } = openConnection(uri, readOnly)
   try {
@@ -36,9 +36,11 @@ export async function openMongoStore(
   }
   const findById = finder(execute, 'id')
   const change = changer(execute)
-  const insert = batched((newUsers: User[]) => execute((users) => insertEach(users, newUsers)), {
-    maxBatchSize: MAX_BATCH_SIZE,
-  })
+  const timeoutMs = isImport ? LONG_TIMEOUT_MS : undefined
+  const insert = batched(
+    (newUsers: User[]) => execute((users) => insertEach(users, newUsers), timeoutMs),
+    { maxBatchSize: MAX_BATCH_SIZE },
+  )
   return {
     description,
     async create({ id = newUserId(), ...fields }) {

@@ -22,19 +22,24 @@ const VERSION = 1
  */
 export function migrate(db: DatabaseSyncInstance, columns: Record<string, string> = COLUMNS): void {
   const definitions = Object.entries(columns).map(([name, type]) => `${name} ${type}`)
+  const missing = () => {
+    const rows = db.prepare("SELECT name FROM pragma_table_info('users')").all()
+    const names = rows.map((row) => (row as { name: string }).name)
+    return definitions.filter((one) => !names.includes(one.split(' ', 1)[0]!))
+  }
+  if (versionOf(db) === VERSION && missing().length === 0) return
   transactor(db)(() => {
-    const version = (db.prepare('PRAGMA user_version').get() as { user_version: number })
-      .user_version
+    const version = versionOf(db) // read again: another process may have made the table meanwhile
     if (version > VERSION)
       throw new Error(`its schema has version ${version}, not ${VERSION}: use a newer service`)
     if (version === 0)
       db.exec(`CREATE TABLE users (${definitions.join()}) STRICT; PRAGMA user_version = ${VERSION}`)
-    const existing = db.prepare("SELECT name FROM pragma_table_info('users')").all()
-    const names = existing.map((row) => (row as { name: string }).name)
-    const missing = definitions.filter((one) => !names.includes(one.split(' ', 1)[0]!))
-    for (const definition of missing) db.exec(`ALTER TABLE users ADD COLUMN ${definition}`)
+    for (const definition of missing()) db.exec(`ALTER TABLE users ADD COLUMN ${definition}`)
   })
 }
+
+const versionOf = (db: DatabaseSyncInstance): number =>
+  (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
 
 /** Returns a function that does `work` in one transaction: one wait for the disk. */
 export function transactor(db: DatabaseSyncInstance) {

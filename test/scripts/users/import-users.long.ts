@@ -49,7 +49,8 @@ describeStores((kind) => {
       expect([code, stderr.split('\n').toSorted()]).toEqual([1, ['', ...lines]])
     expect(await usersAt(place)).toEqual(users)
     const other = file('other.csv', `id,name,email\n${'b'.repeat(24)},Ada,a@x\n`) // its id differs
-    expect((await importUsers(place, other)).stdout).toContain(' duplicate 1,')
+    for (const options of [[], ['--update']])
+      expect((await importUsers(place, ...options, other)).stdout).toContain(' duplicate 1,')
   })
 
   test('--update gives users the names in the file by their emails, and lists them', async () => {

@@ -7,14 +7,17 @@ import { StoreFailure } from '../../../src/store/failure.ts'
 import { EmailTaken, IdTaken } from '../../../src/store/user-store.ts'
 import { user } from '../../support/users.ts'
 
-/** The results of inserts for an error of the driver, when users have the emails in `taken`. */
-async function results(cause: Error, emails: string[], taken: string[] = []) {
-  const insert = () => Promise.reject(cause)
+/** The results of inserts for an error of the driver; by default of three, of which the last has no email. */
+async function results(cause: Error, emails = ['a@x', 'b@x', ''], taken = ['a@x']) {
+  const fail = () => Promise.reject(cause)
+  const duplicateKey = new mongodb.MongoServerError({ code: 11_000, errmsg: 'no' })
+  const isMany = emails.length > 1
+  const insertOne = () => Promise.reject(isMany ? duplicateKey : cause)
   const find = ({ email }: { email?: { $in: string[] } }) => {
     const found = taken.filter((one) => email?.$in.includes(one))
     return { toArray: async () => found.map((email) => mongodb.BSON.serialize({ email })) }
   }
-  const users = { insertMany: insert, insertOne: insert, find } as unknown as Users
+  const users = { insertMany: fail, insertOne, find } as unknown as Users
   const newUsers = emails.map((email) => user({ email }))
   return (await insertEach(users, newUsers)).map((one) => one?.constructor)
 }
@@ -28,21 +31,77 @@ function bulkError(codes: Record<number, number>, inserted: number, concern?: ob
 }
 
 test.each([
+  ['a duplicate email', { 0: 11_000 }, [EmailTaken, undefined, undefined]],
+  ['a duplicate key without an email', { 2: 11_000 }, [undefined, undefined, StoreFailure]],
+  ['several errors', { 0: 11_000, 2: 121 }, [EmailTaken, undefined, StoreFailure]],
+])('%s fails its own insert only', async (_, codes, expected) => {
+  expect(await results(bulkError(codes, 3 - Object.keys(codes).length))).toEqual(expected)
+})
+
+test.each([
   ['the majority did not confirm', bulkError({ 0: 11_000 }, 2, { code: 64 })],
   ['fewer were inserted than were not refused', bulkError({ 0: 11_000 }, 0)],
   ['the error is about no document', bulkError({}, 0)],
-])('no insert counts as done when %s', async (_, error) => {
-  await expect(results(error, ['a@x', 'b@x', ''])).rejects.toBe(error)
+  ['the error is not one of documents', Object.assign(new Error(), { code: 11_000 })],
+])('no insert counts as done when %s', (_, error) => expect(results(error)).rejects.toBe(error))
+
+test('an error of the connection is thrown as it is, without the wrapper of the driver', async () => {
+  const cause = new mongodb.MongoNetworkError('gone')
+  const error = new mongodb.MongoBulkWriteError(cause, { getWriteConcernError() {} } as never)
+  await expect(results(error)).rejects.toBe(cause)
+})
+
+const duplicate = { index: 0, code: 11_000, errmsg: 'no' }
+const unconfirmed = { writeErrors: [duplicate], writeConcernError: { code: 64, errmsg: 'no' } }
+
+test.each([
+  ['an email that is taken', ['a@x'], EmailTaken],
+  ['a key that is taken, without an email', [''], StoreFailure],
+])('a single insert fails for %s', async (_, emails, expected) => {
+  expect(await results(new mongodb.MongoServerError(duplicate), emails)).toEqual([expected])
+})
+
+test.each([
+  ['an error of the connection', new mongodb.MongoNetworkError('gone')],
+  ['another refusal', new mongodb.MongoServerError({ code: 121, errmsg: 'no' })],
+  ['an unconfirmed duplicate', new mongodb.MongoWriteConcernError(unconfirmed as never)],
+])('a single insert with %s is thrown as it is', async (_, error) => {
+  await expect(results(error, ['a@x'])).rejects.toBe(error)
 })
 
 test.each([
   ['email', { email: 1 }, [], EmailTaken],
+  ['email, descending', { email: -1 }, [], EmailTaken],
   ['the id', { _id: 1 }, [], IdTaken],
   ['the id, and a user has the email', { _id: 1 }, ['a@x'], EmailTaken],
+  ['another field', { phone: 1 }, [], StoreFailure],
   ['email and another field', { email: 1, tenant: 1 }, [], StoreFailure],
   ['nothing, and a user has the email', undefined, ['a@x'], EmailTaken],
   ['nothing, and no user has the email', undefined, [], StoreFailure],
 ])('a duplicate key of %s', async (_, keyPattern, taken, expected) => {
   const cause = new mongodb.MongoServerError({ code: 11_000, errmsg: 'no', keyPattern })
   expect(await results(cause, ['a@x'], taken)).toEqual([expected])
+})
+
+test('a user whose email is freed while it is inserted is inserted', async () => {
+  let inserts = 0
+  const users = {
+    insertOne: async () => {
+      if ((inserts += 1) === 1) throw new mongodb.MongoServerError({ code: 11_000, errmsg: 'no' })
+    },
+    find: () => ({ toArray: async () => [] }),
+  } as unknown as Users
+  expect(await insertEach(users, [user()])).toEqual([undefined])
+})
+
+test('inserts succeed also if it cannot be found out why another one was refused', async () => {
+  const users = {
+    insertMany: () => Promise.reject(bulkError({ 0: 11_000 }, 2)),
+    insertOne: () => Promise.reject(new Error('no')),
+    find: () => ({ toArray: () => Promise.reject(new Error('no')) }),
+  } as unknown as Users
+  const newUsers = ['a@x', 'b@x', ''].map((email) => user({ email }))
+  const [first, ...others] = await insertEach(users, newUsers)
+  expect(first).toBeInstanceOf(StoreFailure)
+  expect(others).toEqual([undefined, undefined])
 })

@@ -1,4 +1,4 @@
-// The database of a running service is deleted or replaced by a copy.
+// The database of a running service is deleted, renamed or replaced by a copy.
 import { expect, test } from '@jest/globals'
 import fs from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -25,6 +25,8 @@ useUndo()
 const { newPlace, open } = useOwnStores(sqlitePlace)
 
 const many = () => Array.from({ length: 1_000 }, () => newUser())
+const filesIn = ({ DATA_DIR }: Place) =>
+  fs.readdirSync(DATA_DIR).map((name) => name.replace(/\d+$/, 'N'))
 const integrityOf = (place: Place) => {
   const db = databaseOf(place)
   const rows = db.prepare('PRAGMA integrity_check').all()
@@ -72,18 +74,27 @@ test.each(['SIGTERM', 'SIGKILL'] as const)(
   },
 )
 
-test.each<[string, (file: string) => void]>([
-  ['the database was deleted', (file) => fs.rmSync(file)],
-  ['the database was replaced by a copy', (file) => fs.renameSync(`${file}.copy`, file)],
-  ['its folder was replaced', (file) => replaceFolder(dirname(file))],
-  ['its log was replaced', (file) => fs.renameSync(`${file}-wal.copy`, `${file}-wal`)],
-])('no write is acknowledged after %s', async (_, change) => {
+/** An open store that has written to its log, and a copy of each of its files. */
+async function written() {
   const place = newPlace()
   const file = databaseIn(place.DATA_DIR)
   const store = await open(place)
   const user = await store.create(newUser())
   for (const end of ['', '-wal', '-shm']) fs.copyFileSync(file + end, `${file}${end}.copy`)
   expect(store.isGone()).toBe(false)
+  return { place, file, store, user }
+}
+
+test.each<[string, (file: string) => void]>([
+  ['the database was deleted', (file) => fs.rmSync(file)],
+  ['the database was renamed', (file) => fs.renameSync(file, `${file}.old`)],
+  ['the database was replaced by a copy', (file) => fs.renameSync(`${file}.copy`, file)],
+  ['its folder was replaced', (file) => replaceFolder(dirname(file))],
+  ['its log was deleted', (file) => fs.rmSync(`${file}-wal`)],
+  ['its log was replaced', (file) => fs.renameSync(`${file}-wal.copy`, `${file}-wal`)],
+  ['its index was deleted', (file) => fs.rmSync(`${file}-shm`)],
+])('no write is acknowledged after %s', async (_, change) => {
+  const { file, store, user } = await written()
   change(file)
   await expect(store.create(newUser())).rejects.toThrow('its file was deleted or replaced')
   await expect(store.remove(user.id)).rejects.toThrow(StoreFailure)
@@ -95,6 +106,54 @@ function replaceFolder(folder: string): void {
   fs.cpSync(`${folder}.old`, folder, { recursive: true })
   fs.rmSync(`${folder}.old`, { recursive: true })
 }
+
+test('a database that was renamed has all users, and none of its log stays at the former name', async () => {
+  const { place, file, store, user } = await written()
+  fs.renameSync(file, `${file}.old`)
+  await store.close()
+  for (const end of ['', '-wal', '-shm']) fs.rmSync(`${file}${end}.copy`)
+  expect(filesIn(place)).toEqual([
+    'users.db-shm.replaced-N',
+    'users.db-wal.replaced-N',
+    'users.db.old',
+  ])
+  expect(await usersAt(place)).toEqual([])
+  fs.renameSync(`${file}.old`, file)
+  expect([await usersAt(place), integrityOf(place)]).toEqual([[user], [{ integrity_check: 'ok' }]])
+})
+
+test('while the database is at its place, its log stays there', async () => {
+  const { place, file, store, user } = await written()
+  fs.renameSync(`${file}-shm.copy`, `${file}-shm`)
+  await store.close()
+  expect(filesIn(place)).toEqual([
+    'users.db',
+    'users.db-shm',
+    'users.db-wal',
+    'users.db-wal.copy',
+    'users.db.copy',
+  ])
+  expect(await usersAt(place)).toEqual([user])
+})
+
+test('a store that closes after a restore over its database leaves the restored database as it is', async () => {
+  const place = newPlace()
+  const file = databaseIn(place.DATA_DIR)
+  const store = await open(place)
+  const createSome = () => Promise.all(Array.from({ length: 1_000 }, () => store.create(newUser())))
+  await createSome()
+  const copied = join(newPlace().DATA_DIR, 'copy')
+  fs.writeFileSync(copied, '')
+  await copySqlite(file, copied)
+  const copy = fs.readFileSync(copied)
+  await createSome()
+
+  fs.writeFileSync(file, copy)
+  for (const suffix of ['-wal', '-shm']) fs.rmSync(file + suffix)
+  await store.close()
+  expect(fs.readFileSync(file).equals(copy)).toBe(true)
+  expect(fs.existsSync(`${file}-wal`)).toBe(false)
+})
 
 test('a database is not gone after writes, imports, a backup and the end of another program', async () => {
   const place = newPlace()
