@@ -8,7 +8,7 @@ import { EmailTaken } from '../../../src/store/user-store.ts'
 import { startProxy } from '../../support/mongodb-proxy.ts'
 import { serve, useUndo, type Program } from '../../support/program.ts'
 import { listen, send, startService } from '../../support/service.ts'
-import { describeMongodb, mongodbPlace, usersIn } from '../../support/stores.ts'
+import { createIn, describeMongodb, mongodbPlace, usersIn } from '../../support/stores.ts'
 import { newUser } from '../../support/users.ts'
 
 const undo = useUndo()
@@ -75,6 +75,20 @@ describeMongodb('a MongoDB that goes away', () => {
     const fields = newUser()
     await store.create(fields)
     await expect(store.create(fields)).rejects.toThrow(EmailTaken)
+  })
+
+  test('and confirms no write fails all conditional writes that wait with the first', async () => {
+    const { proxy } = await behindProxy()
+    const store = await open(proxy.uri)
+    const users = await createIn(
+      store,
+      [...Array(100).keys()].map(() => newUser()),
+    )
+    proxy.holdAnswersTo('update')
+    const renames = users.map(({ id }) => store.rename(id, 'x', () => true))
+    const results = await inTime(Promise.allSettled(renames)) // in turn, they would take 14 s
+    expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['rejected']))
+    expect(proxy.commands().filter(({ name }) => name === 'update').length).toBeLessThan(50)
   })
 
   test('and confirms no write does not let a PUT succeed that is sent again', async () => {
