@@ -12,8 +12,18 @@ export const toDocument = ({ id, email, ...fields }: User) => {
 
 export const toObjectId = (id: string): ObjectId => ObjectId.createFromHexString(id)
 
-/** The types that cannot be read as text. */
-const UNREADABLE = ['object', 'array', 'binData', 'objectId', 'date', 'regex', 'timestamp']
+const TYPES = BSON.BSONType
+
+/** The types that cannot be read as text. Numbers take less time than their names. */
+const UNREADABLE = [
+  TYPES.object,
+  TYPES.array,
+  TYPES.binData,
+  TYPES.objectId,
+  TYPES.date,
+  TYPES.regex,
+  TYPES.timestamp,
+]
 
 /** Matches documents that can be read: of others, nothing is changed. */
 export const READABLE = Object.fromEntries(
@@ -28,8 +38,9 @@ export const AS_BYTES = {
 
 type Name = Exclude<keyof User, 'id'>
 
-/** The fields of a document, each with its type (https://bsonspec.org/spec.html) and its bytes. */
-export type Fields = Partial<Record<string, { type: number; bytes: Buffer }>>
+/** The fields of a document, each with its type (https://bsonspec.org/spec.html) and where its bytes are. */
+export type Fields = Partial<Record<string, Field>>
+type Field = { type: number; document: Buffer; start: number; end: number }
 
 /**
  * Reads a document without making objects of it: an array can take many times its size, and JavaScript cannot hold every
@@ -40,7 +51,7 @@ export function fieldsOf(document: Buffer): Fields {
   for (const element of BSON.onDemand.parseToElements(document)) {
     const [type, nameOffset, nameLength, offset, length] = element
     const name = document.toString('latin1', nameOffset, nameOffset + nameLength)
-    fields[name] = { type, bytes: document.subarray(offset, offset + length) }
+    fields[name] = { type, document, start: offset, end: offset + length }
   }
   return fields
 }
@@ -51,11 +62,9 @@ export function userOf(fields: Fields): User {
   return { id: idOf(fields), name: text('name'), email: text('email') }
 }
 
-const TYPES = BSON.BSONType
-
 /** @throws StoreFailure the `_id` is not an ObjectId: the service could not list the user in order */
 export function idOf({ _id }: Fields): string {
-  if (_id?.type === TYPES.objectId) return _id.bytes.toString('hex')
+  if (_id?.type === TYPES.objectId) return _id.document.toString('hex', _id.start, _id.end)
   const cause = new Error(`a document has one of type ${nameOf(_id?.type)}. ${ONLY_OBJECT_IDS}`)
   throw new StoreFailure(cause, 'use the collection users', 'an _id is not an ObjectId')
 }
@@ -65,12 +74,12 @@ const ONLY_OBJECT_IDS =
 
 /** The email, if it is text. */
 export const emailOf = ({ email }: Fields): string | undefined =>
-  email?.type === TYPES.string ? textIn(email.bytes) : undefined
+  email?.type === TYPES.string ? textIn(email) : undefined
 
 /** A value that can be read as text; null if there is none. @throws StoreFailure it is of another type */
 export function valueOf(fields: Fields, name: Name) {
   const field = fields[name]
-  const value = field ? READERS[field.type]?.(field.bytes) : null
+  const value = field ? READERS[field.type]?.(field) : null
   if (value !== undefined) return value
   const cause = new Error(
     `its ${name} is of type ${nameOf(field?.type)}, and the service needs text in UTF-8`,
@@ -81,20 +90,24 @@ export function valueOf(fields: Fields, name: Name) {
 type Value = string | number | bigint | boolean | BSON.Decimal128 | null
 
 /** By type, how to read values. */
-const READERS: Partial<Record<number, (bytes: Buffer) => Value | undefined>> = {
+const READERS: Partial<Record<number, (field: Field) => Value | undefined>> = {
   [TYPES.string]: textIn,
   [TYPES.null]: () => null,
-  [TYPES.int]: (bytes) => bytes.readInt32LE(),
-  [TYPES.long]: (bytes) => bytes.readBigInt64LE(),
-  [TYPES.double]: (bytes) => bytes.readDoubleLE(),
-  [TYPES.decimal]: (bytes) => new BSON.Decimal128(bytes),
-  [TYPES.bool]: ([byte]) => byte === 1,
+  [TYPES.int]: ({ document, start }) => document.readInt32LE(start),
+  [TYPES.long]: ({ document, start }) => document.readBigInt64LE(start),
+  [TYPES.double]: ({ document, start }) => document.readDoubleLE(start),
+  [TYPES.decimal]: ({ document, start, end }) => new BSON.Decimal128(document.subarray(start, end)),
+  [TYPES.bool]: ({ document, start }) => document[start] === 1,
 }
 
-/** The text of a BSON string, between its length and a zero byte; undefined if it is not UTF-8. */
-function textIn(bytes: Buffer): string | undefined {
-  const text = bytes.subarray(4, -1)
-  return isUtf8(text) ? text.toString() : undefined
+/**
+ * The text of a BSON string, between its length and a zero byte; undefined if it is not UTF-8. Without a `subarray` for
+ * each text, a list takes a tenth less time.
+ */
+function textIn({ document, start, end }: Field): string | undefined {
+  const text = document.toString('utf8', start + 4, end - 1)
+  const isBroken = text.includes('\ufffd') && !isUtf8(document.subarray(start + 4, end - 1))
+  return isBroken ? undefined : text
 }
 
 const nameOf = (type: number | undefined): string =>
