@@ -12,7 +12,7 @@ import { makeFile, withTemporary } from './transfer/file.ts'
 const USAGE = `usage: backup FILE
 
 Copies the SQLite database, users.db in DATA_DIR (./data by default), to FILE, which must not exist. Use '-' for
-standard output, and then npm run --silent; until the end, the copy is also in DATA_DIR. The service may run. Keep a
+standard output, and then npm run --silent; meanwhile, the copy takes space in DATA_DIR. The service may run. Keep a
 copy of the file signing-secret there too: without it, all tokens become invalid. If MONGODB_URI is set, the users are
 in MongoDB: use mongodump or export-users.
 

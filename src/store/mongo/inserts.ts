@@ -32,10 +32,9 @@ async function insertOne(users: Users, user: User, tries = 2): Promise<Error | u
   } catch (error) {
     if (!isDuplicateKey(error)) throw error
     const { keyPattern } = error // MongoDB sends it since version 4.4, FerretDB does not
-    const hasEmail = async () => (await takenEmails(users, [user])).size > 0
     const hasId = async () => (await findFields(users, 'id', [user.id])).size > 0
     const isEmail = keyPattern && isOnEmail(keyPattern)
-    if (isEmail || (await hasEmail())) return new EmailTaken(user.email) // the server may name only the id
+    if (isEmail || (await takenEmails(users, [user])).size > 0) return new EmailTaken(user.email) // the server may name only the id
     if (keyPattern ? '_id' in keyPattern : await hasId()) return new IdTaken()
     // Without a key, the email may have been that of a user who has just been deleted.
     return keyPattern || tries === 1 ? toFailure(error) : insertOne(users, user, tries - 1)

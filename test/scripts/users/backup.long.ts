@@ -105,6 +105,12 @@ test('no file is overwritten, and no link is followed', async () => {
   expect(readdirSync(folder())).toEqual(['link.db', 'mine.db'])
 })
 
+test('it fails if the reader of standard output leaves', async () => {
+  const { program, end } = await start(await filled())
+  program.stdout.destroy()
+  expect(await end()).toEqual([1, 'the reader of standard output closed it\n'])
+})
+
 testAsRoot('a copy that could take the last space of services is refused', async () => {
   const place = await filled(() => tmpfsPlace('4m'))
   const before = readdirSync(place.DATA_DIR)

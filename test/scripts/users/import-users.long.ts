@@ -162,3 +162,9 @@ describeStores((kind) => {
     expect(await usersAt(place)).toHaveLength(count)
   })
 })
+
+test('--help fits a terminal of 80 × 40', async () => {
+  const { stdout } = await importUsers(at(sqlitePlace), '--help')
+  expect(stdout.split('\n').length).toBeLessThanOrEqual(40)
+  expect(stdout).not.toMatch(/.{81}/)
+})

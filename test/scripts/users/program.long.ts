@@ -4,10 +4,11 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { dist, run, UNSET } from '../../support/program.ts'
+import { newFolder, read, root } from '../../support/readme.ts'
 import { createAt, sqlitePlace } from '../../support/stores.ts'
 import { useTransfers } from '../../support/transfers.ts'
 import { newUser } from '../../support/users.ts'
-import { existsSync } from 'node:fs'
+import { cpSync, existsSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { escapeControls } from '../../../scripts/users/program.ts'
 import { contract } from '../../../src/contract/contract.ts'
@@ -145,4 +146,24 @@ test('backup ends when nothing was read from its standard output for a minute', 
   const said = text(program.stderr)
   const tooSlow = expect.stringMatching(/^too slow: nothing was read for a minute/)
   expect([await once(program, 'exit'), await said]).toEqual([[1, null], tooSlow])
+})
+
+test('create-user obeys the contract as POST does, and stores nothing that it refuses', async () => {
+  const copy = newFolder()
+  const limited = JSON.parse(read('dist/openapi.json'))
+  limited.components.schemas.UserFields.properties.name.maxLength = 3
+  cpSync(dist, join(copy, 'dist'), { recursive: true })
+  cpSync(join(root, 'package.json'), join(copy, 'package.json'))
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+  writeFileSync(join(copy, 'dist/openapi.json'), JSON.stringify(limited))
+  const place = at(sqlitePlace)
+  const create = (name: string) => {
+    const args = ['dist/scripts/users/create-user.js', '--email', 'a@x', '--name', name]
+    const env = { ...process.env, ...UNSET, ...place.environment }
+    return spawnSync(process.execPath, args, { cwd: copy, encoding: 'utf8', env })
+  }
+  const stderr = 'field `name` must NOT have more than 3 characters\n'
+  expect(create('Grace')).toMatchObject({ status: 1, stdout: '', stderr })
+  expect(existsSync(databaseIn(place.DATA_DIR))).toBe(false)
+  expect(create('Ada')).toMatchObject({ status: 0 })
 })
