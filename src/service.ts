@@ -12,10 +12,9 @@ import type { Config } from './config.ts'
 import { contract } from './contract/contract.ts'
 import { hostCheck, isLoopback } from './http/hosts.ts'
 import { createServer } from './http/server.ts'
-import { createReadiness, type Readiness } from './ops/readiness.ts'
+import { createReadiness } from './ops/readiness.ts'
 import { createOperatorServer } from './ops/server.ts'
 import { openStore } from './store/open.ts'
-import { StoreFailure } from './store/failure.ts'
 import type { UserStore } from './store/user-store.ts'
 import { createLogger } from './telemetry/log.ts'
 import { measure } from './telemetry/measured-store.ts'
@@ -44,15 +43,15 @@ export async function run(config: Config, stop: Promise<string>, tracing?: Traci
     warn: (text) => log.warn(text),
     allowUnreachable: true,
   })
-  const service = createPublicServer(config, store, { log, metrics, readiness, redactPath })
+  const service = createPublicServer(config, store, { log, metrics, redactPath })
   await listen(service.server, config.HOST, config.PORT, 'HOST and PORT')
   const check = async () => {
     const isEmpty = await readiness.check(store)
     if (isEmpty !== undefined) metrics.storeIsEmpty(isEmpty)
+    setTimeout(() => void check(), CHECK_MS).unref()
     return isEmpty
   }
   const isEmpty = await check()
-  setInterval(() => void check(), CHECK_MS).unref()
 
   const url = urlOf(service.server)
   log.info(`listening on ${url}`)
@@ -82,8 +81,8 @@ export async function run(config: Config, stop: Promise<string>, tracing?: Traci
 const OPEN_TO_OTHERS =
   'other machines can reach this address (HOST), and /login asks for no password: anyone who knows an email can log in'
 
-/** How often to look whether the store is there and has users; as often as Prometheus asks. */
-const CHECK_MS = 15_000
+/** The pause between two looks whether the store is there and has users. */
+const CHECK_MS = 1_000
 
 /** In the image, the program has a command of its own (Dockerfile). */
 const PROGRAM = existsSync('/usr/local/bin/create-user') ? 'create-user' : 'npm run create-user --'
@@ -95,18 +94,19 @@ const MEASURED = ['create', 'find', 'findByEmail', 'list', 'ids', 'rename', 'rem
 /** Begins the names of metrics that other services could have, too. */
 const SERVICE = contract.info.title.toLowerCase().replaceAll(' ', '_')
 
-type Observers = Parameters<typeof createRequestLog>[0] & { readiness: Readiness }
+type Observers = Parameters<typeof createRequestLog>[0]
 
 /** The server for users. It does not listen yet. */
 function createPublicServer(config: Config, store: UserStore, observers: Observers) {
-  const { metrics, readiness } = observers
   const tokens = createTokens(openSecrets(config), config.TOKEN_TTL)
-  const app = createApp(measure(store, MEASURED, metrics), tokens, config.DOCS, config.BASE_PATH)
+  const app = createApp(
+    measure(store, MEASURED, observers.metrics),
+    tokens,
+    config.DOCS,
+    config.BASE_PATH,
+  )
   const requestLog = createRequestLog(observers)
   app.on('error', requestLog.onFailure)
-  app.on('error', ({ cause }) => {
-    if (cause instanceof StoreFailure) void readiness.check(store)
-  })
   const handle = app.callback()
   return createServer((request, response) => void handle(request, response), {
     observer: requestLog,

@@ -14,16 +14,12 @@ interface Store {
 const GONE =
   'the database was deleted or replaced, and writes fail: if you need what it had, read it from this service now; then restart the service, which opens the file that is there, or makes an empty one'
 
-/** How long to wait between two checks of a store that fails. */
-const PAUSE_MS = 500
-
 /** Tells `log` when the store fails, and when it responds again. */
 export function createReadiness(log: Logger) {
   let state: 'starting' | 'ready' | 'stopping' | typeof GONE = 'starting'
   let isGone = () => false
   /** Why the store cannot be used, in an outage. */
   let problem: string | undefined
-  let isChecking = false
 
   function findDatabase(): void {
     try {
@@ -36,20 +32,17 @@ export function createReadiness(log: Logger) {
   }
 
   /**
-   * Checks `store`, until it responds or the service stops. The service is ready as soon as it has responded once.
+   * Checks `store`. The service is ready as soon as it has responded once.
    *
-   * @returns whether the store is empty; undefined if it did not respond, or is being checked already
+   * @returns whether the store is empty; undefined if it did not respond
    */
   async function check(store: Store): Promise<boolean | undefined> {
     isGone = store.isGone
     findDatabase()
-    if (isChecking) return undefined
-    isChecking = true
     try {
       const isEmpty = await store.isEmpty()
       if (problem) log.info('the store responds again')
       problem = undefined
-      isChecking = false
       if (state === 'starting') state = 'ready'
       return isEmpty
     } catch (err) {
@@ -57,10 +50,6 @@ export function createReadiness(log: Logger) {
       const { kind } = err as StoreFailure
       if (kind !== problem) log.error({ err }, 'the store cannot be used')
       problem = kind
-      setTimeout(() => {
-        isChecking = false
-        void check(store)
-      }, PAUSE_MS).unref()
       return undefined
     }
   }

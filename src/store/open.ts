@@ -21,11 +21,9 @@ export async function openStore(
   return openSqliteStore(databaseIn(DATA_DIR), options)
 }
 
-/** Opens the store to read, only if it exists. @throws StoreFailure */
+/** Opens the store to read, only if it exists. @throws StoreFailure, also if MongoDB has no such collection */
 export async function openExisting(config: Config): Promise<UserStore | undefined> {
-  const exists = config.MONGODB_URI
-    ? await (await import('./mongo/store.ts')).isMongoStore(config.MONGODB_URI)
-    : existsSync(databaseIn(config.DATA_DIR))
+  const exists = config.MONGODB_URI || existsSync(databaseIn(config.DATA_DIR))
   return exists ? openStore(config, { readOnly: true }) : undefined
 }
 

@@ -133,6 +133,9 @@ async function peakOf(
   return Number(/VmHWM:\s+(\d+)/.exec(status)![1]) / 1024
 }
 
+const isRunning = ({ process: { exitCode, signalCode } }: Program) =>
+  exitCode === null && signalCode === null
+
 /** How many connections to a port this side has not closed (https://docs.kernel.org/networking/proc_net_tcp.html). */
 function connectionsTo(port: number): number {
   const local = port.toString(16).toUpperCase().padStart(4, '0')
@@ -165,7 +168,10 @@ describeLinux('a process of 256 MiB, on Linux, serves others while hundreds of c
       program = started.program
       port = started.port
     })
-    afterEach(hangUp)
+    afterEach(() => {
+      hangUp()
+      if (!isRunning(program)) throw new Error(`the service ended: ${program.output.stderr}`)
+    })
     afterAll(async () => {
       await killPrograms()
       await place.remove()

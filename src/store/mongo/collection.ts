@@ -3,9 +3,6 @@ import { ObjectId, type Collection, type IndexDescriptionInfo } from 'mongodb'
 import type { User } from '../user-store.ts'
 import { fieldsOf, idOf } from './documents.ts'
 
-/** The name of the collection. */
-export const USERS = 'users'
-
 /**
  * A user as MongoDB keeps it. Other programs may have stored values of other types. The service leaves out an empty
  * email, because a sparse index does not count it then.
@@ -14,13 +11,29 @@ export type UserDocument = { [field in Exclude<keyof User, 'id'>]?: unknown } & 
 
 export type Users = Collection<UserDocument>
 
+/**
+ * Checks that every `_id` is an ObjectId, and that there is a unique index on email, which is made if it is missing; or,
+ * if nothing is written, that there is a collection.
+ *
+ * @throws StoreFailure, or the driver's error
+ */
+export async function checkCollection(users: Users, readOnly: boolean): Promise<void> {
+  await (readOnly ? checkExists(users) : ensureUniqueEmail(users))
+  await checkIds(users)
+}
+
 /** @throws StoreFailure an `_id` is not an ObjectId; or the driver's error */
-export async function checkIds(users: Users): Promise<void> {
+async function checkIds(users: Users): Promise<void> {
   // Reads the index of `_id` on both sides of all ObjectIds; `$not: { $type }` would read the whole collection.
   const isOther = { $not: { $gte: new ObjectId('0'.repeat(24)) } }
   const options = { projection: { _id: 1 }, raw: true, limit: 1 }
   const [found] = await users.find<Buffer>({ _id: isOther }, options).toArray()
   if (found) idOf(fieldsOf(found)) // throws
+}
+
+/** If there is a user, this needs no right but to find. @throws the driver's error: there is no such collection */
+async function checkExists(users: Users): Promise<void> {
+  if (!(await users.findOne({}, { projection: { _id: 1 }, raw: true }))) await users.indexes()
 }
 
 /** Makes a unique index on email, unless there is one. @throws the driver's error, or one that says which users have the same email */

@@ -2,7 +2,7 @@
 // a client that is stuck.
 import { MongoClient, MongoNetworkError, MongoServerSelectionError, ReadPreference } from 'mongodb'
 import { StoreFailure } from '../failure.ts'
-import { checkIds, ensureUniqueEmail, USERS, type UserDocument, type Users } from './collection.ts'
+import { checkCollection, type UserDocument, type Users } from './collection.ts'
 import { kindOf, TimeoutError } from './failure-kinds.ts'
 
 /** How long a call waits for the server, in milliseconds: by default, and for an import or to open the store. */
@@ -104,10 +104,7 @@ async function prepare(connection: Connection, readOnly: boolean): Promise<void>
     throw connection.closeReason
   }
   const { disconnects } = connection
-  const check = async () => {
-    if (!readOnly) await ensureUniqueEmail(connection.users)
-    await checkIds(connection.users)
-  }
+  const check = () => checkCollection(connection.users, readOnly)
   await check().catch((error: unknown) => {
     if (!(error instanceof MongoNetworkError)) throw error
     return check() // the driver does not retry all of it, and one of its connections may be broken
@@ -116,10 +113,10 @@ async function prepare(connection: Connection, readOnly: boolean): Promise<void>
 }
 
 /** A client of the server at `uri`; it connects at the first use. @throws StoreFailure */
-export function createClient(uri: string) {
+function createClient(uri: string) {
   try {
     const client = new MongoClient(uri, OPTIONS)
-    const users = client.db().collection<UserDocument>(USERS)
+    const users = client.db().collection<UserDocument>('users')
     const { srvHost, hosts, dbName } = client.options
     return { client, users, description: `MongoDB at ${srvHost ?? hosts.join(',')}/${dbName}` }
   } catch (error) {

@@ -1,10 +1,8 @@
 // Users in MongoDB. In src, only this folder uses the driver.
 import { batched } from '../batch.ts'
 import { isUserId, newUserId } from '../user-id.ts'
-import { StoreFailure } from '../failure.ts'
 import type { StoreOptions, User, UserStore } from '../user-store.ts'
-import { createClient, LONG_TIMEOUT_MS, openConnection, type Execute } from './connection.ts'
-import { USERS } from './collection.ts'
+import { LONG_TIMEOUT_MS, openConnection, type Execute } from './connection.ts'
 import { changer, type Write } from './changes.ts'
 import { insertEach } from './inserts.ts'
 import { userOf } from './documents.ts'
@@ -63,20 +61,6 @@ export async function openMongoStore(
     isGone: () => false, // a server that comes back empty is checked by connection.ts
     isEmpty: async () => (await execute((users) => findIds(users, undefined, 1))).length === 0,
     close,
-  }
-}
-
-/** Whether there is a collection of users at `uri`; if it has users, this needs only the right to find. @throws StoreFailure */
-export async function isMongoStore(uri: string): Promise<boolean> {
-  const { client, users, description } = createClient(uri)
-  try {
-    if (await users.findOne({}, { projection: { _id: 1 } })) return true
-    const options = { nameOnly: true, authorizedCollections: true }
-    return await client.db().listCollections({ name: USERS }, options).hasNext()
-  } catch (error) {
-    throw new StoreFailure(error, `open ${description}`)
-  } finally {
-    await client.close()
   }
 }
 
