@@ -11,4 +11,5 @@ export function redactPath(url: string): string {
 }
 
 const MAX_PATH_LENGTH = 500
-const PERSONAL = /(?<=\/users\/)(?!(users\/)?[\da-f]{24}$).+|(?<![^/])[^/]*(?:@|%40)[^/]*/gis
+const PERSONAL =
+  /(?<=\/users[^\w.~-])(?!(users\/)?[\da-f]{24}$).+|(?<![^/])[^/]*(?:@|%(?:25)*40)[^/]*/gis

@@ -45,6 +45,14 @@ describeStores((kind) => {
     expect(parseInt((await send(`GET /users/${id}`)).json.name)).toBe(clients)
   })
 
+  test('of many PUTs under a condition that all of them meet, all are done', async () => {
+    const { id } = await create()
+    const put = (_: unknown, i: number) =>
+      statusOf(`PUT /users/${id}`, { name: `${i}` }, { 'if-none-match': '"a"' })
+    const statuses = await Promise.all(Array.from({ length: CREATORS }, put))
+    expect(new Set(statuses)).toEqual(new Set([204]))
+  })
+
   test('of PUTs and DELETEs with the same If-Match one succeeds', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const { id } = await create()

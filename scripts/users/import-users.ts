@@ -59,7 +59,7 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   const stopProgress = startProgress(() => Object.values(counts).reduce((sum, n) => sum + n))
   function summary(): string {
     const parts = Object.entries(counts).map(([what, n]) => `${what} ${n.toLocaleString('en')}`)
-    return `${isDryRun ? 'would be ' : ''}${parts.join(', ')}`
+    return `${isDryRun ? 'if no email or id is taken, would be ' : ''}${parts.join(', ')}`
   }
   stopSignal().addEventListener('abort', () => {
     stopProgress()

@@ -235,7 +235,7 @@ export interface components {
     };
     requestBodies: never;
     headers: {
-        /** @description If the path contains `/users`, `private, no-cache`, else `no-store`. Errors have it, too. */
+        /** @description If the path contains `/users`, `private, no-cache`, else `no-store`. Errors of an operation have it, too. */
         "Cache-Control": "private, no-cache" | "no-store";
         /**
          * @description It is strong, and changes with the name.

@@ -81,6 +81,7 @@ class RedactingSpanProcessor extends BatchSpanProcessor {
     const path = span.attributes['url.path']
     if (typeof path === 'string') span.attributes['url.path'] = this.redactPath(path)
     delete span.attributes['url.query']
+    delete span.attributes['user_agent.original']
     delete span.status.message
     span.events.length = 0
     super.onEnd(span)

@@ -171,7 +171,7 @@ describeStores((kind) => {
     const { statuses, sent, log } = await trace(
       place,
       ['POST /login', { json: { email: user.email } }],
-      ['GET /users?email=secret%2B1@example.com'],
+      ['GET /users?email=secret%2B1@example.com', { headers: { 'user-agent': 'secret-4@x' } }],
       ['GET /users?email=secret+1@example.com'],
       ['POST /users', { json: user }],
       ['POST /users', { json: { ...user, email: 'secret-2@example.com' } }],

@@ -21,8 +21,11 @@ interface Change {
 /** The users of conditional writes that are in memory at a time: one can take 0.5 MB while the server writes. */
 const BATCHES = { maxBatchSize: 16, concurrency: 1 }
 
-/** How often a conditional write is tried, if others change the user between the check and the write. */
-const TRIES = 10
+/**
+ * How often a conditional write is tried, if others change the user between the check and the write. Of a batch for one
+ * user, one write is done at each try.
+ */
+const TRIES = 100
 
 /** Returns a function that changes a user, if a condition holds when there is one. @throws StoreFailure */
 export function changer(execute: Execute) {
