@@ -32,30 +32,22 @@ export async function program<O extends Options>(
     const all = { ...options, ...more }
     const { values, positionals } = parseArgs({ options: all, allowPositionals: true })
     const info = 'help' in values ? usage : 'version' in values && contract.info.version
-    if (!info) process.exit(await main(values, positionals))
+    if (!info) return await exit(await main(values, positionals))
     await print(info)
-    process.exit(0)
+    return await exit(0)
   } catch (error) {
-    warn(describeError(error))
-    const { code = '' } = error as NodeJS.ErrnoException
-    if (!(error instanceof UsageError || code.startsWith('ERR_PARSE_ARGS_'))) process.exit(1)
+    const { code = '', path, message } = error as NodeJS.ErrnoException
+    if (code === 'EPIPE') warn('the reader of standard output closed it')
+    else warn(path && code === 'ENOENT' ? `${path} does not exist` : message)
+    if (!(error instanceof UsageError || code.startsWith('ERR_PARSE_ARGS_'))) return exit(1)
     warn(`${usage.split('\n', 1)[0]}\nsee --help`)
-    process.exit(2)
+    return exit(2)
   }
 }
 
-/** The message of an error, in plain words if it is a common error with a file. */
-export function describeError(error: unknown): string {
-  const { code = '', path, message } = error as NodeJS.ErrnoException
-  if (code === 'EPIPE') return 'the reader of standard output closed it'
-  return path && code in FILE_ERRORS ? `${path} ${FILE_ERRORS[code]}` : message
-}
-
-const FILE_ERRORS: Record<string, string> = {
-  EACCES: 'cannot be opened: permission denied',
-  EEXIST: 'exists: give another file',
-  ENOENT: 'does not exist',
-}
+/** Exits when what was written to standard error has left: its reader may be slow. */
+const exit = (code: number) =>
+  new Promise<never>(() => process.stderr.write('', () => process.exit(code)))
 
 /**
  * Resolves a path from the command line; `-` stays. npm runs a program in the folder of package.json, and

@@ -80,13 +80,16 @@ class RedactingSpanProcessor extends BatchSpanProcessor {
   override onEnd(span: ReadableSpan): void {
     const path = span.attributes['url.path']
     if (typeof path === 'string') span.attributes['url.path'] = this.redactPath(path)
-    delete span.attributes['url.query']
-    delete span.attributes['user_agent.original']
+    for (const name of Object.keys(span.attributes))
+      if (FROM_CLIENTS.test(name)) delete span.attributes[name]
     delete span.status.message
     span.events.length = 0
     super.onEnd(span)
   }
 }
+
+/** Attributes with any text: the query, and what the client says that it is. */
+const FROM_CLIENTS = /^url\.query$|agent/
 
 /** Gives the request log the id of the trace, which may begin with this request. */
 function setTraceId(span: Span, request: IncomingMessage | ClientRequest): void {

@@ -16,7 +16,7 @@ export type Template = ReturnType<typeof parseTemplate>
 export function parseTemplate(field: string, template: string) {
   if (!/^(([^{}]*\{[^{}]*\})+[^{}]*)?$/.test(template))
     throw new UsageError(`--${field} ${template}: write titles in braces`)
-  const parts = template.split(/\{(.*?)\}/) // a text, a title, a text, a title, a text
+  const parts = template.split(/\{([^{}]*)\}/) // a text, a title, a text, a title, a text
   const titles = parts.filter((_, i) => i % 2 === 1).map((title) => plain(title).toLowerCase())
   return { field, titles, texts: parts.filter((_, i) => i % 2 === 0) }
 }
@@ -57,12 +57,17 @@ function fill(field: string, texts: string[], columns: number[], values: unknown
   let filled = ''
   for (const [i, column] of columns.entries()) {
     const value = values[column]
-    const given = (value as { $oid?: unknown } | null)?.$oid ?? value ?? '' // an id as MongoDB's programs write it
-    const part = field === 'id' && typeof given !== 'string' ? JSON.stringify(given) : given
+    const part = (field === 'id' ? idIn(value) : value) ?? ''
     if (typeof part !== 'string') throw new Error('a value that is used is not a text')
     if (part) filled += (filled || i === 0 ? texts[i]! : '') + part
   }
   return filled && filled + texts.at(-1)!
+}
+
+/** An id, perhaps as MongoDB's programs write it. Of another type than text, its type, which is no id. */
+function idIn(value: unknown): unknown {
+  const id = (value as { $oid?: unknown } | null)?.$oid ?? value ?? ''
+  return typeof id === 'string' ? id : typeof id
 }
 
 /** What templates call the columns: the second `Email` is `Email (2)`, a column without a title `column 3`. */

@@ -6,6 +6,7 @@ import { MAX_BYTES, TOO_LONG, type Reader, type Row } from './lines.ts'
 
 /** Reads records. One whose quotes are an odd number so far goes on in the next line. */
 export function csvReader(templates: Template[]): Reader {
+  const sign = templates.some(({ texts }) => texts.join('').includes('@')) ? '' : '@' // of an email
   let open: { line: number; text: string } | undefined
   let header: ReturnType<typeof readHeader> | undefined
 
@@ -18,9 +19,9 @@ export function csvReader(templates: Template[]): Reader {
     if (values.length !== titles.length) return { line, text, problem: counts + until }
     const row = { line, text, fields: () => columns(values) }
     const parts = values
-      .filter((value) => value.includes('\n'))
-      .flatMap((value) => value.split('\n'))
-    const hasRows = parts.some((part) => part.includes('@') && part.includes(separator))
+      .filter((value) => /[\r\n]/.test(value))
+      .flatMap((value) => value.split(/[\r\n]/))
+    const hasRows = parts.some((part) => part.includes(sign) && part.includes(separator))
     return hasRows ? { ...row, problem: HIDDEN + until } : row
   }
 
@@ -28,7 +29,7 @@ export function csvReader(templates: Template[]): Reader {
     read(part, last) {
       const line = open?.line ?? last
       const text = open ? `${open.text}\n${part}` : part
-      if (text.length > MAX_BYTES) throw new Error(`line ${line} ${TOO_LONG}`)
+      if (text.length > MAX_BYTES) throw new Error(`line ${line} ${open ? UNCLOSED : TOO_LONG}`)
       const hasOddQuotes = part.includes('"') && part.split('"').length % 2 === 0
       const isOpen = hasOddQuotes !== Boolean(open)
       open = isOpen ? { line, text } : undefined
@@ -47,6 +48,7 @@ export function csvReader(templates: Template[]): Reader {
 
 const BROKEN = 'it has a quote within a field: write a field with quotes as "Bob ""Bo"" Berg"'
 const NOT_CLOSED = 'a quote is not closed, up to the end of the file'
+const UNCLOSED = 'has a quote that is not closed: the import ends here'
 const HIDDEN = 'a field seems to hold other rows, because a quote is closed too late'
 
 /** The separator is the one with which the titles are those that are meant. If there is none, they are only shown. */

@@ -1,4 +1,6 @@
-// Stores the users of a file, batch by batch. Does not use the terminal.
+// Stores the users of a file, batch by batch.
+import { once } from 'node:events'
+import { stderr } from 'node:process'
 import { NOT_TEXT, type StoreFailure } from '../../../src/store/failure.ts'
 import { EmailTaken, IdTaken, type NewUser, type UserStore } from '../../../src/store/user-store.ts'
 import { linesOf, type Reader, type Row } from './lines.ts'
@@ -38,16 +40,16 @@ export async function importUsers(bytes: AsyncIterable<Buffer>, to: Import): Pro
   let maxSize = 0 // until the first user
   let items: Item[] = []
   let length = 0
-  /** The names of the users in `items`, by their emails; with --update, of all users before. */
+  /** With --update, the names of the users before, each by its email, or by its id if it has none. */
   const names = new Map<string, string>()
 
   function add(row: Row | undefined): void {
     if (!row) return
     try {
       const user = to.userIn(row)
-      const name = to.update ? names.get(user.email) : undefined
-      if (name !== undefined && name !== user.name) throw new Error(RIVAL)
-      if (user.email) names.set(user.email, user.name)
+      const key = user.email || user.id!
+      if (to.update && (names.get(key) ?? user.name) !== user.name) throw new Error(RIVAL)
+      if (to.update) names.set(key, user.name)
       items.push({ line: row.line, user })
       length += row.text.length
     } catch (error) {
@@ -60,13 +62,13 @@ export async function importUsers(bytes: AsyncIterable<Buffer>, to: Import): Pro
     const all = items
     items = []
     length = 0
-    if (!to.update) names.clear()
     if (store && all.length > 0) await storeBatch(all, store, to)
     else if (maxSize > 0) counts.created += all.length
   }
 
   try {
     for await (const { first, lines } of linesOf(bytes)) {
+      if (stderr.writableNeedDrain) await once(stderr, 'drain') // it has the report, perhaps for a slow reader
       for (const [i, text] of lines.entries()) {
         const row = reader.read(text, first + i)
         add(row)
@@ -84,7 +86,7 @@ export async function importUsers(bytes: AsyncIterable<Buffer>, to: Import): Pro
 }
 
 /** With --update, each of two such users would rename the other, in every run. */
-const RIVAL = 'another row has its email and another name'
+const RIVAL = 'another row has its email or id, and another name'
 
 async function storeBatch(items: Item[], store: UserStore, to: Import): Promise<void> {
   const stored = await Promise.allSettled(items.map(({ user }) => store.create(user)))

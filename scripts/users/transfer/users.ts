@@ -33,7 +33,7 @@ const NOT_UNIQUE = 'it has neither an email nor an id: the next import would sto
 function problemOf(user: NewUser): string | undefined {
   const broken = Object.entries(user).find(([, text]) => /[\r\n]/.test(text))
   if (broken) return `its ${broken[0]} has a line break`
-  const isPlain = !INVISIBLE.test(user.email) && ADDRESS.test(user.email)
+  const isPlain = !INVISIBLE.test(user.email) && ADDRESS.test(user.email.normalize('NFKC'))
   return user.email && !isPlain ? 'its email is not one plain address' : undefined
 }
 

@@ -10,6 +10,7 @@ test.each([
   ['{Name}', '{Email (2)}', 'Name,Email,Email', 'A,a@x,b@x', 'A <b@x>'],
   ['{Name} {column 2}', '{Email}', 'Name,,Email', 'Ada,Alm,a@x', 'Ada Alm <a@x>'],
   ['{column 1}', '{E-  Mail}', '{Name},"E-\nMail"', 'Ada,a@x', 'Ada <a@x>'],
+  ['{First\nName}', '{Email}', '"First\nName",Email', 'Ada,a@x', 'Ada <a@x>'],
   ['{name}', '{email}', 'id,name,email', '1,Ada,a@x', 'Ada <a@x>'],
 ])('--name "%s" --email "%s" with the titles %j', async (name, email, titles, row, user) => {
   const lines = await readAnyhow('csv', `${titles}\n${row}\n`, { name, email })

@@ -36,6 +36,23 @@ test('a field that is not used may have line breaks, but no rows, and must end',
   expect(lines).toEqual(['2 Ada <a@x>', `4: ${HIDDEN}, up to line 6`, open])
 })
 
+test.each([
+  ['{email}', 'A,a@x,"n\rB,b@x,n\rC,c@x,"', 'D,d@x,'],
+  ['{email}@x', 'A,a,"n\nB,b,n\nC,c,n"', 'D,d,'],
+])(
+  'no field hides rows, whatever ends a line, with emails that are %s',
+  async (email, rows, last) => {
+    const lines = await readAnyhow('csv', `name,email,note\n${rows}\n${last}\n`, {
+      name: '{name}',
+      email,
+    })
+    expect(lines).toEqual([
+      expect.stringMatching(`^2: ${HIDDEN}`),
+      expect.stringMatching('D <d@x>$'),
+    ])
+  },
+)
+
 test('a quote that is closed too late makes no row of export-users', async () => {
   const file = `id,name,email\n${'a'.repeat(24)},"B,b@x\nC",c@x\n`
   expect(await readAnyhow('csv', file)).toEqual([`2: ${HIDDEN}, up to line 3`])
@@ -50,8 +67,12 @@ test.each([
   await expect(read('csv', file)).rejects.toThrow(message)
 })
 
-test.each(['x', '""', 'x","\n'])('an endless row of %j ends the import', async (part) => {
+test.each([
+  ['x', 'is longer than 1,100,000 bytes'],
+  ['""', 'is longer than 1,100,000 bytes'],
+  ['x","\n', 'has a quote that is not closed'],
+])('an endless row of %j ends the import', async (part, problem) => {
   const file = `name,email\nAda,a@x\n"${part.repeat(2_000_000 / part.length)}`
-  const message = 'line 3 is longer than 1,100,000 bytes: the import ends here'
+  const message = `line 3 ${problem}: the import ends here`
   await expect(read('csv', file, { size: 65_536 })).rejects.toThrow(message)
 })

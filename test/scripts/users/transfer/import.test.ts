@@ -48,5 +48,5 @@ test('a batch is limited in users and in length; after one that fails, nothing i
 
 test('with --update, a row with the email of another row far before it and another name is refused', async () => {
   const { reported } = await importMany(1_500, 3, 'Eve,0@x\n', true)
-  expect(reported).toEqual(['1502: another row has its email and another name'])
+  expect(reported).toEqual(['1502: another row has its email or id, and another name'])
 })
