@@ -5,8 +5,9 @@
 export function tracesEndpoint(environment: NodeJS.ProcessEnv): URL | string | undefined {
   const { OTEL_TRACES_EXPORTER: exporter, OTEL_SDK_DISABLED: disabled = '' } = environment
   const isOn = (exporter || 'otlp') === 'otlp' && disabled.toLowerCase() !== 'true'
-  const base = environment['OTEL_EXPORTER_OTLP_ENDPOINT']?.replace(/\/?$/, '/v1/traces')
-  const url = environment['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] || base
+  const base = environment['OTEL_EXPORTER_OTLP_ENDPOINT']
+  const own = environment['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']
+  const url = own || (base && base.replace(/\/?$/, '/v1/traces'))
   if (!isOn || !url) return undefined
   return /^https?:/.test(url) && URL.canParse(url) ? new URL(url) : url
 }

@@ -7,6 +7,7 @@ const OWN = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://me:pw@collector/x?key
 
 test.each<[Record<string, string>, string | undefined]>([
   [{}, undefined],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: '' }, undefined],
   [BASE, 'http://collector:4318/v1/traces'],
   [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector/otlp/' }, 'http://collector/otlp/v1/traces'],
   [{ ...BASE, ...OWN }, OWN.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT],

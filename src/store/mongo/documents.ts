@@ -14,6 +14,10 @@ export const toObjectId = (id: string): ObjectId => ObjectId.createFromHexString
 
 const TYPES = BSON.BSONType
 
+const FIELDS = { name: 1, email: 1 } satisfies Record<Name, 1>
+
+type Name = Exclude<keyof User, 'id'>
+
 /** The types that cannot be read as text. Numbers take less time than their names. */
 const UNREADABLE = [
   TYPES.object,
@@ -27,16 +31,11 @@ const UNREADABLE = [
 
 /** Matches documents that can be read: of others, nothing is changed. */
 export const READABLE = Object.fromEntries(
-  ['name', 'email'].map((field) => [field, { $not: { $type: UNREADABLE } }]),
+  Object.keys(FIELDS).map((field) => [field, { $not: { $type: UNREADABLE } }]),
 )
 
 /** How to find documents: as bytes, and without fields of other programs, which can be of any size. */
-export const AS_BYTES = {
-  raw: true,
-  projection: { _id: 1, name: 1, email: 1 } satisfies Record<'_id' | Name, 1>,
-} as const
-
-type Name = Exclude<keyof User, 'id'>
+export const AS_BYTES = { raw: true, projection: { _id: 1, ...FIELDS } } as const
 
 /** The fields of a document, each with its type (https://bsonspec.org/spec.html) and where its bytes are. */
 export type Fields = Partial<Record<string, Field>>
