@@ -59,7 +59,7 @@ export function createRequestLog({ log, metrics, redactPath }: Options) {
   }
 }
 
-const SAFE_ID = /^[\w.:/+=-]{1,128}$/ // no character that needs escaping anywhere, and no email
+const SAFE_ID = /^[\w.:/+=@-]{1,128}$/ // no character that needs escaping anywhere
 
 /** The id that the client or a proxy gave the request. */
 const idOf = ({ headers }: IncomingRequest) =>
