@@ -54,6 +54,9 @@ describeBrowser('the page', () => {
       if (hostname !== '127.0.0.1' && protocol !== 'data:') problems.push(request.url())
       if (/users|login/.test(pathname)) requests.push(`${request.method()} ${pathname}${search}`)
     })
+    const devtools = await page.context().newCDPSession(page)
+    await devtools.send('Animation.enable')
+    await devtools.send('Animation.setPlaybackRate', { playbackRate: 1_000 }) // axe sees no colour on its way
     await page.goto(`http://127.0.0.1:${url}`)
     await page.locator('button:enabled', { hasText: 'Log in' }).waitFor()
   }
