@@ -26,7 +26,7 @@ export function batched<In, Out>(
 ): (item: In) => Promise<Out> {
   const waiting: Call<In, Out>[] = []
   let running = 0
-  let wasAlone = false // the call of the last batch
+  let wasAlone = false // the call of the last batch; says nothing if several batches run at a time
 
   function flush(): void {
     while (waiting.length > 0 && running < concurrency) void start(waiting.splice(0, maxBatchSize))
@@ -34,7 +34,7 @@ export function batched<In, Out>(
 
   async function start(calls: Call<In, Out>[]): Promise<void> {
     running += 1
-    wasAlone = calls.length === 1
+    wasAlone = calls.length === 1 && concurrency === 1
     try {
       const results = await run(calls.map(({ item }) => item))
       calls.forEach(({ resolve, reject }, i) => {
