@@ -81,7 +81,7 @@ export async function run(config: Config, stop: Promise<string>, tracing?: Traci
 const OPEN_TO_OTHERS =
   'other machines can reach this address (HOST), and /login asks for no password: anyone who knows an email can log in'
 
-/** The pause between two looks whether the store is there and has users. */
+/** How long to wait, in milliseconds, before the store is checked again. */
 const CHECK_MS = 1_000
 
 /** In the image, the program has a command of its own (Dockerfile). */
@@ -99,12 +99,8 @@ type Observers = Parameters<typeof createRequestLog>[0]
 /** The server for users. It does not listen yet. */
 function createPublicServer(config: Config, store: UserStore, observers: Observers) {
   const tokens = createTokens(openSecrets(config), config.TOKEN_TTL)
-  const app = createApp(
-    measure(store, MEASURED, observers.metrics),
-    tokens,
-    config.DOCS,
-    config.BASE_PATH,
-  )
+  const measured = measure(store, MEASURED, observers.metrics)
+  const app = createApp(measured, tokens, config.DOCS, config.BASE_PATH)
   const requestLog = createRequestLog(observers)
   app.on('error', requestLog.onFailure)
   const handle = app.callback()

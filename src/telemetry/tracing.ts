@@ -88,7 +88,7 @@ class RedactingSpanProcessor extends BatchSpanProcessor {
   }
 }
 
-/** Attributes with any text: the query, and what the client says that it is. */
+/** The query, and the name that the client's program gives itself: both can be any text. */
 const FROM_CLIENTS = /^url\.query$|agent/
 
 /** Gives the request log the id of the trace, which may begin with this request. */

@@ -24,6 +24,7 @@ test.each([
   ['/users%2fada', '/users%…'],
   ['/users;ada', '/users;…'],
   ['/accounts/ada@example.com/edit', '/accounts/…/edit'],
+  ['/accounts/ada%40example.com', '/accounts/…'],
   ['/accounts/ada%2540example.com', '/accounts/…'],
   ['/wp-login.php', '/wp-login.php'],
 ])('%s is shown as %s: of users, only ids', (url, path) => {

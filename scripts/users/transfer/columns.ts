@@ -64,8 +64,8 @@ function fill(field: string, texts: string[], columns: number[], values: unknown
   return filled && filled + texts.at(-1)!
 }
 
-/** An id, perhaps as MongoDB's programs write it. Of another type than text, its type, which is no id. */
-function idIn(value: unknown): unknown {
+/** An id as text, also as MongoDB's programs write it. For any other value, the name of its type, which is no id. */
+function idIn(value: unknown): string {
   const id = (value as { $oid?: unknown } | null)?.$oid ?? value ?? ''
   return typeof id === 'string' ? id : typeof id
 }

@@ -68,7 +68,7 @@ export async function importUsers(bytes: AsyncIterable<Buffer>, to: Import): Pro
 
   try {
     for await (const { first, lines } of linesOf(bytes)) {
-      if (stderr.writableNeedDrain) await once(stderr, 'drain') // it has the report, perhaps for a slow reader
+      if (stderr.writableNeedDrain) await once(stderr, 'drain') // or the report for a slow reader fills the memory
       for (const [i, text] of lines.entries()) {
         const row = reader.read(text, first + i)
         add(row)

@@ -22,8 +22,8 @@ interface Change {
 const BATCHES = { maxBatchSize: 16, concurrency: 1 }
 
 /**
- * How often a conditional write is tried, if others change the user between the check and the write. Of a batch for one
- * user, one write is done at each try.
+ * How often a conditional write is tried, if others change the user between the check and the write. When all
+ * writes of a batch concern one user, each try completes one of them.
  */
 const TRIES = 100
 
