@@ -168,9 +168,13 @@ function followGuide(title: string) {
   const copy = `git ls-files -co --exclude-standard | tar c -T - | tar x -C ${folder}`
   runToEnd('bash', ['-ec', `${copy}; ln -s $PWD/node_modules ${folder}`], { cwd: root })
 
-  const run = (command: string): string =>
-    spawnSync('bash', ['-c', `${command} 2>&1`], { cwd: folder, encoding: 'utf8', maxBuffer: 1e9 })
-      .stdout
+  /** What a command prints. If it hangs, as Node may when it exits (nodejs/node#54918), it is run once more. */
+  function run(command: string, tries = 2): string {
+    const limited = ['-s', 'KILL', '140', 'bash', '-c', `${command} 2>&1`]
+    const options = { cwd: folder, encoding: 'utf8', maxBuffer: 1e9 } as const
+    const { signal, stdout } = spawnSync('timeout', limited, options)
+    return signal && tries > 1 ? run(command, tries - 1) : stdout
+  }
   const npmTest = (tests: string) => run(`npm test -- --maxWorkers=1 ${tests}`)
   return {
     run,
