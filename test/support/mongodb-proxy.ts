@@ -13,7 +13,7 @@ export async function startProxy(to: string, more: Record<string, string> = {}) 
   const pairs: [Socket, Socket][] = []
   const sent: Buffer[][] = []
   let state = 'open'
-  let heldCommand: string | undefined
+  let held: Buffer[] = []
   const server = net.createServer((inward) => {
     if (state === 'cut') return void inward.destroy()
     const pair: [Socket, Socket] = [inward, net.connect(Number(port) || 27_017, hostname)]
@@ -22,7 +22,7 @@ export async function startProxy(to: string, more: Record<string, string> = {}) 
     sent.push(chunks)
     inward.on('data', (chunk: Buffer) => {
       chunks.push(chunk)
-      if (heldCommand && chunk.includes(`${heldCommand}\0`)) pair[1].unpipe(inward)
+      if (held[0] && held.every((part) => chunk.includes(part))) pair[1].unpipe(inward)
     })
     inward.pipe(pair[1]).pipe(inward)
     for (const socket of pair) {
@@ -44,9 +44,9 @@ export async function startProxy(to: string, more: Record<string, string> = {}) 
         else pair[0].destroy() // a stalled connection is never used again
       }
     },
-    /** From now on, no answer to a command with this name comes, although the server does it. */
-    holdAnswersTo(name?: string) {
-      heldCommand = name
+    /** From now on, no answer to a command with this name comes, for one user or all, although the server does it. */
+    holdAnswersTo(name?: string, id = '') {
+      held = name ? [Buffer.from(`${name}\0`), Buffer.from(id, 'hex')] : []
     },
     /** All commands until now, without those of a connection. */
     commands() {

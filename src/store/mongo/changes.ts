@@ -1,68 +1,67 @@
 // Renames and deletes users in MongoDB, perhaps under a condition.
 import type { Filter } from 'mongodb'
-import { batched } from '../batch.ts'
+import pLimit from 'p-limit'
 import { StoreFailure } from '../failure.ts'
 import { isUserId } from '../user-id.ts'
 import type { Condition, WriteResult } from '../user-store.ts'
 import type { UserDocument, Users } from './collection.ts'
-import type { Execute } from './connection.ts'
+import { TIMEOUT_MS, type Execute } from './connection.ts'
 import { READABLE, toObjectId, userOf, valueOf, type Fields } from './documents.ts'
-import { findFields } from './lists.ts'
+import { TimeoutError } from './failure-kinds.ts'
 
 /** Changes the user that `filter` matches. Resolves to whether there is one. */
 export type Write = (users: Users, filter: Filter<UserDocument>) => Promise<boolean>
 
-interface Change {
-  id: string
-  condition: Condition
-  write: Write
-}
-
-/** The users of conditional writes that are in memory at a time: one can take 0.5 MB while the server writes. */
-const BATCHES = { maxBatchSize: 16, concurrency: 1 }
+/** The conditional writes at a time: each has the name of its user in memory, up to 0.5 MB, until the server responds. */
+const MAX_CONDITIONAL = 32
 
 /**
  * How often a conditional write is tried, if others change the user between the check and the write. When all
- * writes of a batch concern one user, each try completes one of them.
+ * conditional writes concern one user, each try completes one of them.
  */
 const TRIES = 100
 
-/** Returns a function that changes a user, if a condition holds when there is one. @throws StoreFailure */
-export function changer(execute: Execute) {
-  const find = (ids: string[]) => execute((users) => findFields(users, 'id', ids))
+/**
+ * Returns a function that changes a user, if a condition holds when there is one. @throws StoreFailure
+ *
+ * @param find finds the document of a user
+ */
+export function changer(execute: Execute, find: (id: string) => Promise<Fields | undefined>) {
+  const limit = pLimit(MAX_CONDITIONAL)
 
-  async function changeIf({ id, condition, write }: Change, first?: Fields): Promise<WriteResult> {
-    let fields = first
-    for (let tries = 0; fields && tries < TRIES; tries += 1) {
-      if (!condition(userOf(fields))) return 'refused'
-      // Only the name can change. It is compared as it is stored, perhaps not as text.
-      const filter = { _id: toObjectId(id), name: { $eq: valueOf(fields, 'name') } }
-      if (await execute((users) => write(users, filter))) return 'done'
-      fields = (await find([id])).get(id)
-    }
-    if (fields)
-      throw new StoreFailure(new Error('others changed it each time'), `change the user ${id}`)
-    return 'not found'
+  /** The filter for the user as it was read, if that meets the condition. Keeps only the name in memory. */
+  async function filterFor(id: string, condition: Condition) {
+    const fields = await find(id)
+    if (!fields) return 'not found'
+    if (!condition(userOf(fields))) return 'refused'
+    // Only the name can change. It is compared as it is stored, perhaps not as text.
+    return { _id: toObjectId(id), name: { $eq: valueOf(fields, 'name') } }
   }
 
-  const changeEach = batched(async (changes: Change[]) => {
-    const found = await find(changes.map(({ id }) => id))
-    const results = changes.map((change) => changeIf(change, found.get(change.id)))
-    const settled = await Promise.all(
-      results.map((result) => result.catch((error: Error) => error)),
-    )
-    const outage = settled.find((one) => one instanceof StoreFailure && one.kind === 'no response')
-    if (outage) throw outage as Error // those that wait would only wait for it once more
-    return settled
-  }, BATCHES)
+  async function changeIf(id: string, write: Write, condition: Condition): Promise<WriteResult> {
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      const filter = await filterFor(id, condition)
+      if (typeof filter === 'string') return filter
+      if (await execute((users) => write(users, filter))) return 'done'
+    }
+    throw new StoreFailure(new Error('others changed it each time'), `change the user ${id}`)
+  }
 
   return async (id: string, write: Write, condition?: Condition): Promise<WriteResult> => {
     if (!isUserId(id)) return 'not found'
-    if (condition) return changeEach({ id, condition, write })
+    if (condition) {
+      const deadline = performance.now() + TIMEOUT_MS
+      return limit(() => {
+        if (performance.now() > deadline) throw new StoreFailure(WAITED, undefined, 'no response')
+        return changeIf(id, write, condition)
+      })
+    }
     const filter = { _id: toObjectId(id), ...READABLE }
     if (await execute((users) => write(users, filter))) return 'done'
-    const fields = (await find([id])).get(id)
+    const fields = await find(id)
     if (fields) userOf(fields) // throws, unless the user has just been created
     return 'not found'
   }
 }
+
+const WAITED = new TimeoutError(`waited ${TIMEOUT_MS} ms for other conditional writes`)

@@ -5,7 +5,7 @@ import type { StoreOptions, User, UserStore } from '../user-store.ts'
 import { LONG_TIMEOUT_MS, openConnection, type Execute } from './connection.ts'
 import { changer, type Write } from './changes.ts'
 import { insertEach } from './inserts.ts'
-import { userOf } from './documents.ts'
+import { userOf, type Fields } from './documents.ts'
 import { findFields, findIds, lister } from './lists.ts'
 
 /**
@@ -33,7 +33,8 @@ export async function openMongoStore(
     throw error
   }
   const findById = finder(execute, 'id')
-  const change = changer(execute)
+  const findByEmail = finder(execute, 'email')
+  const change = changer(execute, findById)
   const timeoutMs = isImport ? LONG_TIMEOUT_MS : undefined
   const insert = batched(
     (newUsers: User[]) => execute((users) => insertEach(users, newUsers), timeoutMs),
@@ -47,8 +48,8 @@ export async function openMongoStore(
       return user
     },
     maxBatchSize: MAX_BATCH_SIZE,
-    find: async (id) => (isUserId(id) ? findById(id) : undefined),
-    findByEmail: finder(execute, 'email'),
+    find: async (id) => (isUserId(id) ? toUser(await findById(id)) : undefined),
+    findByEmail: async (email) => toUser(await findByEmail(email)),
     list: lister(execute),
     ids: (after, limit) => execute((users) => findIds(users, after, limit)),
     rename: (id, name, condition) => {
@@ -66,16 +67,15 @@ export async function openMongoStore(
 
 const remove: Write = async (users, filter) => (await users.deleteOne(filter)).deletedCount > 0
 
-/** Returns a function that finds the user whose `field` has a value. */
+/** Returns a function that finds the document whose `field` has a value. */
 function finder(execute: Execute, field: 'id' | 'email') {
   const findEach = async (values: string[]) => {
     const found = await execute((users) => findFields(users, field, values))
     return values.map((value) => found.get(value))
   }
   // Two commands at a time, because the users of each are in memory together.
-  const find = batched(findEach, { maxBatchSize: MAX_BATCH_SIZE, concurrency: 2 })
-  return async (value: string): Promise<User | undefined> => {
-    const fields = await find(value)
-    return fields && userOf(fields) // only this call fails if a field is not text
-  }
+  return batched(findEach, { maxBatchSize: MAX_BATCH_SIZE, concurrency: 2 })
 }
+
+/** Only this call fails if a field is not text. */
+const toUser = (fields: Fields | undefined): User | undefined => fields && userOf(fields)
