@@ -44,7 +44,7 @@ export async function run(config: Config, stop: Promise<string>, tracing?: Traci
     allowUnreachable: true,
   })
   const service = createPublicServer(config, store, { log, metrics, redactPath })
-  await listen(service.server, config.HOST, config.PORT, 'HOST and PORT')
+  await listen(service.server, config.HOST, config.PORT, 'HOST and PORT', config.OPS_PORT)
   const check = async () => {
     const isEmpty = await readiness.check(store)
     if (isEmpty !== undefined) metrics.storeIsEmpty(isEmpty)
@@ -57,7 +57,7 @@ export async function run(config: Config, stop: Promise<string>, tracing?: Traci
   log.info(`listening on ${url}`)
   const { address } = service.server.address() as AddressInfo
   if (!isLoopback(address) && config.ALLOWED_HOSTS.length === 0) log.warn(OPEN_TO_OTHERS)
-  if (config.DOCS) log.info(`try it at ${url}/docs`)
+  if (config.DOCS) log.info(`try it at ${url}${config.BASE_PATH}/docs`)
   log.info(`users are kept in ${store.description}`)
   log.info(`/livez, /readyz and /metrics are on ${urlOf(operator.server)}`)
   if (isEmpty) log.info(`no users yet; create one, with the same variables: ${CREATE_USER}`)
@@ -112,13 +112,24 @@ function createPublicServer(config: Config, store: UserStore, observers: Observe
   })
 }
 
-/** @param variables the names of those that set `host` and `port` */
-async function listen(server: Server, host: string, port: number, variables: string) {
+/**
+ * @param variables the names of those that set `host` and `port`
+ * @param opsPort the port on which this process already listens, if it does
+ */
+async function listen(
+  server: Server,
+  host: string,
+  port: number,
+  variables: string,
+  opsPort?: number,
+) {
   try {
     await once(server.listen({ port, host, backlog: BACKLOG }), 'listening')
   } catch (error) {
-    const { message } = error as Error
-    throw new Error(`cannot listen on ${variables}: ${message}`, { cause: error })
+    const { code, message } = error as NodeJS.ErrnoException
+    const isOurs = code === 'EADDRINUSE' && port === opsPort
+    const reason = isOurs ? 'OPS_PORT is the same port' : message
+    throw new Error(`cannot listen on ${variables}: ${reason}`, { cause: error })
   }
 }
 

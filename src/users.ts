@@ -33,7 +33,6 @@ export function users(store: UserStore, basePath: string): UserHandlers {
     },
 
     async readUser({ path: { id }, header }) {
-      checkSyntax('If-Match', header['If-Match'])
       const user = await store.find(id)
       if (!user) throw USER_NOT_FOUND
       const ETag = etagOf(user)

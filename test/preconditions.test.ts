@@ -68,10 +68,11 @@ describeStores((place) => {
     expect((await ask(`GET /users/${ABSENT}`, { 'if-none-match': '*' })).status).toBe(404)
   })
 
-  test('GET is 412 when If-Match names another user, and 400 when it is malformed, also without a user', async () => {
+  test('GET is 412 when If-Match does not name the user, and 404 when there is no user', async () => {
     const { id } = await create()
-    expect((await ask(`GET /users/${id}`, { 'if-match': '"x"' })).status).toBe(412)
-    expect((await ask(`GET /users/${ABSENT}`, { 'if-match': 'x' })).status).toBe(400)
+    for (const field of ['"x"', 'x'])
+      expect((await ask(`GET /users/${id}`, { 'if-match': field })).status).toBe(412)
+    expect((await ask(`GET /users/${ABSENT}`, { 'if-match': 'x' })).status).toBe(404)
   })
 
   describe.each([
@@ -91,19 +92,11 @@ describeStores((place) => {
     test('is 412, changes nothing and says why when If-Match names others', async () => {
       const user = await create()
       const tag = await etag(user.id)
-      const weak = {
-        message:
-          'If-Match never matches a weak ETag (`W/`): turn off compression in the proxy that made it weak',
-        code: 'etag_weak',
-      }
-      const failed = {
-        message: 'the precondition in If-Match or If-None-Match failed',
-        code: 'precondition_failed',
-      }
-      const fields = { [`W/${tag}`]: weak, [`"x", W/"y"`]: weak, '"x", "W/"': failed }
-      for (const [field, refusal] of Object.entries(fields)) {
+      const weak = 'etag_weak'
+      const fields = { [`W/${tag}`]: weak, '"x", W/"y"': weak, '"x", "W/"': 'precondition_failed' }
+      for (const [field, code] of Object.entries(fields)) {
         const response = await write(user.id, { 'if-match': field })
-        expect([response.status, response.json]).toEqual([412, refusal])
+        expect([response.status, response.json.code]).toEqual([412, code])
       }
       expect(await store().find(user.id)).toEqual(user)
     })

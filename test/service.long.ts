@@ -103,7 +103,7 @@ test('the service exits with 1 and one clear line for each variable that is wron
   expect(variables).toEqual(says(both))
   expect(others).toEqual([
     says(/^cannot listen on HOST and PORT: .*address already in use 127\.0\.0\.1:\d+\n$/),
-    says(/^cannot listen on HOST and PORT: listen EADDRINUSE/),
+    says(/^cannot listen on HOST and PORT: OPS_PORT is the same port\n$/),
     says(/^cannot listen on OPS_HOST \(or HOST\) and OPS_PORT: .* 192\.0\.2\.1\n$/),
     says(/^cannot keep users in the folder .* \(DATA_DIR\): .+\n$/),
   ])
@@ -116,6 +116,12 @@ test('the log warns of a variable that is probably misspelled, and of a folder t
   const service = await started(place, { ALOWED_HOSTS: 'x' })
   const warnings = /:40.* ALLOWED_HOSTS\?.*\n.*:40.*every user can write to \//
   expect(service.output.stdout).toMatch(warnings)
+})
+
+test('the page is where the log says, also with BASE_PATH', async () => {
+  const { output } = await started(at(sqlitePlace), { BASE_PATH: '/api' })
+  const page = /try it at ([^"]+)/.exec(output.stdout)![1]!
+  expect((await fetch(page)).status).toBe(200)
 })
 
 test('the log warns when other machines can reach the log-in, unless ALLOWED_HOSTS is set', async () => {

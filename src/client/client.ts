@@ -53,6 +53,9 @@ const NO_PROGRESS = { message: 'the next page is not after this one' }
 /** The error when a 2xx does not have what the contract says. */
 const NOT_OURS = { message: 'the response does not come from the Users Service' }
 
+/** A text that a header can have (RFC 9110 §5.5). The error of `fetch` for another token would contain the token. */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]+$/
+
 /** What openapi-fetch makes of a response. */
 type Result = { data?: string; error?: ErrorMessage; response: Response }
 
@@ -81,7 +84,7 @@ export function createUsersClient(options: UsersClientOptions): UsersClient {
   /** @throws its result, if it failed: this becomes the result of the call */
   async function logIn(): Promise<void> {
     const { data, error, response } = await client.POST(LOGIN, { body: { email: email! } })
-    token = data?.token
+    token = data && HEADER_VALUE.test(data.token) ? data.token : undefined
     if (!token) throw Object.assign(new Error('no log-in'), { error: error ?? NOT_OURS, response })
   }
 

@@ -388,7 +388,6 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["PreconditionMalformed"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["UserNotFound"];
             412: components["responses"]["PreconditionFailed"];

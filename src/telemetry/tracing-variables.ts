@@ -9,5 +9,5 @@ export function tracesEndpoint(environment: NodeJS.ProcessEnv): URL | string | u
   const own = environment['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']
   const url = own || (base && base.replace(/\/?$/, '/v1/traces'))
   if (!isOn || !url) return undefined
-  return /^https?:/.test(url) && URL.canParse(url) ? new URL(url) : url
+  return /^https?:\/\/[^/]/.test(url) && URL.canParse(url) ? new URL(url) : url
 }

@@ -4,9 +4,11 @@ import { hostCheck } from '../../src/http/hosts.ts'
 import { failing } from '../support/failing-store.ts'
 import { startService } from '../support/service.ts'
 
-const LOCAL_IPS = ['127.0.0.1', '127.1.2.3:80', '[::1]:3000', '[::ffff:127.0.0.1]:80']
-const LOCAL = ['localhost', 'LOCALHOST:3000', 'a.localhost', 'localhost.:3000', ...LOCAL_IPS]
-const OTHER_IPS = ['10.0.0.1', '[::2]', '[::ffff:10.0.0.1]', '']
+const LOCAL_IPS = ['127.0.0.1', '127.1.2.3:80', '[::1]:3000', '[0:0:0:0:0:0:0:1]']
+const MAPPED = ['[::ffff:127.0.0.1]:80', '[::ffff:7f00:1]']
+const NAMES = ['localhost', 'LOCALHOST:3000', 'a.localhost', 'localhost.:3000']
+const LOCAL = [...NAMES, ...LOCAL_IPS, ...MAPPED]
+const OTHER_IPS = ['10.0.0.1', '[::2]', '[::11]', '[::ffff:10.0.0.1]', '[::ffff:a00:1]', '']
 const REMOTE = ['example.com', 'localhost.example.com', '127.0.0.1.example.com', ...OTHER_IPS]
 
 test.each(['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1'])(

@@ -19,7 +19,7 @@ test.each<[Record<string, string>, string | undefined]>([
   expect(tracesEndpoint(environment)).toEqual(url && new URL(url))
 })
 
-test.each(['collector:4318', 'http://collector:$PORT'])(
+test.each(['collector:4318', 'http://collector:$PORT', 'http:///v1/traces'])(
   'an address that is not an HTTP URL is returned as it is: %s',
   (OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) => {
     const endpoint = tracesEndpoint({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT })

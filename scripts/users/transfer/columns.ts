@@ -92,7 +92,8 @@ export function wrongColumns(problem: string, titles: string[], values: unknown[
   return new UsageError([`${problem}:`, ...columns, HOW].join('\n'))
 }
 
-const HOW = `Say which are meant: --name '{First Name} {Last Name}' --email '{E-mail Address}'`
+const HOW = `If these are no titles, delete the lines above them, or add a line such as name,email.
+Say which are meant: --name '{First Name} {Last Name}' --email '{E-mail Address}'`
 
 function shown(value: unknown): string {
   if (typeof value === 'string') return plain(value.slice(0, 60))

@@ -28,7 +28,10 @@ const KINDS: Record<string, string> = {
   // Not every server sends the name of a code.
   13: 'Unauthorized',
   18: 'authentication failed',
+  301: 'retryable writes are not supported', // Amazon DocumentDB
+  8000: 'refused by Atlas', // a wrong password, a full quota: its message says which
   11000: 'DuplicateKey',
+  16500: 'TooManyRequests', // Azure Cosmos DB
 }
 
 /** https://nodejs.org/api/tls.html#x509-certificate-error-codes */

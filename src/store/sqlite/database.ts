@@ -106,7 +106,7 @@ const BUSY = 5 // https://www.sqlite.org/rescode.html; the low byte is the prima
 function makeFile(file: string): void {
   const folder = dirname(file)
   try {
-    fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeFolder(folder)
     fs.accessSync(folder, fs.constants.W_OK)
     // Refuses a link: SQLite keeps the log beside its target, and `watchFiles` does not look there.
     const { O_RDWR, O_CREAT, O_NOFOLLOW } = fs.constants
@@ -116,5 +116,16 @@ function makeFile(file: string): void {
     const user = code === 'EACCES' ? `; this process is user ${process.geteuid?.()}` : ''
     const cause = new Error(message + user, { cause: error })
     throw new StoreFailure(cause, `keep users in the folder ${folder} (DATA_DIR)`)
+  }
+}
+
+/** Does not use the option `recursive` of `mkdirSync`: on /proc/x, Node 20 and 24 would try forever. */
+function makeFolder(folder: string): void {
+  if (fs.existsSync(folder)) return
+  makeFolder(dirname(folder))
+  try {
+    fs.mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    if (!fs.existsSync(folder)) throw error // otherwise another process has just made it
   }
 }

@@ -80,10 +80,8 @@ describeMongodb('a MongoDB that goes away', () => {
   test('and confirms no write fails all conditional writes that wait; if it is the write of one user, only that', async () => {
     const { proxy } = await behindProxy()
     const store = await open(proxy.uri)
-    const users = await createIn(
-      store,
-      [...Array(100).keys()].map(() => newUser()),
-    )
+    const newUsers = Array.from({ length: 100 }, () => newUser())
+    const users = await createIn(store, newUsers)
     const statuses = async () => {
       const renames = users.map(({ id }) => store.rename(id, 'x', () => true))
       const results = await inTime(Promise.allSettled(renames)) // in turn, they would take 8 s
