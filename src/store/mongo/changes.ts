@@ -13,7 +13,7 @@ import { TimeoutError } from './failure-kinds.ts'
 export type Write = (users: Users, filter: Filter<UserDocument>) => Promise<boolean>
 
 /** The conditional writes at a time: each has the name of its user in memory, up to 0.5 MB, until the server responds. */
-const MAX_CONDITIONAL = 32
+const MAX_CONDITIONAL = 64
 
 /**
  * How often a conditional write is tried, if others change the user between the check and the write. When all
