@@ -54,12 +54,10 @@ async function send(copy: string, signal: AbortSignal): Promise<void> {
   }
 }
 
-const OPTIONAL = { throwIfNoEntry: false } as const
-
 /** @throws Error the copy could take the last space of the folder, where services may write */
 function checkSpace(database: string, folder: string): void {
-  const files = [database, `${database}-wal`]
-  const size = files.reduce((sum, file) => sum + (fs.statSync(file, OPTIONAL)?.size ?? 0), 0)
+  const sizeOf = (file: string) => fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  const size = sizeOf(database) + sizeOf(`${database}-wal`)
   const { bavail, bsize } = fs.statfsSync(folder)
   const free = bavail * bsize
   if (size > free)
