@@ -92,8 +92,8 @@ export function wrongColumns(problem: string, titles: string[], values: unknown[
   return new UsageError([`${problem}:`, ...columns, HOW].join('\n'))
 }
 
-const HOW = `If these are no titles, delete the lines above them, or add a line such as name,email.
-Say which are meant: --name '{First Name} {Last Name}' --email '{E-mail Address}'`
+const HOW = `Say which are meant: --name '{First Name} {Last Name}' --email '{E-mail Address}'
+If these are no titles, delete the lines above them, or add a line such as name,email.`
 
 function shown(value: unknown): string {
   if (typeof value === 'string') return plain(value.slice(0, 60))

@@ -34,7 +34,7 @@ test.each([
 
 test('other columns are listed beside the first record, if there is one', async () => {
   const how =
-    "If these are no titles, delete the lines above them, or add a line such as name,email.\nSay which are meant: --name '{First Name} {Last Name}' --email '{E-mail Address}'"
+    "Say which are meant: --name '{First Name} {Last Name}' --email '{E-mail Address}'\nIf these are no titles, delete the lines above them, or add a line such as name,email."
   const columns = [
     '{Imię}                 Ada',
     '{column 2}             x y',
@@ -42,6 +42,6 @@ test('other columns are listed beside the first record, if there is one', async 
   ]
   const message = ['its columns are not name, email and perhaps id:', ...columns, how].join('\n  ')
   const reading = read('csv', 'Imię;;E-Mail\nAda;"x\ny";\nBob;;b@x\n')
-  await expect(reading).rejects.toThrow(message.replace('  If', 'If'))
+  await expect(reading).rejects.toThrow(message.replace('  Say', 'Say'))
   await expect(read('csv', 'Imię,E-Mail\n')).rejects.toThrow(`  ${columns[2]}\n${how}`)
 })
