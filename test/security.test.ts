@@ -57,6 +57,7 @@ const HELD_BY: Record<string, [file: string, name: string][]> = {
     ['http/hostile.test.ts', 'close the connection when more than ten wait'],
   ],
   'Bodies over 4 KB': [['http/hostile.test.ts', 'are parsed and stored 16 at a time']],
+  'Conditional writes (MongoDB)': [['store/mongo/unreachable.long.ts', 'confirms no write fails']],
   'A page of a list': [['store/user-store.test.ts', 'has pages of 64 KiB at most']],
   'Request line and headers': [['http/hostile.test.ts', 'are all read, up to 100; more get 431']],
   'Time for headers and body': [['http/hostile.test.ts', 'a body that does not end gets 408']],

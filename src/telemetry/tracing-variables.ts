@@ -7,7 +7,8 @@ export function tracesEndpoint(environment: NodeJS.ProcessEnv): URL | string | u
   const isOn = (exporter || 'otlp') === 'otlp' && disabled.toLowerCase() !== 'true'
   const base = environment['OTEL_EXPORTER_OTLP_ENDPOINT']
   const own = environment['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']
-  const url = own || (base && base.replace(/\/?$/, '/v1/traces'))
-  if (!isOn || !url) return undefined
-  return /^https?:\/\/[^/]/.test(url) && URL.canParse(url) ? new URL(url) : url
+  const given = own || base
+  if (!isOn || !given) return undefined
+  if (!/^https?:\/\/[^/\\]/i.test(given) || !URL.canParse(given)) return given
+  return new URL(own || given.replace(/\/?$/, '/v1/traces'))
 }

@@ -19,10 +19,10 @@ test.each<[Record<string, string>, string | undefined]>([
   expect(tracesEndpoint(environment)).toEqual(url && new URL(url))
 })
 
-test.each(['collector:4318', 'http://collector:$PORT', 'http:///v1/traces'])(
+test.each(['collector:4318', 'http://collector:$PORT', 'http://'])(
   'an address that is not an HTTP URL is returned as it is: %s',
-  (OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) => {
-    const endpoint = tracesEndpoint({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT })
-    expect(endpoint).toBe(OTEL_EXPORTER_OTLP_TRACES_ENDPOINT)
+  (address) => {
+    for (const name of ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'])
+      expect(tracesEndpoint({ [name]: address })).toBe(address)
   },
 )

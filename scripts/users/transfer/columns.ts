@@ -93,7 +93,7 @@ export function wrongColumns(problem: string, titles: string[], values: unknown[
 }
 
 const HOW = `Say which are meant: --name '{First Name} {Last Name}' --email '{E-mail Address}'
-If these are no titles, delete the lines above them, or add a line such as name,email.`
+In CSV, the first line has the titles: delete lines before it, or add one such as name,email.`
 
 function shown(value: unknown): string {
   if (typeof value === 'string') return plain(value.slice(0, 60))

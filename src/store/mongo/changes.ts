@@ -5,20 +5,19 @@ import { StoreFailure } from '../failure.ts'
 import { isUserId } from '../user-id.ts'
 import type { Condition, WriteResult } from '../user-store.ts'
 import type { UserDocument, Users } from './collection.ts'
-import { TIMEOUT_MS, type Execute } from './connection.ts'
+import type { Execute } from './connection.ts'
 import { READABLE, toObjectId, userOf, valueOf, type Fields } from './documents.ts'
-import { TimeoutError } from './failure-kinds.ts'
 
 /** Changes the user that `filter` matches. Resolves to whether there is one. */
 export type Write = (users: Users, filter: Filter<UserDocument>) => Promise<boolean>
 
-/** The conditional writes at a time: each has the name of its user in memory, up to 0.5 MB, until the server responds. */
+/**
+ * The conditional writes at a time: each has the name of its user in memory, up to 0.5 MB, until the server responds. With
+ * fewer than there are busy connections, their reads come in smaller batches.
+ */
 const MAX_CONDITIONAL = 64
 
-/**
- * How often a conditional write is tried, if others change the user between the check and the write. When all
- * conditional writes concern one user, each try completes one of them.
- */
+/** How often a conditional write is tried, if other services change the user between the check and the write. */
 const TRIES = 100
 
 /**
@@ -28,6 +27,9 @@ const TRIES = 100
  */
 export function changer(execute: Execute, find: (id: string) => Promise<Fields | undefined>) {
   const limit = pLimit(MAX_CONDITIONAL)
+  /** The last conditional write of each user. */
+  const last = new Map<string, Promise<WriteResult>>()
+  let outage: { since: number; error: StoreFailure } | undefined
 
   /** The filter for the user as it was read, if that meets the condition. Keeps only the name in memory. */
   async function filterFor(id: string, condition: Condition) {
@@ -47,15 +49,32 @@ export function changer(execute: Execute, find: (id: string) => Promise<Fields |
     throw new StoreFailure(new Error('others changed it each time'), `change the user ${id}`)
   }
 
+  /** Fails at once if another write got no response since `calledAt`: it would only wait for the same once more. */
+  async function changeUnlessOutage(calledAt: number, ...change: Parameters<typeof changeIf>) {
+    if (outage && outage.since > calledAt) throw outage.error
+    return changeIf(...change).catch((error: StoreFailure) => {
+      if (error.kind === 'no response') outage = { since: performance.now(), error }
+      throw error
+    })
+  }
+
+  /** Those of one user come one after the other: otherwise they would make each other try again. */
+  async function changeInTurn(...change: Parameters<typeof changeIf>): Promise<WriteResult> {
+    const [id] = change
+    const calledAt = performance.now()
+    const start = () => limit(() => changeUnlessOutage(calledAt, ...change))
+    const result = last.get(id)?.then(start, start) ?? start()
+    last.set(id, result)
+    try {
+      return await result
+    } finally {
+      if (last.get(id) === result) last.delete(id)
+    }
+  }
+
   return async (id: string, write: Write, condition?: Condition): Promise<WriteResult> => {
     if (!isUserId(id)) return 'not found'
-    if (condition) {
-      const deadline = performance.now() + TIMEOUT_MS
-      return limit(() => {
-        if (performance.now() > deadline) throw new StoreFailure(WAITED, undefined, 'no response')
-        return changeIf(id, write, condition)
-      })
-    }
+    if (condition) return changeInTurn(id, write, condition)
     const filter = { _id: toObjectId(id), ...READABLE }
     if (await execute((users) => write(users, filter))) return 'done'
     const fields = await find(id)
@@ -63,5 +82,3 @@ export function changer(execute: Execute, find: (id: string) => Promise<Fields |
     return 'not found'
   }
 }
-
-const WAITED = new TimeoutError(`waited ${TIMEOUT_MS} ms for other conditional writes`)

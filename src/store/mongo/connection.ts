@@ -6,7 +6,7 @@ import { checkCollection, type UserDocument, type Users } from './collection.ts'
 import { kindOf, TimeoutError } from './failure-kinds.ts'
 
 /** How long a call waits for the server, in milliseconds: by default, and for an import or to open the store. */
-export const TIMEOUT_MS = 2_000
+const TIMEOUT_MS = 2_000
 export const LONG_TIMEOUT_MS = 10_000
 
 /** How often to check the collection: another program may drop the index, as mongoose does by `syncIndexes()`. */

@@ -55,6 +55,9 @@ export function fieldsOf(document: Buffer): Fields {
   return fields
 }
 
+/** The size of a document, in bytes. */
+export const sizeOf = ({ _id }: Fields): number => _id?.document.length ?? 0
+
 /** @throws StoreFailure a field is of another type */
 export function userOf(fields: Fields): User {
   const text = (name: Name) => String(valueOf(fields, name) ?? '')

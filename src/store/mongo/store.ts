@@ -1,11 +1,13 @@
 // Users in MongoDB. In src, only this folder uses the driver.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import pLimit from 'p-limit'
 import { batched } from '../batch.ts'
 import { isUserId, newUserId } from '../user-id.ts'
 import type { StoreOptions, User, UserStore } from '../user-store.ts'
 import { LONG_TIMEOUT_MS, openConnection, type Execute } from './connection.ts'
 import { changer, type Write } from './changes.ts'
 import { insertEach } from './inserts.ts'
-import { userOf, type Fields } from './documents.ts'
+import { sizeOf, userOf, type Fields } from './documents.ts'
 import { findFields, findIds, lister } from './lists.ts'
 
 /**
@@ -73,9 +75,20 @@ function finder(execute: Execute, field: 'id' | 'email') {
     const found = await execute((users) => findFields(users, field, values))
     return values.map((value) => found.get(value))
   }
-  // Two commands at a time, because the users of each are in memory together.
-  return batched(findEach, { maxBatchSize: MAX_BATCH_SIZE, concurrency: 2 })
+  // Two commands at a time, because the documents of each are in memory together.
+  const find = batched(findEach, { maxBatchSize: MAX_BATCH_SIZE, concurrency: 2 })
+  const inTurn = pLimit(1)
+  return async (value: string): Promise<Fields | undefined> => {
+    const fields = await find(value)
+    // One turn of the event loop for each large user: as text in V8's heap, a user takes several times its size, and all
+    // calls of a batch go on at once.
+    if (fields && sizeOf(fields) > LARGE) await inTurn(nextTurn)
+    return fields
+  }
 }
+
+/** In bytes. */
+const LARGE = 4 * 1024
 
 /** Only this call fails if a field is not text. */
 const toUser = (fields: Fields | undefined): User | undefined => fields && userOf(fields)

@@ -1,7 +1,7 @@
 // Opens and copies the database file. Knows nothing of users but their table.
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import fs from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreFailure } from '../failure.ts'
 import { migrate } from './schema.ts'
@@ -106,7 +106,7 @@ const BUSY = 5 // https://www.sqlite.org/rescode.html; the low byte is the prima
 function makeFile(file: string): void {
   const folder = dirname(file)
   try {
-    makeFolder(folder)
+    makeFolder(resolve(folder))
     fs.accessSync(folder, fs.constants.W_OK)
     // Refuses a link: SQLite keeps the log beside its target, and `watchFiles` does not look there.
     const { O_RDWR, O_CREAT, O_NOFOLLOW } = fs.constants

@@ -49,15 +49,6 @@ describeMongodb('MongoDB', () => {
 
   const newUsers = (length: number) => Array.from({ length }, () => newUser())
 
-  test('reads the users of at most 64 conditional writes at a time', async () => {
-    const commands = await sent({}, async (store) => {
-      const created = await Promise.all(newUsers(100).map((one) => store.create(one)))
-      await Promise.all(created.map(({ id }) => store.rename(id, 'x', () => true)))
-    })
-    const sizes = commands.flatMap(({ filter }) => filter?._id?.$in?.length ?? [])
-    expect(Math.max(...sizes)).toBe(64)
-  })
-
   test('confirms a write when a majority has it in its journals, whatever the URI says', async () => {
     const writes = await sent({ w: '0', journal: 'false' }, async (store) => {
       const { id, email } = await store.create(newUser())

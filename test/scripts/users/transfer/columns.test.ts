@@ -34,7 +34,7 @@ test.each([
 
 test('other columns are listed beside the first record, if there is one', async () => {
   const how =
-    "Say which are meant: --name '{First Name} {Last Name}' --email '{E-mail Address}'\nIf these are no titles, delete the lines above them, or add a line such as name,email."
+    "Say which are meant: --name '{First Name} {Last Name}' --email '{E-mail Address}'\nIn CSV, the first line has the titles: delete lines before it, or add one such as name,email."
   const columns = [
     '{Imię}                 Ada',
     '{column 2}             x y',
