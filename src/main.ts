@@ -16,7 +16,8 @@ const stop = new Promise<NodeJS.Signals>((resolve) => {
   process.on('SIGTERM', resolve).on('SIGINT', resolve)
 })
 
-const ENDPOINT = 'OTEL_EXPORTER_OTLP_ENDPOINT (or …_TRACES_ENDPOINT)'
+const NO_TRACES =
+  'no traces are sent: OTEL_EXPORTER_OTLP_ENDPOINT (or …_TRACES_ENDPOINT) is not an HTTP URL'
 
 const OPTIONS = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } } as const
 
@@ -29,8 +30,7 @@ try {
   }
   const config = loadConfig()
   const endpoint = tracesEndpoint(process.env)
-  if (typeof endpoint === 'string')
-    config.warnings.push(`no traces are sent: ${ENDPOINT} is not an HTTP URL`)
+  if (typeof endpoint === 'string') config.warnings.push(NO_TRACES)
   const tracing =
     endpoint instanceof URL
       ? (await import('./telemetry/tracing.ts')).startTracing(endpoint, 'users-service', redactPath)

@@ -92,11 +92,19 @@ describeStores((place) => {
     test('is 412, changes nothing and says why when If-Match names others', async () => {
       const user = await create()
       const tag = await etag(user.id)
-      const weak = 'etag_weak'
-      const fields = { [`W/${tag}`]: weak, '"x", W/"y"': weak, '"x", "W/"': 'precondition_failed' }
-      for (const [field, code] of Object.entries(fields)) {
+      const weak = {
+        message:
+          'If-Match never matches a weak ETag (`W/`): turn off compression in the proxy that made it weak',
+        code: 'etag_weak',
+      }
+      const failed = {
+        message: 'the precondition in If-Match or If-None-Match failed',
+        code: 'precondition_failed',
+      }
+      const fields = { [`W/${tag}`]: weak, [`"x", W/"y"`]: weak, '"x", "W/"': failed }
+      for (const [field, refusal] of Object.entries(fields)) {
         const response = await write(user.id, { 'if-match': field })
-        expect([response.status, response.json.code]).toEqual([412, code])
+        expect([response.status, response.json]).toEqual([412, refusal])
       }
       expect(await store().find(user.id)).toEqual(user)
     })

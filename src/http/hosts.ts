@@ -24,6 +24,6 @@ export function hostCheck(bound: string, allowed: string[]): HostCheck {
 export const isLoopback = (name: string): boolean =>
   isIPv4(name) ? name.startsWith('127.') : LOOPBACK.test(name)
 
-/** Also the spellings of addresses with zeros, and with an IPv4 address as a URL has it. No domain has a colon. */
+/** `::1` also with its zeros, `::ffff:127.0.0.1` also as URLs have it: `::ffff:7f00:1`. No domain name has a colon. */
 const LOOPBACK =
   /^((.+\.)?localhost|\[?(0{0,4}:)+(0{0,3}1|ffff:(127\.[\d.]+|7f[\da-f]{2}:[\da-f]{1,4}))\]?)$/

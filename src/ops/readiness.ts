@@ -14,7 +14,7 @@ interface Store {
 const GONE =
   'the database was deleted or replaced, and writes fail: if you need what it had, read it from this service now; then restart the service, which opens the file that is there, or makes an empty one'
 
-/** How often an outage is logged while it lasts. */
+/** How long an outage lasts, in milliseconds, until it is logged once more. */
 const REPEAT_MS = 60_000
 
 /** Tells `log` when the store fails, and when it responds again. */
@@ -23,6 +23,7 @@ export function createReadiness(log: Logger) {
   let isGone = () => false
   /** Why the store cannot be used, in an outage. */
   let problem: string | undefined
+  /** When `problem` was last logged, in milliseconds. */
   let loggedAt = 0
 
   function findDatabase(): void {

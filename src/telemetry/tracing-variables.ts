@@ -9,6 +9,7 @@ export function tracesEndpoint(environment: NodeJS.ProcessEnv): URL | string | u
   const own = environment['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']
   const given = own || base
   if (!isOn || !given) return undefined
+  // Without a host, the path that is added would become the host.
   if (!/^https?:\/\/[^/\\]/i.test(given) || !URL.canParse(given)) return given
   return new URL(own || given.replace(/\/?$/, '/v1/traces'))
 }

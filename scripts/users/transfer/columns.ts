@@ -93,7 +93,7 @@ export function wrongColumns(problem: string, titles: string[], values: unknown[
 }
 
 const HOW = `Say which are meant: --name '{First Name} {Last Name}' --email '{E-mail Address}'
-In CSV, the first line has the titles: delete lines before it, or add one such as name,email.`
+A CSV file begins with its titles: delete lines before them, or add a first line such as name,email.`
 
 function shown(value: unknown): string {
   if (typeof value === 'string') return plain(value.slice(0, 60))

@@ -6,7 +6,7 @@ import { MAX_BYTES, TOO_LONG, type Reader, type Row } from './lines.ts'
 
 /** Reads records. One whose quotes are an odd number so far goes on in the next line. */
 export function csvReader(templates: Template[]): Reader {
-  const sign = templates.some(({ texts }) => texts.join('').includes('@')) ? '' : '@' // hidden rows have it, unless a template adds it
+  const sign = templates.some(({ texts }) => texts.join('').includes('@')) ? '' : '@' // each email has one, unless a template adds it
   let open: { line: number; text: string } | undefined
   let header: ReturnType<typeof readHeader> | undefined
 

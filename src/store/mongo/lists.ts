@@ -48,7 +48,7 @@ export async function findFields(users: Users, field: 'id' | 'email', values: st
   const present = [...new Set(values)].filter((value) => value !== '') // an empty email is none
   if (present.length === 0) return new Map<string | undefined, Fields>()
   const keys = field === 'id' ? present.map(toObjectId) : present
-  const oneOf = keys.length === 1 ? keys[0] : { $in: keys } // with `$in`, a single look-up takes a tenth more time
+  const oneOf = keys.length === 1 ? keys[0] : { $in: keys } // a single look-up with `$in` takes the driver a tenth more time
   const filter = { [field === 'id' ? '_id' : field]: oneOf }
   const options = { ...AS_BYTES, batchSize: present.length + 1 }
   const found = (await users.find<Buffer>(filter, options).toArray()).map(fieldsOf)

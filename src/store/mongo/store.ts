@@ -77,18 +77,18 @@ function finder(execute: Execute, field: 'id' | 'email') {
   }
   // Two commands at a time, because the documents of each are in memory together.
   const find = batched(findEach, { maxBatchSize: MAX_BATCH_SIZE, concurrency: 2 })
-  const inTurn = pLimit(1)
+  const limit = pLimit(1)
   return async (value: string): Promise<Fields | undefined> => {
     const fields = await find(value)
     // One turn of the event loop for each large user: as text in V8's heap, a user takes several times its size, and all
     // calls of a batch go on at once.
-    if (fields && sizeOf(fields) > LARGE) await inTurn(nextTurn)
+    if (fields && sizeOf(fields) > LARGE_BYTES) await limit(nextTurn)
     return fields
   }
 }
 
-/** In bytes. */
-const LARGE = 4 * 1024
+/** A document with more bytes is large. */
+const LARGE_BYTES = 4 * 1024
 
-/** Only this call fails if a field is not text. */
+/** Not done for a whole batch: if a field is not text, only the call for this user fails. */
 const toUser = (fields: Fields | undefined): User | undefined => fields && userOf(fields)

@@ -77,7 +77,7 @@ describeMongodb('a MongoDB that goes away', () => {
     await expect(store.create(fields)).rejects.toThrow(EmailTaken)
   })
 
-  test('and confirms no write fails all conditional writes that wait; if it is the write of one user, only that', async () => {
+  test('and confirms no write fails all conditional writes that wait; without a response to one, only that one fails', async () => {
     const { proxy } = await behindProxy()
     const store = await open(proxy.uri)
     const hundred = Array.from({ length: 100 }, () => newUser())

@@ -34,7 +34,7 @@ test.each([
 
 test('other columns are listed beside the first record, if there is one', async () => {
   const how =
-    "Say which are meant: --name '{First Name} {Last Name}' --email '{E-mail Address}'\nIn CSV, the first line has the titles: delete lines before it, or add one such as name,email."
+    "Say which are meant: --name '{First Name} {Last Name}' --email '{E-mail Address}'\nA CSV file begins with its titles: delete lines before them, or add a first line such as name,email."
   const columns = [
     '{Imię}                 Ada',
     '{column 2}             x y',
