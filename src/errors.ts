@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import type Koa from 'koa'
 import { CHALLENGE, HttpError } from './http/http-error.ts'
 import type { IncomingRequest } from './http/request.ts'
+import type { OutgoingResponse } from './http/response.ts'
 import { isWeak } from './preconditions.ts'
 import { StoreFailure } from './store/failure.ts'
 import { EmailTaken } from './store/user-store.ts'
@@ -48,7 +49,7 @@ export function respondToErrors(app: Koa): void {
     if (httpError.status >= 500 && !isKnown) app.emit('error', httpError, this)
     // The client must not take a part of a response for the whole.
     if (isTooLate) {
-      if (!this.res.writableEnded) this.req.socket.resetAndDestroy()
+      if (!(this.res as OutgoingResponse).isEnded) this.req.socket.resetAndDestroy()
       return
     }
     const { status, headers, body } = httpError
@@ -62,4 +63,4 @@ const WEAK_IF_MATCH =
   'If-Match never matches a weak ETag (`W/`): turn off compression in the proxy that made it weak'
 
 /** Codes of the errors that occur when the client has left before the end of its response. */
-const CLIENT_GONE = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'])
+const CLIENT_GONE = new Set(['ABORT_ERR', 'ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'])

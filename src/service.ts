@@ -31,6 +31,7 @@ import type { Tracing } from './telemetry/tracing.ts'
 export async function run(config: Config, stop: Promise<string>, tracing?: Tracing) {
   const { version } = contract.info
   const metrics = createMetrics(SERVICE, version)
+  metrics.maxConnections(config.MAX_CONNECTIONS)
   const log = createLogger(config.LOG_LEVEL, metrics.logLineDropped)
   if (tracing) tracing.log = log
   log.info(`users-service ${version} on Node ${process.version}`)
@@ -104,7 +105,7 @@ function createPublicServer(config: Config, store: UserStore, observers: Observe
   const requestLog = createRequestLog(observers)
   app.on('error', requestLog.onFailure)
   const handle = app.callback()
-  return createServer((request, response) => void handle(request, response), {
+  return createServer(handle, {
     observer: requestLog,
     hostCheck: (bound) => hostCheck(bound, config.ALLOWED_HOSTS),
     bodyLimit: config.BODY_LIMIT,

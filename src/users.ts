@@ -12,28 +12,27 @@ type UserHandlers = Omit<Handlers, 'login'>
 /** @param basePath what the links begin with */
 export function users(store: UserStore, basePath: string): UserHandlers {
   return {
-    async listUsers({ query: { email, after, limit } }, hasClientLeft) {
+    async listUsers({ query: { email, after, limit } }, signal) {
       if (email !== undefined)
-        return { status: 200, body: listOf(await store.findByEmail(email), after) }
-      if (limit === undefined)
-        return { status: 200, body: pagesOf(store, { after, hasClientLeft }) }
+        return { status: 200, body: listOf(await store.findByEmail(email, signal), after) }
+      if (limit === undefined) return { status: 200, body: pagesOf(store, { after }, signal) }
       const ids = await store.ids(after, limit + 1)
       const page = ids.slice(0, limit)
-      const body = pagesOf(store, { ids: page, hasClientLeft })
+      const body = pagesOf(store, { ids: page }, signal)
       if (ids.length <= limit) return { status: 200, body }
       const query = new URLSearchParams({ limit: `${limit}`, after: page.at(-1)! })
       const Link = `<${basePath}${pathOf('listUsers')}?${query.toString()}>; rel="next"`
       return { status: 200, headers: { Link }, body }
     },
 
-    async createUser({ body }) {
-      const user = await store.create(newUser(body))
+    async createUser({ body }, signal) {
+      const user = await store.create(newUser(body), signal)
       const Location = basePath + pathOf('readUser', { id: user.id })
       return { status: 201, headers: { Location, ETag: etagOf(user) }, body: user }
     },
 
-    async readUser({ path: { id }, header }) {
-      const user = await store.find(id)
+    async readUser({ path: { id }, header }, signal) {
+      const user = await store.find(id, signal)
       if (!user) throw USER_NOT_FOUND
       const ETag = etagOf(user)
       if (!ifMatch(header['If-Match'] ?? '*', ETag)) throw preconditionFailed(header['If-Match'])
@@ -41,13 +40,13 @@ export function users(store: UserStore, basePath: string): UserHandlers {
       return { status: 200, headers: { ETag }, body: user }
     },
 
-    async renameUser({ path: { id }, header, body: { name } }) {
-      const result = await store.rename(id, name, conditionOf(header, name))
+    async renameUser({ path: { id }, header, body: { name } }, signal) {
+      const result = await store.rename(id, name, conditionOf(header, name), signal)
       return changed(result, header)
     },
 
-    async deleteUser({ path: { id }, header }) {
-      return changed(await store.remove(id, conditionOf(header)), header)
+    async deleteUser({ path: { id }, header }, signal) {
+      return changed(await store.remove(id, conditionOf(header), signal), header)
     },
   }
 }

@@ -1,7 +1,7 @@
 // Reads the JSON body of a request with koa-bodyparser, and validates it.
 import type Koa from 'koa'
 import bodyParser from 'koa-bodyparser'
-import type { LimitFunction } from 'p-limit'
+import { Aborted, batched, type Signal } from '../batch.ts'
 import { BODY_TOO_LARGE, HttpError } from '../http/http-error.ts'
 import { LIMITS } from '../http/limits.ts'
 import type { IncomingRequest } from '../http/request.ts'
@@ -11,14 +11,13 @@ import { invalidBody, validator } from './validate.ts'
 /**
  * A function that reads and validates a body of `operation`, and calls `serve` with it.
  *
- * @param limitLarge limits how many large bodies are parsed and stored at a time: as text in V8's heap, a body takes
- * several times its size
- * @throws HttpError 400, 413 or 415
+ * @param limitLarge serves a large body
+ * @throws HttpError 400, 413 or 415; Aborted the client has left
  */
 export function bodyReader(
   operation: Operation,
-  limitLarge: LimitFunction,
-): (ctx: Koa.Context, serve: (body: unknown) => Promise<void>) => Promise<void> {
+  limitLarge: LimitLarge,
+): (ctx: Koa.Context, serve: (body: unknown) => Promise<void>, signal: Signal) => Promise<void> {
   const validate = validator(operation)
 
   /** Resolves when the body has arrived, to whether there is one. @throws HttpError 413, 415 */
@@ -38,25 +37,28 @@ export function bodyReader(
       delete request.headers.expect // from now on, the client is sending
     }
     await request.arrival()
+    if (ctx.headerSent) throw new Aborted('the request was refused')
     if (request.isBodyDropped) throw BODY_TOO_LARGE
+    if (!request.complete) throw new Aborted('the client has left')
     return true
   }
 
-  return async (ctx, serve) => {
-    const request = ctx.req as IncomingRequest
-    let hasBody: boolean
-    try {
-      hasBody = await receive(ctx)
-    } catch (error) {
-      // A client that is still sending would not read its response.
-      if (!request.complete && !expectsContinue(request)) await request.dropRest()
-      throw unreadable(error as Error)
-    }
+  return async (ctx, serve, signal) => {
+    const hasBody = await receive(ctx)
     const parseAndServe = async () => serve(validate(hasBody ? await parse(ctx) : undefined))
-    const isLarge = request.readableLength > LIMITS.largeBody
-    return isLarge ? limitLarge(parseAndServe) : parseAndServe()
+    const isLarge = ctx.req.readableLength > LIMITS.largeBody
+    return isLarge ? limitLarge(parseAndServe, signal) : parseAndServe()
   }
 }
+
+export type LimitLarge = ReturnType<typeof limitLargeBodies>
+
+/** Returns a function that limits how many large bodies are parsed and stored at a time. Each fails alone. */
+export const limitLargeBodies = () =>
+  batched(
+    async ([serve]: (() => Promise<void>)[]) => [await serve!().catch((error: Error) => error)],
+    { maxBatchSize: 1, concurrency: LIMITS.maxLargeBodies },
+  )
 
 /** Empty parameters of a media type (RFC 9110 §5.6.6). */
 const EMPTY_PARAMETERS = /(?:;[ \t]*)+(?=;|$)/g

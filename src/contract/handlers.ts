@@ -1,4 +1,5 @@
 // The contract's operations as types of functions. Compiles to nothing.
+import type { Signal } from '../batch.ts'
 import type { operations } from './openapi.ts'
 
 /**
@@ -7,10 +8,10 @@ import type { operations } from './openapi.ts'
  */
 export type Handlers = { [K in keyof operations]: Handler<K> }
 
-/** @param hasClientLeft whether nobody waits for the response any more; a list then ends early */
+/** @param signal whether the client has left: then what has not begun need not begin */
 export type Handler<K extends keyof operations> = (
   input: Input<operations[K]>,
-  hasClientLeft: () => boolean,
+  signal: Signal,
 ) => Reply<operations[K]['responses']> | Promise<Reply<operations[K]['responses']>>
 
 /**

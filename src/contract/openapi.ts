@@ -243,7 +243,7 @@ export interface components {
          */
         ETag: string;
         /** @description RFC 6750 §3. */
-        "WWW-Authenticate": "Bearer";
+        "WWW-Authenticate": "Bearer realm=\"users\"";
     };
     pathItems: never;
 }

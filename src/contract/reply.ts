@@ -1,5 +1,5 @@
 // Writes what a handler returns as the response. A list is streamed.
-import { Readable } from 'node:stream'
+import type { ServerResponse } from 'node:http'
 import type Koa from 'koa'
 import { contentOfText, JSON_TYPE } from '../http/json.ts'
 import type { IncomingRequest } from '../http/request.ts'
@@ -19,54 +19,59 @@ export async function send(
 ): Promise<void> {
   const hasChoice = mediaTypes.length > 1
   const type = (hasChoice && ctx.accepts(mediaTypes)) || mediaTypes[0] || 'application/json'
-  const content = isAsyncIterable(body)
-    ? await stream(body, type === LINES_TYPE ? writeLines : arrayWriter(), ctx)
-    : contentOf(body, type)
+  const list = isAsyncIterable(body) ? partsOf(body, type, ctx.req as IncomingRequest) : undefined
+  const first = await list?.next() // a failure before the first page becomes a 500
   ctx.status = status
   ctx.set(headers)
   if (hasChoice) ctx.vary('Accept')
-  if (content === undefined) return // assigning undefined to ctx.body would make it a 204
+  if (body === undefined) return // assigning undefined to ctx.body would make it a 204
   if (type === 'application/json') ctx.set('Content-Type', JSON_TYPE)
   else ctx.type = type // with `charset=utf-8` if it is text
-  ctx.body = content
+  if (list) await stream(first!, list, ctx)
+  else ctx.body = contentOf(body, type)
 }
 
-function contentOf(body: unknown, type: string): string | Buffer | undefined {
-  if (body === undefined) return undefined
+function contentOf(body: unknown, type: string): string | Buffer {
   if (type === 'application/json') return contentOfText(JSON.stringify(body))
   if (type === LINES_TYPE) return contentOfText(writeLines(body as unknown[]))
   return Buffer.from(body as string | Uint8Array)
 }
 
-/** A list as a stream. Waits for the first page, so that a failure before it becomes a 500. */
-async function stream(list: AsyncIterable<unknown[]>, write: ListWriter, ctx: Koa.Context) {
-  const request = ctx.req as IncomingRequest
-  async function* texts() {
-    for await (const page of list) {
-      request.lastProgress = performance.now() // the client has read the page before
-      const text = Buffer.from(write(page))
-      page.length = 0 // otherwise the generator keeps the items until the client has read the text
-      yield text
-    }
-    yield Buffer.from(write())
+/** A list as bytes: each page, and the end. */
+async function* partsOf(list: AsyncIterable<unknown[]>, type: string, request: IncomingRequest) {
+  const write: ListWriter = type === LINES_TYPE ? writeLines : arrayWriter()
+  for await (const page of list) {
+    request.lastProgress = performance.now() // the client has read the page before
+    const bytes = Buffer.from(write(page))
+    page.length = 0 // otherwise the generator keeps the items until the client has read the bytes
+    yield bytes
   }
-  const parts = texts()
-  let first: IteratorResult<Buffer> | undefined = await parts.next()
-  return new Readable({
-    highWaterMark: 0, // reads no page before the client has read the one before
-    read() {
-      const part = first ? Promise.resolve(first) : parts.next()
-      first = undefined
-      part.then(
-        ({ value }) => this.push((value as Buffer | undefined) ?? null),
-        (error) => {
-          ctx.onerror(error) // resets the connection, which Koa's pipeline would only close
-          this.destroy(error)
-        },
-      )
-    },
-  })
+  yield Buffer.from(write())
 }
+
+/** Sends each part when the client has read the one before. Resolves at the end, also when the client has left. */
+async function stream(first: Part, rest: AsyncIterator<Buffer>, ctx: Koa.Context): Promise<void> {
+  const { res } = ctx
+  ctx.respond = false // Koa would not wait for the end, and the connection would lose its place too early
+  if (ctx.method === 'HEAD') return void res.end()
+  for (let part = first; !part.done; part = await rest.next()) {
+    if (res.destroyed) return
+    if (!res.write(part.value)) await drained(res)
+  }
+  res.end()
+}
+
+type Part = IteratorResult<Buffer, unknown>
+
+/** Resolves when the client has read what was written, or has left. */
+const drained = (response: ServerResponse): Promise<void> =>
+  new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done).off('close', done)
+      resolve()
+    }
+    response.on('drain', done).on('close', done)
+  })
 
 const isAsyncIterable = (body: unknown): body is AsyncIterable<unknown[]> =>
   Symbol.asyncIterator in Object(body)

@@ -1,23 +1,22 @@
 // The contract's paths as routes. No path, method or status is written here.
 import { Router, type Layer } from '@koa/router'
 import type Koa from 'koa'
-import pLimit, { type LimitFunction } from 'p-limit'
+import type { Signal } from '../batch.ts'
 import { HttpError } from '../http/http-error.ts'
-import { LIMITS } from '../http/limits.ts'
 import type { IncomingRequest } from '../http/request.ts'
 import { rawQuery } from '../http/target.ts'
-import { bodyReader } from './body.ts'
+import { bodyReader, limitLargeBodies, type LimitLarge } from './body.ts'
 import { contractOperations, type Operation } from './contract.ts'
 import type { Handlers } from './handlers.ts'
 import { queryReader } from './query.ts'
 import { send, type Reply } from './reply.ts'
 
-type Handler = (input: object, hasClientLeft: () => boolean) => Reply | Promise<Reply>
+type Handler = (input: object, signal: Signal) => Reply | Promise<Reply>
 
 /** Routes every operation of the contract to its handler. */
 export function createRouter(handlers: Handlers, operations = contractOperations): Router {
   const router = new Router({ sensitive: true, strict: true })
-  const limitLarge = pLimit(LIMITS.maxLargeBodies)
+  const limitLarge = limitLargeBodies()
   for (const operation of operations.toSorted(byPrecedence)) {
     const route = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
     const serve = operationServer(operation, handlers[operation.id] as Handler, limitLarge)
@@ -47,7 +46,7 @@ export const unmatched: Koa.Middleware = (ctx) => {
 function operationServer(
   operation: Operation,
   handler: Handler,
-  limitLarge: LimitFunction,
+  limitLarge: LimitLarge,
 ): Koa.Middleware {
   const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!)
   const headers = operation.parameters.filter((one) => one.in === 'header')
@@ -63,11 +62,15 @@ function operationServer(
     const query = readQuery(rawQuery(request.url ?? ''))
     const header: Record<string, unknown> = {}
     for (const { name } of headers) header[name] = request.headers[name.toLowerCase()]
-    const hasClientLeft = () => request.socket.destroyed
-    const serve = async (body?: unknown) => {
-      const reply = await handler({ path, query, header, body }, hasClientLeft)
-      return send(ctx, reply, operation.responseTypes[reply.status] ?? [])
+    const signal = {
+      get aborted() {
+        return request.socket.destroyed
+      },
     }
-    return readBody ? readBody(ctx, serve) : serve()
+    const serve = async (body?: unknown) => {
+      const reply = await handler({ path, query, header, body }, signal)
+      await send(ctx, reply, operation.responseTypes[reply.status] ?? [])
+    }
+    return readBody ? readBody(ctx, serve, signal) : serve()
   }
 }

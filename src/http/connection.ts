@@ -8,18 +8,19 @@ export type Connection = ReturnType<typeof createConnection>
 /**
  * One connection: the request that is being served, and those that wait for it.
  *
- * @param start serves a request at the end of this turn of the event loop
+ * @param start calls a function at the end of this turn of the event loop
  */
 export function createConnection(
   socket: Socket,
   maxWaiting: number,
-  start: (request: IncomingRequest) => void,
+  start: (serve: () => void) => void,
 ) {
   const queue: IncomingRequest[] = []
   let newest: IncomingRequest | undefined // while its body arrives, even if it has its response
   let isClosing = false
   let ignoredCount = 0
   let idleSince = performance.now()
+  let handler: Promise<void> | void // of the last request that was served
   let end = () => socket.destroySoon() // closes the connection after its last response
 
   function next(): void {
@@ -28,11 +29,16 @@ export function createConnection(
     if (request) {
       // Of a body that is too large, no more is read.
       if (queue.length === 1 && !request.isBodyDropped) socket.resume()
-      return start(request)
+      return start(() => serve(request))
     }
     if (newest?.complete) newest = undefined // an idle connection holds no headers
     idleSince = performance.now()
     if (isClosing) end()
+  }
+
+  /** Serves a request, unless it was refused meanwhile or its client has left. */
+  function serve(request: IncomingRequest): void {
+    if (socket.writable && !request.response.headersSent) handler = request.serve()
   }
 
   /** Closes the connection after the response to its newest request, if that response has not begun. */
@@ -43,18 +49,26 @@ export function createConnection(
     isClosing = true
   }
 
+  /** When the client last did something, in milliseconds. */
+  const lastProgress = () => queue[0]?.lastProgress ?? idleSince
+
+  /**
+   * Whether the client must act next: send a request, send the rest of one, or read a response. A client that sends
+   * further requests before it has read a response also counts, so that it cannot keep its place for long.
+   */
+  const waitsForClient = () =>
+    !queue[0]?.complete || queue[0].response.headersSent || queue.length > 1
+
   return {
     socket,
     closeAfterNewest,
+    lastProgress,
 
-    /**
-     * Whether the client must act next: send a request, send the rest of one, or read a response. A client that sends
-     * further requests before it has read a response also counts, so that it cannot keep its place for long.
-     */
-    waitsForClient: () => !queue[0]?.complete || queue[0].response.headersSent || queue.length > 1,
+    /** Whether it is open, and waits for a client that has done nothing since `time`. */
+    isIdleSince: (time: number) => !socket.destroyed && lastProgress() < time && waitsForClient(),
 
-    /** When the client last did something, in milliseconds. */
-    lastProgress: () => queue[0]?.lastProgress ?? idleSince,
+    /** Resolves when the handler of the last request has ended. */
+    handlerEnd: async () => handler,
 
     /** Serves a request when those before it have been served. */
     add(request: IncomingRequest): void {
@@ -63,7 +77,7 @@ export function createConnection(
       if (isClosing || socket.destroyed) return
       newest = request
       request.response.on('close', next)
-      if (queue.push(request) === 1) start(request)
+      if (queue.push(request) === 1) start(() => serve(request))
       else socket.pause() // so that at most one packet waits
     },
 

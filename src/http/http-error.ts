@@ -1,9 +1,9 @@
 // The errors of HTTP, each with a status, a code and a message. Knows nothing about stores.
-import { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { contentOfText, JSON_TYPE } from './json.ts'
 import { LIMITS } from './limits.ts'
 import { IncomingRequest } from './request.ts'
+import { OutgoingResponse } from './response.ts'
 
 /** An error as the client sees it: `{ "message": string, "code": string }` with a status and headers. */
 export class HttpError extends Error {
@@ -29,7 +29,7 @@ export class HttpError extends Error {
   }
 }
 
-export const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer' } } // RFC 6750 §3
+export const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer realm="users"' } } // RFC 6750 §3
 
 export const MALFORMED = new HttpError(400, 'request_malformed', 'the request is not valid HTTP')
 export const BODY_TOO_LARGE = new HttpError(413, 'body_too_large', 'the body is too large')
@@ -48,18 +48,20 @@ export const PARSER_ERRORS: Record<string, HttpError | undefined> = {
 }
 
 /** Writes `error` as the last response of its connection. @param id that of the request, if it has none yet */
-export function refuse(response: ServerResponse, error: HttpError, id?: string): void {
-  const { log } = response.req as IncomingRequest
-  log['code'] = error.code
+export function refuse(response: OutgoingResponse, error: HttpError, id?: string): void {
+  response.req.log['code'] = error.code
   if (id && !response.hasHeader('X-Request-Id')) response.setHeader('X-Request-Id', id)
   response.setHeader('Connection', 'close')
+  response.setHeader('Cache-Control', 'no-store') // RFC 6585 §5
   response.writeHead(error.status, error.headers).end(error.body)
 }
 
 /** Writes `error` as the response to input that is not a request, and closes the connection. */
 export function refuseInput(socket: Socket, error: HttpError, id: string): void {
   if (!socket.writable) return
-  const response = new ServerResponse(new IncomingRequest(socket))
+  const request = new IncomingRequest(socket)
+  request.complete = true // what follows is dropped below
+  const response = new OutgoingResponse(request)
   response.assignSocket(socket)
   refuse(response, error, id)
   socket.end()

@@ -1,14 +1,15 @@
 // A request of Node's server: it collects its body, and has what the log says about it.
 import { isUtf8 } from 'node:buffer'
 import { once } from 'node:events'
-import { IncomingMessage, type ServerResponse } from 'node:http'
+import { IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LIMITS } from './limits.ts'
+import type { OutgoingResponse } from './response.ts'
 
 export class IncomingRequest extends IncomingMessage {
-  response!: ServerResponse
-  /** Serves it. */
-  serve!: () => void
+  response!: OutgoingResponse
+  /** Serves it. Resolves when nothing works on it any more. */
+  serve!: () => Promise<void> | void
   /** Fields of its line in the log. Other folders set them. */
   readonly log: Record<string, string | undefined> = {}
   /** When the client last sent a part of it, or read a page of the response, in milliseconds. */
@@ -56,6 +57,7 @@ export class IncomingRequest extends IncomingMessage {
   /** Drops the body of a client that has left: its handler may still wait for the store. */
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#pieces = []
+    this.emit('arrived')
     while (this.read() !== null); // Node 26 does not drop it when it resumes a stream that is destroyed
     this.resume()
     super._destroy(error, done)
@@ -66,24 +68,20 @@ export class IncomingRequest extends IncomingMessage {
     if (this.#chunks <= LIMITS.maxChunks) super._read(size)
   }
 
-  /** Resolves when the body has arrived, or is too large. @throws Error the connection closed before */
+  /** Resolves when no more of the body is wanted: it has arrived, or is dropped, or its client has left. */
   async arrival(): Promise<void> {
     if (!this.complete && !this.isBodyDropped) await once(this, 'arrived')
   }
 
-  /**
-   * Drops the body, also what still arrives, for at most `LIMITS.linger`.
-   *
-   * @param closes whether to close the connection if the body goes on after that
-   */
-  async dropRest(closes = false): Promise<void> {
+  /** Drops the body, also what still arrives, for at most `LIMITS.linger`. */
+  async dropRest(): Promise<void> {
     this.#pieces = [] // otherwise the timer would keep them
     this.isBodyDropped = true
+    this.emit('arrived')
     this.resume().read(0) // otherwise Node would drop it without counting its chunks
-    if (this.complete || this.socket.destroyed) return
+    if (this.complete || this.socket.readableEnded) return
     const end = once(this, 'end').catch(() => {})
     await Promise.race([end, sleep(LIMITS.linger, undefined, { ref: false })])
-    if (closes && !this.readableEnded) this.socket.destroy()
   }
 
   /**

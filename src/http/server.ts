@@ -2,20 +2,21 @@
 // and refuses what is not a request. Knows no operation.
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import http, { type ServerResponse } from 'node:http'
+import http from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createConnections } from './connections.ts'
+import { createConnections, type ConnectionObserver } from './connections.ts'
 import { MALFORMED, PARSER_ERRORS, refuse, type HttpError } from './http-error.ts'
 import type { HostCheck } from './hosts.ts'
 import { LIMITS, SERVER_LIMITS, type ServerLimits } from './limits.ts'
 import { refusalOf } from './refusal.ts'
 import { IncomingRequest } from './request.ts'
+import { OutgoingResponse } from './response.ts'
 
 /** Called for the log and the metrics. */
-export interface Observer {
+export interface Observer extends ConnectionObserver {
   /** A request is about to be served. Its response emits `close` when it has ended, or its connection has closed. */
-  onRequest: (request: IncomingRequest, response: ServerResponse) => void
+  onRequest: (request: IncomingRequest, response: OutgoingResponse) => void
   /** Input that is not valid HTTP was rejected. */
   onMalformed: (error: HttpError, id: string, code: string, socket: Socket) => void
 }
@@ -30,22 +31,21 @@ interface Options {
   limits?: Partial<ServerLimits> | undefined
 }
 
+/** @param handle returns a promise that resolves when nothing works on the request any more: until then it has a place */
 export function createServer(
-  handle: (request: IncomingRequest, response: ServerResponse) => void,
+  handle: (request: IncomingRequest, response: OutgoingResponse) => Promise<void> | void,
   { observer, hostCheck = () => () => true, bodyLimit = 0, ...options }: Options = {},
 ) {
   const limits = { ...SERVER_LIMITS, ...options.limits }
   let isAllowedHost: HostCheck = () => false // until it listens
 
-  function receive(request: IncomingRequest, response: ServerResponse): void {
+  function receive(request: IncomingRequest, response: OutgoingResponse): void {
     request.bodyLimit = bodyLimit
     const connection = connections.find(request.socket)
     const refusal = refusalOf(request, isAllowedHost)
     const serve = () => {
       observer?.onRequest(request, response)
-      if (!request.complete) response.prependListener('finish', () => void request.dropRest(true))
-      if (refusal) refuse(response, refusal)
-      else handle(request, response)
+      return refusal ? refuse(response, refusal) : handle(request, response)
     }
     connection?.add(Object.assign(request, { response, serve }))
     // Node drops what follows an offer to upgrade. What follows an expectation may be a body or a request.
@@ -56,6 +56,7 @@ export function createServer(
   const server = http.createServer({
     ...limits,
     IncomingMessage: IncomingRequest,
+    ServerResponse: OutgoingResponse,
     requireHostHeader: false, // refusal.ts checks it: Node's own response has no body
     joinDuplicateHeaders: true, // otherwise Node keeps one of them, and a proxy may have checked another one
   })
@@ -65,7 +66,11 @@ export function createServer(
   // No connection is read before it has a place: only then, Node's own listener gets it.
   Object.assign(server, { pauseOnConnect: true }) // an option of net.Server that http.createServer does not take
   const [listener] = server.listeners('connection')
-  const connections = createConnections(limits, (socket) => listener!.call(server, socket))
+  const connections = createConnections(
+    limits,
+    (socket) => listener!.call(server, socket),
+    observer,
+  )
 
   server
     .removeAllListeners('connection')

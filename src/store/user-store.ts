@@ -1,4 +1,5 @@
 // The port: what the operations can ask of a store. No driver's error, id type or query leaves a store.
+import type { Signal } from '../batch.ts'
 import type { components } from '../contract/openapi.ts'
 
 /** The user of the contract, but with every field: an absent one is the empty text. */
@@ -10,34 +11,35 @@ export type User = Required<components['schemas']['User']>
  * unique and compared exactly; the empty text means no email. Once the promise of a write has resolved,
  * the write is durable and every later read sees it.
  *
- * Every method rejects with `StoreFailure` when the store fails.
+ * Every method rejects with `StoreFailure` when the store fails, and with `Aborted` when its signal says, before it has
+ * begun, that the client has left.
  */
 export interface UserStore {
   /** Where the users are, for people; without credentials. */
   description: string
 
   /** Stores a new user, under a new id unless it has one from elsewhere. @throws EmailTaken, or IdTaken if only that is */
-  create(user: NewUser): Promise<User>
+  create(user: NewUser, signal?: Signal): Promise<User>
 
   /** The most calls of `create` at once that become one write. */
   maxBatchSize: number
 
-  find(id: string): Promise<User | undefined>
+  find(id: string, signal?: Signal): Promise<User | undefined>
 
   /** The user with exactly this email; none for the empty text. */
-  findByEmail(email: string): Promise<User | undefined>
+  findByEmail(email: string, signal?: Signal): Promise<User | undefined>
 
   /** The first users of a list, at most about 64 KiB; a longer user has a page of its own. */
-  list(query: ListQuery): Promise<Page>
+  list(query: ListQuery, signal?: Signal): Promise<Page>
 
   /** The ids of the first `limit` users, or of the first `limit` after the id `after`, in order of creation. */
   ids(after: string | undefined, limit: number): Promise<string[]>
 
   /** Replaces the name. */
-  rename(id: string, name: string, condition?: Condition): Promise<WriteResult>
+  rename(id: string, name: string, condition?: Condition, signal?: Signal): Promise<WriteResult>
 
   /** Deletes the user. */
-  remove(id: string, condition?: Condition): Promise<WriteResult>
+  remove(id: string, condition?: Condition, signal?: Signal): Promise<WriteResult>
 
   isEmpty(): Promise<boolean>
 
@@ -53,7 +55,10 @@ export interface UserStore {
  */
 export type Condition = (user: User) => boolean
 
-/** What a write found: a user whom it changed, no user with the id, or one who does not meet the condition. */
+/**
+ * What a write found: a user whom it changed, no user with the id, or one who does not meet the condition, or whom
+ * others changed each time it tried.
+ */
 export type WriteResult = 'done' | 'not found' | 'refused'
 
 /** A list in order of creation: the users with the given `ids`; without `ids`, all, or those after the id `after`. */
@@ -61,8 +66,6 @@ export interface ListQuery {
   after?: string | undefined
   /** In order of creation. */
   ids?: string[] | undefined
-  /** Whether nobody waits for the list any more. Then nothing is read, and the list is at its end. */
-  hasClientLeft?: (() => boolean) | undefined
 }
 
 export interface Page {

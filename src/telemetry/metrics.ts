@@ -29,8 +29,19 @@ export function createMetrics(service: string, version: string) {
     SECONDS,
   )
   const inFlight = gauge('http_requests_in_flight', 'Requests that are being served.')
+  const connections = gauge('http_connections', 'Open connections, of clients that were accepted.')
+  const maxConnections = gauge('http_connections_limit', 'The most connections (MAX_CONNECTIONS).')
+  const drops = counter(
+    'http_connections_dropped_total',
+    'Connections closed at the limit: idle ones, for new ones, or new ones.',
+    ['reason'],
+  )
+  for (const reason of ['evicted', 'refused']) drops.inc({ reason }, 0)
   const refusals = counter('tokens_refused_total', 'Requests that the guard refused.', ['reason'])
-  const drops = counter('log_lines_dropped_total', 'Lines of the log that could not be written.')
+  const lostLines = counter(
+    'log_lines_dropped_total',
+    'Lines of the log that could not be written.',
+  )
   const storeCalls = histogram(
     'store_operation_duration_seconds',
     'Time until the store responded or failed; each page of a list counts.',
@@ -51,7 +62,10 @@ export function createMetrics(service: string, version: string) {
     },
     /** The guard refused a request. */
     refused: (reason: string) => refusals.inc({ reason }),
-    logLineDropped: () => drops.inc(),
+    connections: (count: number) => connections.set(count),
+    maxConnections: (limit: number) => maxConnections.set(limit),
+    connectionDropped: (reason: 'evicted' | 'refused') => drops.inc({ reason }),
+    logLineDropped: () => lostLines.inc(),
     /** The meters of one operation of the store. */
     storeOperation(operation: string) {
       const calls = storeCalls.labels(operation)

@@ -16,8 +16,16 @@ interface Options {
   redactPath: (url: string) => string
 }
 
+/** How often the log says that there are too many connections, in milliseconds. */
+const REPEAT_MS = 60_000
+
+const TOO_MANY =
+  'there are more connections than MAX_CONNECTIONS: idle ones are closed for new ones, or new ones are refused'
+
 /** Writes to the log and the metrics. */
 export function createRequestLog({ log, metrics, redactPath }: Options) {
+  let tooManyLoggedAt = -Infinity
+
   function onResponse(request: IncomingRequest, response: ServerResponse, startTime: number): void {
     const { method = '' } = request
     const { id, trace_id, operation = 'none', refused, code, cause, ...client } = request.log
@@ -45,6 +53,14 @@ export function createRequestLog({ log, metrics, redactPath }: Options) {
       request.log['trace_id'] ??= traceOf(request)
       response.setHeader('X-Request-Id', id)
       response.setHeader('X-Content-Type-Options', 'nosniff')
+    },
+    onConnections: metrics.connections,
+    onDropped(reason: 'evicted' | 'refused'): void {
+      metrics.connectionDropped(reason)
+      const now = performance.now()
+      if (now < tooManyLoggedAt + REPEAT_MS) return
+      tooManyLoggedAt = now
+      log.warn({ reason }, TOO_MANY)
     },
     onMalformed({ status }: HttpError, id: string, code: string, { remoteAddress }: Socket): void {
       log.warn({ id, remoteAddress, status, code }, 'rejected malformed HTTP')

@@ -50,7 +50,7 @@ export async function startService(
   const requestLog = createRequestLog({ log, metrics: createMetrics('x', 'test'), redactPath })
   app.on('error', requestLog.onFailure)
   const handle = app.callback()
-  const { server, close } = createServer((request, response) => void handle(request, response), {
+  const { server, close } = createServer(handle, {
     observer: requestLog,
     bodyLimit: BODY_LIMIT,
     ...options,

@@ -1,6 +1,6 @@
 // Reads lists from MongoDB, page by page.
 import type { Filter } from 'mongodb'
-import { batched } from '../batch.ts'
+import { batched } from '../../batch.ts'
 import { PAGE_BYTES } from '../pages.ts'
 import type { ListQuery, Page, UserStore } from '../user-store.ts'
 import type { Execute } from './connection.ts'
@@ -15,7 +15,6 @@ export function lister(execute: Execute): UserStore['list'] {
   let size = 1 // how many users to ask for in the next page of any list; grows while users are short
 
   async function readPage(query: ListQuery): Promise<Page> {
-    if (query.hasClientLeft?.()) return { users: [], isLast: true }
     const limit = size
     const documents = await execute((users) => findPage(users, query, limit))
     let bytes = documents.reduce((sum, { length }) => sum + length, 0)

@@ -1,7 +1,6 @@
 // Users in MongoDB. In src, only this folder uses the driver.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import pLimit from 'p-limit'
-import { batched } from '../batch.ts'
+import { batched, type Signal } from '../../batch.ts'
 import { isUserId, newUserId } from '../user-id.ts'
 import type { StoreOptions, User, UserStore } from '../user-store.ts'
 import { LONG_TIMEOUT_MS, openConnection, type Execute } from './connection.ts'
@@ -15,6 +14,9 @@ import { findFields, findIds, lister } from './lists.ts'
  * by id, and 2 to 5 times as many POSTs.
  */
 const MAX_BATCH_SIZE = 100
+
+/** The inserts at a time. With those of changes.ts and the look-ups, fewer than the driver has connections. */
+const MAX_INSERTS = 8
 
 /**
  * Opens the store in MongoDB at `uri`. Checks that every `_id` is an ObjectId, and makes sure that email has a unique
@@ -40,27 +42,27 @@ export async function openMongoStore(
   const timeoutMs = isImport ? LONG_TIMEOUT_MS : undefined
   const insert = batched(
     (newUsers: User[]) => execute((users) => insertEach(users, newUsers), timeoutMs),
-    { maxBatchSize: MAX_BATCH_SIZE },
+    { maxBatchSize: MAX_BATCH_SIZE, concurrency: MAX_INSERTS },
   )
   return {
     description,
-    async create({ id = newUserId(), ...fields }) {
+    async create({ id = newUserId(), ...fields }, signal) {
       const user = { id, ...fields }
-      await insert(user)
+      await insert(user, signal)
       return user
     },
     maxBatchSize: MAX_BATCH_SIZE,
-    find: async (id) => (isUserId(id) ? toUser(await findById(id)) : undefined),
-    findByEmail: async (email) => toUser(await findByEmail(email)),
+    find: async (id, signal) => (isUserId(id) ? toUser(await findById(id, signal)) : undefined),
+    findByEmail: async (email, signal) => toUser(await findByEmail(email, signal)),
     list: lister(execute),
     ids: (after, limit) => execute((users) => findIds(users, after, limit)),
-    rename: (id, name, condition) => {
+    rename: (id, name, condition, signal) => {
       const update = { $set: { name } }
       const rename: Write = async (users, filter) =>
         (await users.updateOne(filter, update)).matchedCount > 0
-      return change(id, rename, condition)
+      return change({ id, write: rename, condition }, signal)
     },
-    remove: (id, condition) => change(id, remove, condition),
+    remove: (id, condition, signal) => change({ id, write: remove, condition }, signal),
     isGone: () => false, // a server that comes back empty is checked by connection.ts
     isEmpty: async () => (await execute((users) => findIds(users, undefined, 1))).length === 0,
     close,
@@ -77,13 +79,15 @@ function finder(execute: Execute, field: 'id' | 'email') {
   }
   // Two commands at a time, because the documents of each are in memory together.
   const find = batched(findEach, { maxBatchSize: MAX_BATCH_SIZE, concurrency: 2 })
-  const limit = pLimit(1)
-  return async (value: string): Promise<Fields | undefined> => {
-    const fields = await find(value)
-    // One turn of the event loop for each large user: as text in V8's heap, a user takes several times its size, and all
-    // calls of a batch go on at once.
-    if (fields && sizeOf(fields) > LARGE_BYTES) await limit(nextTurn)
-    return fields
+  // One turn of the event loop for each large user: as text in V8's heap, a user takes several times its size, and all
+  // calls of a batch go on at once.
+  const turn = batched(async (fields: Fields[]) => nextTurn(fields), {
+    maxBatchSize: 1,
+    concurrency: 1,
+  })
+  return async (value: string, signal?: Signal): Promise<Fields | undefined> => {
+    const fields = await find(value, signal)
+    return fields && sizeOf(fields) > LARGE_BYTES ? turn(fields, signal) : fields
   }
 }
 

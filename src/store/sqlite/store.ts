@@ -4,8 +4,7 @@ import type { DatabaseSyncInstance as Database } from '@photostructure/sqlite'
 import fs from 'node:fs'
 import { dirname } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import pLimit from 'p-limit'
-import { batched } from '../batch.ts'
+import { batched, type Signal } from '../../batch.ts'
 import { StoreFailure } from '../failure.ts'
 import { PAGE_BYTES } from '../pages.ts'
 import { continueAfter, LAST_ID, newUserId } from '../user-id.ts'
@@ -13,6 +12,7 @@ import {
   EmailTaken,
   IdTaken,
   type Condition,
+  type ListQuery,
   type StoreOptions,
   type User,
   type UserStore,
@@ -66,7 +66,7 @@ export async function openSqliteStore(
         return transaction(() => writes.map(attempt))
       }),
     { maxBatchSize: Infinity, concurrency: 1 },
-  ) as <T>(work: () => T) => Promise<T>
+  ) as <T>(work: () => T, signal?: Signal) => Promise<T>
   const insert = inserter(db)
   const hasEmail = db.prepare(`SELECT 1 FROM users WHERE email = ${TEXT}`)
   const find = finder(db, 'id')
@@ -74,24 +74,24 @@ export async function openSqliteStore(
   const rename = changer(db, `UPDATE users SET name = ${TEXT} WHERE id = ${TEXT}`)
   const remove = changer(db, `DELETE FROM users WHERE id = ${TEXT}`)
   /** Checks and changes in one transaction. */
-  const changeIf = (id: string, condition: Condition | undefined, change: () => boolean) =>
+  const changeIf = (id: string, change: () => boolean, condition?: Condition, signal?: Signal) =>
     write((): WriteResult => {
       const user = condition && find(id)
       if (user && !condition(user)) return 'refused'
       return change() ? 'done' : 'not found'
-    })
+    }, signal)
   const firstIds = db.prepare('SELECT id FROM users WHERE id > ? ORDER BY id LIMIT ?')
   const newest = db.prepare('SELECT id FROM users WHERE id < ? ORDER BY id DESC LIMIT 1')
   const row = await retryWhileBusy(() => newest.get(LAST_ID), `open SQLite in ${file}`)
   if (row) continueAfter((row as { id: string }).id)
   return {
     description: `SQLite in ${file}`,
-    create: ({ id = newUserId(), ...fields }) =>
+    create: ({ id = newUserId(), ...fields }, signal) =>
       write(() => {
         const user = { id, ...fields }
         if (insert(user)) return user
         return hasEmail.get(bindable(user.email)) ? new EmailTaken(user.email) : new IdTaken()
-      }) as Promise<User>,
+      }, signal) as Promise<User>,
     maxBatchSize: Infinity,
     find: (id) => retryWhileBusy(() => find(id)),
     findByEmail: (email) => retryWhileBusy(() => findByEmail(email)),
@@ -100,8 +100,8 @@ export async function openSqliteStore(
       const rows = await retryWhileBusy(() => firstIds.all(after, limit))
       return (rows as { id: string }[]).map(({ id }) => id)
     },
-    rename: (id, name, condition) => changeIf(id, condition, () => rename(name, id)),
-    remove: (id, condition) => changeIf(id, condition, () => remove(id)),
+    rename: (id, name, ...rest) => changeIf(id, () => rename(name, id), ...rest),
+    remove: (id, ...rest) => changeIf(id, () => remove(id), ...rest),
     isGone,
     isEmpty: () => retryWhileBusy(() => firstIds.get('', 1) === undefined),
     async close() {
@@ -141,13 +141,14 @@ function finder(db: Database, field: 'id' | 'email') {
 function lister(db: Database): UserStore['list'] {
   const pageAfter = pager(db, 'id > ?')
   const pageOf = pager(db, 'id IN (SELECT value FROM json_each(?))')
-  const limit = pLimit(1)
-  return ({ after = '', ids, hasClientLeft }) =>
-    limit(async () => {
-      await nextTurn() // other requests are served between pages, however many lists there are
-      if (hasClientLeft?.()) return { users: [], isLast: true }
-      return retryWhileBusy(() => (ids ? pageOf(JSON.stringify(ids)) : pageAfter(after)))
-    })
+  const readPage = async ({ after = '', ids }: ListQuery) => {
+    await nextTurn() // other requests are served between pages, however many lists there are
+    return retryWhileBusy(() => (ids ? pageOf(JSON.stringify(ids)) : pageAfter(after)))
+  }
+  return batched(async ([query]: ListQuery[]) => [await readPage(query!)], {
+    maxBatchSize: 1,
+    concurrency: 1,
+  })
 }
 
 /** Returns a function that reads one page: the first users that meet `condition`. */

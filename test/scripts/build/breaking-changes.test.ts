@@ -35,7 +35,7 @@ const rowsOf = (table: string) =>
 const BREAKING = `
   an operationId changes | paths /users/{id} get operationId = getUser | /users/{id} get operationId: was "readUser" and is "getUser"
   a path parameter changes its name | paths /users/{id} -> /users/{uid}; components parameters id name = uid | paths /users/{id}: is gone
-  a header has another value | components headers WWW-Authenticate schema enum = [Basic] | headers WWW-Authenticate schema enum 0: was "Bearer" and is "Basic"
+  a header has another value | components headers WWW-Authenticate schema enum = [Basic] | headers WWW-Authenticate schema enum 0: was "Bearer realm=\"users\"" and is "Basic"
   a field of a body is newly required | schemas UserFields required += id | requestBody content application/json schema required 2: is new
   a body takes no other fields | schemas UserFields additionalProperties = false | schema additionalProperties: is new
   an operation newly needs a token | paths /login post security = [{ bearer: [] }] | /login post security 0: is new

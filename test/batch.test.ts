@@ -1,7 +1,7 @@
 // Calls of about the same time, done together.
 import { expect, test } from '@jest/globals'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { batched } from '../../src/store/batch.ts'
+import { batched } from '../src/batch.ts'
 
 /** Batches of at most two calls that go on until they are ended, in the order of their start. */
 function endless(concurrency = Infinity) {
@@ -49,7 +49,7 @@ test.each([
   ['the calls that wait for it', 1, ['rejected', 'rejected', 'rejected']],
 ])('when a batch fails, so do %s, but none that come later', async (_, concurrency, expected) => {
   const { started, ends, call } = endless(concurrency)
-  const calls = Promise.allSettled([1, 2, 3].map(call))
+  const calls = Promise.allSettled([1, 2, 3].map((number) => call(number)))
   while (started.length === 0) await nextTurn()
   ends[0]!(new Error('unreachable'))
   ends[1]?.()
