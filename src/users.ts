@@ -17,11 +17,10 @@ export function users(store: UserStore, basePath: string): UserHandlers {
         return { status: 200, body: listOf(await store.findByEmail(email), after) }
       if (limit === undefined)
         return { status: 200, body: pagesOf(store, { after, hasClientLeft }) }
-      const ids = await store.ids(after, limit + 1)
-      const page = ids.slice(0, limit)
-      const body = pagesOf(store, { ids: page, hasClientLeft })
-      if (ids.length <= limit) return { status: 200, body }
-      const query = new URLSearchParams({ limit: `${limit}`, after: page.at(-1)! })
+      const { users, isLast } = await store.list({ after, limit: limit + 1, hasClientLeft })
+      const body = users.slice(0, limit)
+      if (isLast) return { status: 200, body }
+      const query = new URLSearchParams({ limit: `${limit}`, after: body.at(-1)!.id })
       const Link = `<${basePath}${pathOf('listUsers')}?${query.toString()}>; rel="next"`
       return { status: 200, headers: { Link }, body }
     },

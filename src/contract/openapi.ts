@@ -16,8 +16,9 @@ export interface paths {
          * @description In order of creation. When the list fails halfway, the connection is reset, so that a part never looks whole (over
          *     HTTP/1.0 it can, if the service is killed).
          *
-         *     With `limit`, follow the `Link` of each page to the next. A user who exists from the first page to the last is on
-         *     exactly one. `after` is no feed: a new user can come before the last one of a page.
+         *     With `limit`, follow the `Link` of each page until there is none: pages of long users are shorter. A user who exists
+         *     from the first page to the last is on exactly one. `after` is no feed: a new user can come before the last one of a
+         *     page.
          *
          *     A `+` is a space, as in HTML forms; beside an `@` that is not encoded, it gets 400.
          */

@@ -27,11 +27,8 @@ export interface UserStore {
   /** The user with exactly this email; none for the empty text. */
   findByEmail(email: string): Promise<User | undefined>
 
-  /** The first users of a list, at most about 64 KiB; a longer user has a page of its own. */
+  /** The first users of a list: at most `limit`, and at most about 64 KiB; a longer user has a page of its own. */
   list(query: ListQuery): Promise<Page>
-
-  /** The ids of the first `limit` users, or of the first `limit` after the id `after`, in order of creation. */
-  ids(after: string | undefined, limit: number): Promise<string[]>
 
   /** Replaces the name. */
   rename(id: string, name: string, condition?: Condition): Promise<WriteResult>
@@ -56,11 +53,11 @@ export type Condition = (user: User) => boolean
 /** What a write found: a user whom it changed, no user with the id, or one who does not meet the condition. */
 export type WriteResult = 'done' | 'not found' | 'refused'
 
-/** A list in order of creation: the users with the given `ids`; without `ids`, all, or those after the id `after`. */
+/** A list in order of creation: all users, or those after the id `after`. */
 export interface ListQuery {
   after?: string | undefined
-  /** In order of creation. */
-  ids?: string[] | undefined
+  /** The most users in the page; without it, the store decides. */
+  limit?: number | undefined
   /** Whether nobody waits for the list any more. Then nothing is read, and the list is at its end. */
   hasClientLeft?: (() => boolean) | undefined
 }
