@@ -1,7 +1,9 @@
-// Checks a response against openapi.yaml: its status, its headers and its body.
+// Checks a response against openapi.yaml, or that of a note against notes.yaml: its status, its headers and its body.
 import { expect } from '@jest/globals'
 import { Ajv } from 'ajv'
+import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
+import { parse } from 'yaml'
 import { contract } from '../../src/contract/contract.ts'
 
 type Ref = { $ref?: string }
@@ -23,39 +25,56 @@ export interface Documented {
   responses: Responses
 }
 
+export const notesContract = parse(readFileSync(new URL('notes.yaml', import.meta.url), 'utf8'))
+
+interface Document {
+  info: { description?: string }
+  paths: Record<string, PathItem>
+}
+
 /**
- * The contract, with schemas that can be compiled alone. They refuse other fields and other codes, and an error without a
+ * A contract, with schemas that can be compiled alone. They refuse other fields and other codes, and an error without a
  * code: a later version of the service may add some to a response, but this one must not.
  */
-const document: {
-  info: { description: string }
-  paths: Record<string, PathItem>
-} = JSON.parse(JSON.stringify(contract).replaceAll('"#/', '"openapi.yaml#/'), (_, part) => {
-  if (part?.['x-extensible-enum']) return { ...part, enum: part['x-extensible-enum'] }
-  if (!part?.properties) return part
-  return { ...part, additionalProperties: false, required: Object.keys(part.properties) }
-})
+const strict = (document: object, file: string): Document =>
+  JSON.parse(JSON.stringify(document).replaceAll('"#/', `"${file}#/`), (_, part) => {
+    if (part?.['x-extensible-enum']) return { ...part, enum: part['x-extensible-enum'] }
+    if (!part?.properties) return part
+    return { ...part, additionalProperties: false, required: Object.keys(part.properties) }
+  })
+
+const documents: Record<string, Document> = {
+  'openapi.yaml': strict(contract, 'openapi.yaml'),
+  'notes.yaml': strict(notesContract, 'notes.yaml'),
+}
+const [document, notes] = Object.values(documents) as [Document, Document]
 
 /** The status of each code, as `info` lists them. */
 export const statusOfCode = new Map(
-  [...document.info.description.matchAll(/^- `(\w+)` \((\d+)\)/gm)].map(([, code, status]) => [
+  [...document.info.description!.matchAll(/^- `(\w+)` \((\d+)\)/gm)].map(([, code, status]) => [
     code!,
     Number(status),
   ]),
 )
 
 /** The responses of each operation. */
-export const documented: Documented[] = Object.entries(document.paths).flatMap(([path, item]) =>
-  Object.entries(item).flatMap(([method, { operationId: name, responses = {} }]) =>
-    name ? [{ name, path, method, responses }] : [],
-  ),
-)
+export const documented = documentedIn(document)
+
+function documentedIn({ paths }: Document): Documented[] {
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).flatMap(([method, { operationId: name, responses = {} }]) =>
+      name ? [{ name, path, method, responses }] : [],
+    ),
+  )
+}
+
+const all = [...documented, ...documentedIn(notes)]
 
 /** What documents a response to this method and path: without an operation, `default` documents all errors. */
 function documentedFor(method: string, path: string, status: number): ResponseObject | undefined {
   const pathname = path.replace(/^https?:\/\/[^/?]*/i, '').replace(/\?.*/s, '')
   const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
-  const here = documented.filter((one) => pattern(one.path).test(pathname))
+  const here = all.filter((one) => pattern(one.path).test(pathname))
   const operation = here.find((one) => one.method === verb)
   return operation ? operation.responses[status] : documented[0]!.responses['default']
 }
@@ -65,8 +84,9 @@ const pattern = (path: string) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^
 /** What a reference points to, or the object itself. */
 export function resolve<T extends Ref>(object: T): T {
   if (!object.$ref) return object
-  const keys = object.$ref.split('#/')[1]!.split('/')
-  return keys.reduce((at, key) => (at as Record<string, unknown>)[key], document as unknown) as T
+  const [file, path] = object.$ref.split('#/') as [string, string]
+  const keys = path.split('/')
+  return keys.reduce((at, key) => Object(at)[key], documents[file] as unknown) as T
 }
 
 interface Actual {
@@ -118,7 +138,8 @@ function linesIn(text: string): unknown[] {
   return lines.map((line) => JSON.parse(line) as unknown)
 }
 
-const ajv = new Ajv({ strict: false, validateFormats: false }).addSchema(document, 'openapi.yaml')
+const ajv = new Ajv({ strict: false, validateFormats: false })
+for (const [file, one] of Object.entries(documents)) ajv.addSchema(one, file)
 
 function expectValid(schema: object, value: unknown, name: string): void {
   const isValid = ajv.compile(schema)
