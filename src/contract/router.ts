@@ -50,9 +50,9 @@ function operationServer(
   limitLarge: LimitFunction,
 ): Koa.Middleware {
   const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!)
-  const headers = operation.parameters.filter((one) => one.in === 'header')
   const hasQuery = operation.parameters.some((one) => one.in === 'query')
   const readQuery = hasQuery ? queryReader(operation) : () => undefined
+  const headers = operation.parameters.filter((one) => one.in === 'header')
   const readBody = operation.bodySchema && bodyReader(operation, limitLarge)
   return async (ctx) => {
     const request = ctx.req as IncomingRequest
@@ -66,7 +66,8 @@ function operationServer(
     const hasClientLeft = () => request.socket.destroyed
     const serve = async (body?: unknown) => {
       const reply = await handler({ path, query, header, body }, hasClientLeft)
-      return send(ctx, reply, operation.responseTypes[reply.status] ?? [])
+      const { content = {} } = operation.responses[reply.status] ?? {}
+      return send(ctx, reply, Object.keys(content))
     }
     return readBody ? readBody(ctx, serve) : serve()
   }

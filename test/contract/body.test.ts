@@ -129,6 +129,7 @@ test('a field that is wrong in another way is refused in the words of Ajv', () =
     'field `phone` must NOT have more than 2 characters',
   )
   expect(() => validatePhone({ type: 'integer' }, 1.5)).toThrow('field `phone` must be integer')
+  expect(() => validatePhone({ enum: [1, 2] }, 3)).toThrow('field `phone` must be one of 1, 2')
 })
 
 test.each([100, 1_000_000])('a limit of %d bytes is exact', async (bodyLimit) => {

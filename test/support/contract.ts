@@ -4,12 +4,11 @@ import { Ajv } from 'ajv'
 import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import { parse } from 'yaml'
+import { resolveContract } from '../../scripts/build/resolve-contract.ts'
 import { contract } from '../../src/contract/contract.ts'
 
-type Ref = { $ref?: string }
-
-export interface ResponseObject extends Ref {
-  headers?: Record<string, Ref & { required?: boolean; schema: object; example?: string }>
+export interface ResponseObject {
+  headers?: Record<string, { required?: boolean; schema: object; example?: string }>
   content?: Record<string, { schema: object; examples?: Record<string, { value: unknown }> }>
 }
 
@@ -33,21 +32,17 @@ interface Document {
 }
 
 /**
- * A contract, with schemas that can be compiled alone. They refuse other fields and other codes, and an error without a
- * code: a later version of the service may add some to a response, but this one must not.
+ * A contract whose schemas refuse other fields and other codes, and an error without a code: a later version of the
+ * service may add some to a response, but this one must not.
  */
-const strict = (document: object, file: string): Document =>
-  JSON.parse(JSON.stringify(document).replaceAll('"#/', `"${file}#/`), (_, part) => {
+const strict = (document: object): Document =>
+  JSON.parse(JSON.stringify(document), (_, part) => {
     if (part?.['x-extensible-enum']) return { ...part, enum: part['x-extensible-enum'] }
     if (!part?.properties) return part
     return { ...part, additionalProperties: false, required: Object.keys(part.properties) }
   })
 
-const documents: Record<string, Document> = {
-  'openapi.yaml': strict(contract, 'openapi.yaml'),
-  'notes.yaml': strict(notesContract, 'notes.yaml'),
-}
-const [document, notes] = Object.values(documents) as [Document, Document]
+const document = strict(contract)
 
 /** The status of each code, as `info` lists them. */
 export const statusOfCode = new Map(
@@ -68,7 +63,7 @@ function documentedIn({ paths }: Document): Documented[] {
   )
 }
 
-const all = [...documented, ...documentedIn(notes)]
+const all = [...documented, ...documentedIn(strict(resolveContract(notesContract)))]
 
 /** What documents a response to this method and path: without an operation, `default` documents all errors. */
 function documentedFor(method: string, path: string, status: number): ResponseObject | undefined {
@@ -80,14 +75,6 @@ function documentedFor(method: string, path: string, status: number): ResponseOb
 }
 
 const pattern = (path: string) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
-
-/** What a reference points to, or the object itself. */
-export function resolve<T extends Ref>(object: T): T {
-  if (!object.$ref) return object
-  const [file, path] = object.$ref.split('#/') as [string, string]
-  const keys = path.split('/')
-  return keys.reduce((at, key) => Object(at)[key], documents[file] as unknown) as T
-}
 
 interface Actual {
   status: number
@@ -108,9 +95,8 @@ export function expectContract(method: string, path: string, actual: Actual): un
 
 /** Fails unless `found` documents this response. @returns the JSON body, if any; lines as an array */
 export function expectDocumented(found: ResponseObject, method: string, actual: Actual): unknown {
-  const { headers = {}, content } = resolve(found)
-  for (const [name, reference] of Object.entries(headers)) {
-    const header = resolve(reference)
+  const { headers = {}, content } = found
+  for (const [name, header] of Object.entries(headers)) {
     const value = actual.headers[name.toLowerCase()]
     if (value !== undefined || header.required) expectValid(header.schema, value, name)
   }
@@ -139,7 +125,6 @@ function linesIn(text: string): unknown[] {
 }
 
 const ajv = new Ajv({ strict: false, validateFormats: false })
-for (const [file, one] of Object.entries(documents)) ajv.addSchema(one, file)
 
 function expectValid(schema: object, value: unknown, name: string): void {
   const isValid = ajv.compile(schema)
