@@ -16,9 +16,6 @@ export const UNKNOWN_EMAIL = new HttpError(
   CHALLENGE,
 )
 
-export const preconditionMalformed = (header: string) =>
-  new HttpError(400, 'precondition_malformed', `${header} ${MUST_BE_ETAGS}`)
-
 export const preconditionFailed = (ifMatch = '*') =>
   isWeak(ifMatch)
     ? new HttpError(412, 'etag_weak', WEAK_IF_MATCH)
@@ -57,7 +54,6 @@ export function respondToErrors(app: Koa): void {
   }
 }
 
-const MUST_BE_ETAGS = 'must be `*` or ETags in double quotes, such as `"abc"`'
 const FAILED = 'the precondition in If-Match or If-None-Match failed'
 const WEAK_IF_MATCH =
   'If-Match never matches a weak ETag (`W/`): turn off compression in the proxy that made it weak'

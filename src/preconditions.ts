@@ -9,9 +9,6 @@ export const etagOf = (body: object): string =>
 export const ifMatch = (field: string, etag: string): boolean =>
   field === '*' || tagsIn(field).includes(etag)
 
-/** Whether `If-Match` or `If-None-Match` matches nothing, because it is neither `*` nor a list of ETags. */
-export const isMalformed = (field: string): boolean => field !== '*' && tagsIn(field).length === 0
-
 /** Whether `If-Match` has a weak ETag, as some proxies make of a strong one when they compress the response. */
 export const isWeak = (field: string): boolean => tagsIn(field).some((tag) => tag.startsWith('W/'))
 

@@ -90,7 +90,7 @@ const PROGRAM = existsSync('/usr/local/bin/create-user') ? 'create-user' : 'npm 
 const CREATE_USER = `${PROGRAM} --name Ada --email ada@example.com`
 
 /** The operations of the store that requests use. */
-const MEASURED = ['create', 'find', 'findByEmail', 'list', 'ids', 'rename', 'remove'] as const
+const MEASURED = ['create', 'find', 'findByEmail', 'list', 'rename', 'remove'] as const
 
 /** Begins the names of metrics that other services could have, too. */
 const SERVICE = contract.info.title.toLowerCase().replaceAll(' ', '_')

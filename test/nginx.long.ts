@@ -9,7 +9,7 @@ import { createUsersClient } from '../src/client/client.ts'
 import { freePort } from './support/program.ts'
 import { newFolder, read } from './support/readme.ts'
 import { tokens, useService } from './support/service.ts'
-import { sqlitePlace, useStore } from './support/stores.ts'
+import { sqlitePlace, usersIn, useStore } from './support/stores.ts'
 import { newUser } from './support/users.ts'
 
 const hasNginx = spawnSync('nginx', ['-v']).status === 0
@@ -57,6 +57,6 @@ describeNginx('behind nginx, which keeps the path', () => {
     expect(await read.json()).toEqual(data)
     const found = []
     for await (const user of users.all()) found.push(user.id)
-    expect(found).toEqual(await store().ids(undefined, 2_000))
+    expect(found).toEqual((await usersIn(store())).map(({ id }) => id))
   })
 })

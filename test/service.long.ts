@@ -7,7 +7,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { databaseIn } from '../src/store/open.ts'
-import { login } from './support/requests.ts'
+import { postHead } from './support/requests.ts'
 import { freePort, run, serve, started } from './support/program.ts'
 import { version } from './support/readme.ts'
 import { dial, listen, send } from './support/service.ts'
@@ -150,11 +150,11 @@ test.each([
 describe('a stop', () => {
   /** A service with a request whose body is still missing. */
   async function busy(environment: Record<string, string>, place = at(sqlitePlace)) {
-    const service = serve(place, environment)
+    const service = serve(place, { SIGNING_SECRET: SECRET, ...environment })
     const url = await service.listening()
     await (await fetch(`${url}/nothing`)).text() // has a trace
     const { socket, text } = dial(Number(new URL(url).port))
-    socket.write(login('Content-Length: 15\r\nExpect: 100-continue\r\n'))
+    socket.write(postHead('Content-Length: 15\r\nExpect: 100-continue\r\n'))
     while (!text().includes('100 Continue')) await sleep(5)
     return { service, text }
   }
@@ -164,7 +164,7 @@ describe('a stop', () => {
     const { service, text } = await busy({ STOP_TIMEOUT: '1s' }, place)
     service.process.kill('SIGTERM')
     expect(await service.ended).toBe(0)
-    expect(text()).not.toContain('HTTP/1.1 401')
+    expect(text()).not.toContain('HTTP/1.1 400')
     const said = /:40.*: requests in flight were cut off"\}\n.*"stopped"\}\n$/
     expect(service.output.stdout).toMatch(said)
     expect(statSync(`${databaseIn(place.DATA_DIR)}-wal`).size).toBe(0)

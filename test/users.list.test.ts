@@ -40,6 +40,16 @@ describeStores((place) => {
     expect(sizes.slice(0, -1)).toEqual(Array(Math.ceil(8 / limit) - 1).fill(limit))
   })
 
+  test('pages are short where users are long, and hold all users once', async () => {
+    const before = await create()
+    const users = []
+    for (const length of [1, 40_000, 40_000, 1, 100_000, 100_000, 1, 1])
+      users.push(await create({ name: 'x'.repeat(length) }))
+    const pages = await pagesFrom(`/users?limit=5&after=${before.id}`)
+    expect(pages[0]).toEqual(users.slice(0, 2))
+    expect(pages.flat()).toEqual(users)
+  })
+
   test('pages hold every user that stays exactly once while others are created and deleted', async () => {
     const [before, ...users] = await createMany(31)
     const pages = await pagesFrom(`/users?limit=4&after=${before!.id}`, async (page) => {

@@ -1,16 +1,19 @@
 // Part of the build: makes what is not compiled. dist/docs is the page at /docs; dist/openapi.json is
-// openapi.yaml, which takes a tenth of a second to parse; dist/client is the package of the client.
+// openapi.yaml, which takes a tenth of a second to parse; dist/contract.json is what the service reads;
+// dist/client is the package of the client.
 import fs from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
+import { resolveContract } from './resolve-contract.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const page = join(root, 'src/docs')
 const explorer = join(root, 'node_modules/openapi-explorer')
 
-const contract: unknown = parse(fs.readFileSync(join(root, 'openapi.yaml'), 'utf8'))
+const contract = parse(fs.readFileSync(join(root, 'openapi.yaml'), 'utf8')) as object
 write('openapi.json', Buffer.from(JSON.stringify(contract)))
+write('contract.json', Buffer.from(JSON.stringify(resolveContract(contract))))
 
 fs.mkdirSync(join(root, 'dist/docs'), { recursive: true })
 for (const file of fs.readdirSync(page)) write(`docs/${file}`, fs.readFileSync(join(page, file)))

@@ -2,6 +2,8 @@
 // breaking unless it is known to be harmless, so a keyword that is not mentioned here may not change.
 // Not covered: what only a description says, and an additional success status.
 
+import { dereference } from './resolve-contract.ts'
+
 /** An OpenAPI document, parsed. No schema may refer to itself. */
 export interface OpenApi {
   info: { version: string }
@@ -60,12 +62,8 @@ const includesAll = (many: Any, few: Any) =>
 
 /** The document with references replaced by what they point to, and parameters by their names. */
 function resolve(document: OpenApi): Any {
-  const target = (node: Any): Any => {
-    const keys: string[] | undefined = node?.$ref?.slice(2).split('/')
-    return keys ? target(keys.reduce((found: Any, key) => found[key], document)) : node
-  }
   const named = (parameters: Any[]) =>
     Object.fromEntries(parameters.map((one) => [`${one.in} ${one.name}`, one]))
-  const text = JSON.stringify(document, (_, node) => target(node))
+  const text = JSON.stringify(dereference(document))
   return JSON.parse(text, (_, node) => (node?.[0]?.in ? named(node) : node))
 }

@@ -1,4 +1,4 @@
-// openapi.yaml, parsed by the build: the document and its operations. Adds nothing to the document.
+// openapi.yaml as the build has made it: without references, and with what `x-also-accepts` says. And its operations.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { operations } from './openapi.ts'
@@ -15,14 +15,11 @@ export interface Operation {
   /** The schema of its request body, which is JSON; none if it takes no body. */
   bodySchema: BodySchema | undefined
   parameters: Parameter[]
-  /** The media types of each response by its status, the default first. */
-  responseTypes: Record<string, string[]>
+  /** By status. Of the media types, the first is the default. */
+  responses: Record<string, { content?: Record<string, unknown> }>
 }
 
-interface BodySchema {
-  required?: string[]
-  [keyword: string]: unknown
-}
+type BodySchema = object & { required?: string[] }
 
 /** A Parameter Object (OpenAPI 3.0.3). */
 export interface Parameter {
@@ -31,18 +28,16 @@ export interface Parameter {
   schema: { type?: string }
 }
 
-type Ref<T> = T | { $ref: string }
-
 interface PathItem {
-  parameters?: Ref<Parameter>[]
+  parameters?: Parameter[]
   [methodOrText: string]: unknown
 }
 
 interface OperationObject {
   operationId: OperationId
-  parameters?: Ref<Parameter>[]
-  requestBody?: Ref<{ content: { 'application/json': { schema: Ref<BodySchema> } } }>
-  responses: Record<string, Ref<{ content?: Record<string, unknown> }>>
+  parameters?: Parameter[]
+  requestBody?: { content: { 'application/json': { schema: BodySchema } } }
+  responses: Operation['responses']
 }
 
 export interface OpenApi {
@@ -51,7 +46,7 @@ export interface OpenApi {
   paths: Record<string, PathItem>
 }
 
-const file = fileURLToPath(import.meta.resolve('#openapi.json'))
+const file = fileURLToPath(import.meta.resolve('#contract.json'))
 
 export const contract = JSON.parse(readFileSync(file, 'utf8')) as OpenApi
 
@@ -65,26 +60,8 @@ export const operationOf = (id: OperationId): Operation =>
 
 export const contractOperations = operationsOf(contract)
 
-/** The operations of `document`. References outside schemas are followed. */
+/** The operations of `document`, which has no references. */
 export function operationsOf(document: OpenApi): Operation[] {
-  const follow = <T extends object>(node: Ref<T>): T => resolve(document, node)
-
-  function operationAt(path: string, method: string, item: PathItem): Operation {
-    const { operationId: id, requestBody, responses, ...own } = item[method] as OperationObject
-    const parameters = [...(item.parameters ?? []), ...(own.parameters ?? [])].map(follow)
-    const types = Object.entries(responses).map(([status, response]) => {
-      return [status, Object.keys(follow(response).content ?? {})]
-    })
-    return {
-      id,
-      method,
-      path,
-      bodySchema: requestBody && follow(follow(requestBody).content['application/json'].schema),
-      parameters: parameters.map((one) => ({ ...one, schema: follow(one.schema) })),
-      responseTypes: Object.fromEntries(types),
-    }
-  }
-
   return Object.entries(document.paths).flatMap(([path, item]) =>
     Object.keys(item)
       .filter((key) => 'operationId' in Object(item[key])) // a path item also has parameters
@@ -92,9 +69,9 @@ export function operationsOf(document: OpenApi): Operation[] {
   )
 }
 
-/** What a reference points to, which `npm run check` has checked; anything else as it is. */
-function resolve<T extends object>(document: OpenApi, node: Ref<T>): T {
-  if (!('$ref' in node)) return node
-  const keys = node.$ref.split('/').slice(1)
-  return resolve(document, keys.reduce<unknown>((at, key) => Object(at)[key], document) as Ref<T>)
+function operationAt(path: string, method: string, item: PathItem): Operation {
+  const { operationId: id, requestBody, responses, ...own } = item[method] as OperationObject
+  const bodySchema = requestBody?.content['application/json'].schema
+  const parameters = [...(item.parameters ?? []), ...(own.parameters ?? [])]
+  return { id, method, path, bodySchema, parameters, responses }
 }

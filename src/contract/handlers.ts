@@ -15,8 +15,7 @@ export type Handler<K extends keyof operations> = (
 ) => Reply<operations[K]['responses']> | Promise<Reply<operations[K]['responses']>>
 
 /**
- * What a handler gets: the parameters and the validated body. Parameters in the query are validated, those in
- * the path are exactly as sent, and those in headers can be any text.
+ * What a handler gets, validated; only parameters in the path are exactly as sent.
  */
 type Input<O extends { parameters: object; requestBody?: unknown }> = Places<O['parameters']> &
   (O extends { requestBody: { content: Json<infer Body> } } ? { body: Body } : unknown)

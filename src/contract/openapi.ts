@@ -16,10 +16,10 @@ export interface paths {
          * @description In order of creation. When the list fails halfway, the connection is reset, so that a part never looks whole (over
          *     HTTP/1.0 it can, if the service is killed).
          *
-         *     With `limit`, follow the `Link` of each page to the next. A user who exists from the first page to the last is on
-         *     exactly one. `after` is no feed: a new user can come before the last one of a page.
+         *     With `limit`, follow `Link` until there is none: pages of long users are shorter. A user who exists from the first
+         *     page to the last is on exactly one. `after` is no feed: a new user can come before the last one of a page.
          *
-         *     A `+` is a space, as in HTML forms; beside an `@` that is not encoded, it gets 400.
+         *     A `+` is a space, as in HTML forms; beside an unencoded `@`, it gets 400.
          */
         get: operations["listUsers"];
         put?: never;
@@ -28,8 +28,7 @@ export interface paths {
          * @description Assigns the id. Emails are compared exactly, without trimming or case folding. Nothing else is validated, and other
          *     fields are ignored.
          *
-         *     Send strings. As `x-also-accepts` says, the service takes more: what is absent or null becomes the empty string,
-         *     numbers and booleans become text.
+         *     Send strings. What is absent or null becomes the empty string; numbers and booleans become text.
          *
          *     When a request without a response is sent again, `email_taken` can mean that the first one succeeded, or that
          *     another client created this user. Without an email, each request creates a user.
@@ -44,18 +43,7 @@ export interface paths {
     "/users/{id}": {
         parameters: {
             query?: never;
-            header?: {
-                /**
-                 * @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. Unless one is that of the user, the response is
-                 *     412.
-                 */
-                "If-Match"?: components["parameters"]["If-Match"];
-                /**
-                 * @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. If one is that of the user, the response is 412,
-                 *     or 304 to a GET, which ignores a malformed one.
-                 */
-                "If-None-Match"?: components["parameters"]["If-None-Match"];
-            };
+            header?: never;
             path: {
                 /**
                  * @description 24 lower-case hexadecimal digits. No user has an id of another form.
@@ -72,8 +60,8 @@ export interface paths {
          * @description Changes only the name. The service checks the body (400), the form of the preconditions (400), the user (404) and the
          *     preconditions (412), in this order.
          *
-         *     Only one of several clients with the same `If-Match` succeeds, unless they send the same name: if the user already
-         *     has the name, the response is 204, so that a request can be sent again (RFC 9110 §13.1.1).
+         *     Only one of several clients with the same `If-Match` succeeds, unless they send the same name: if the user has it
+         *     already, the response is 204, so that a request can be sent again (RFC 9110 §13.1.1).
          */
         put: operations["renameUser"];
         post?: never;
@@ -112,6 +100,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        ETags: string;
         User: {
             /** @description Ids sort in order of creation. */
             id: string;
@@ -226,12 +215,9 @@ export interface components {
          * @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. Unless one is that of the user, the response is
          *     412.
          */
-        "If-Match": string;
-        /**
-         * @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. If one is that of the user, the response is 412,
-         *     or 304 to a GET, which ignores a malformed one.
-         */
-        "If-None-Match": string;
+        "If-Match": components["schemas"]["ETags"];
+        /** @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. If one is that of the user, the response is 412. */
+        "If-None-Match": components["schemas"]["ETags"];
     };
     requestBodies: never;
     headers: {
@@ -346,16 +332,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. Unless one is that of the user, the response is
-                 *     412.
-                 */
-                "If-Match"?: components["parameters"]["If-Match"];
-                /**
-                 * @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. If one is that of the user, the response is 412,
-                 *     or 304 to a GET, which ignores a malformed one.
-                 */
-                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description Unless it has the ETag of the user, the response is 412. */
+                "If-Match"?: string;
+                /** @description If it has the ETag of the user, the response is 304. */
+                "If-None-Match"?: string;
             };
             path: {
                 /**
@@ -404,10 +384,7 @@ export interface operations {
                  *     412.
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /**
-                 * @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. If one is that of the user, the response is 412,
-                 *     or 304 to a GET, which ignores a malformed one.
-                 */
+                /** @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. If one is that of the user, the response is 412. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
@@ -460,10 +437,7 @@ export interface operations {
                  *     412.
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /**
-                 * @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. If one is that of the user, the response is 412,
-                 *     or 304 to a GET, which ignores a malformed one.
-                 */
+                /** @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. If one is that of the user, the response is 412. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {

@@ -2,13 +2,13 @@
 // parameter that is unknown, malformed or repeated.
 import { HttpError } from '../http/http-error.ts'
 import type { Operation } from './contract.ts'
-import { compile } from './validate.ts'
+import { parameterValidator } from './validate.ts'
 
 /** A function that reads and validates the text after the `?`. */
 export function queryReader({ parameters }: Operation): (query: string) => Record<string, unknown> {
   const declared = parameters.filter((parameter) => parameter.in === 'query')
   const schemas = new Map(declared.map(({ name, schema }) => [name, schema]))
-  const valid = compile({ properties: Object.fromEntries(schemas) })
+  const validate = parameterValidator(declared, invalidQuery)
   return (query) => {
     const values: Record<string, unknown> = {}
     for (const pair of query.split('&')) {
@@ -23,9 +23,7 @@ export function queryReader({ parameters }: Operation): (query: string) => Recor
       if (value === undefined) throw invalidQuery(name, 'must be percent-encoded UTF-8')
       values[name] = schema.type === 'integer' ? numberIn(value) : value
     }
-    if (valid(values)) return values
-    const { instancePath, message = '' } = valid.errors![0]!
-    throw invalidQuery(instancePath.slice(1), message)
+    return validate(values)
   }
 }
 

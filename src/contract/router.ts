@@ -8,6 +8,7 @@ import { rawQuery } from '../http/target.ts'
 import { bodyReader, limitLargeBodies, type LimitLarge } from './body.ts'
 import { contractOperations, type Operation } from './contract.ts'
 import type { Handlers } from './handlers.ts'
+import { headerReader } from './header.ts'
 import { queryReader } from './query.ts'
 import { send, type Reply } from './reply.ts'
 
@@ -49,9 +50,9 @@ function operationServer(
   limitLarge: LimitLarge,
 ): Koa.Middleware {
   const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!)
-  const headers = operation.parameters.filter((one) => one.in === 'header')
   const hasQuery = operation.parameters.some((one) => one.in === 'query')
   const readQuery = hasQuery ? queryReader(operation) : () => undefined
+  const readHeader = headerReader(operation)
   const readBody = operation.bodySchema && bodyReader(operation, limitLarge)
   return async (ctx) => {
     const request = ctx.req as IncomingRequest
@@ -60,16 +61,16 @@ function operationServer(
     const path: Record<string, string> = {}
     for (const [i, name] of names.entries()) path[name] = ctx.captures[i]
     const query = readQuery(rawQuery(request.url ?? ''))
-    const header: Record<string, unknown> = {}
-    for (const { name } of headers) header[name] = request.headers[name.toLowerCase()]
     const signal = {
       get aborted() {
         return request.socket.destroyed
       },
     }
     const serve = async (body?: unknown) => {
+      const header = readHeader(request.headers)
       const reply = await handler({ path, query, header, body }, signal)
-      await send(ctx, reply, operation.responseTypes[reply.status] ?? [])
+      const { content = {} } = operation.responses[reply.status] ?? {}
+      await send(ctx, reply, Object.keys(content))
     }
     return readBody ? readBody(ctx, serve, signal) : serve()
   }

@@ -1,27 +1,35 @@
 // Checks values against the schemas of the contract.
 import { Ajv, type ErrorObject } from 'ajv'
 import { HttpError } from '../http/http-error.ts'
-import { contract, type Operation } from './contract.ts'
+import type { Operation, Parameter } from './contract.ts'
 
-/** `npm run check` has checked that they are valid. */
+/** `npm run check` has checked that the schemas are valid. */
 const ajv = new Ajv({
   strict: false,
   validateSchema: false,
   strictNumbers: true, // 1e400 is not a number
   removeAdditional: 'all', // other fields are ignored: they must not take memory while the handler works
-  verbose: true, // an error has the value
+  verbose: true, // an error has the value and its schema
   validateFormats: false, // they are for generators
-}).addSchema(withAccepted(contract), 'openapi.yaml')
+})
 
-/** Compiles a schema of the contract, which may refer to others. */
-export const compile = (schema: object) =>
-  ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi.yaml#/')))
+type ToError = (name: string, problem: string) => HttpError
 
-/** What the service reads as it reads it: the keywords in `x-also-accepts` replace those of their schema. */
-export function withAccepted<T extends object>(schema: T): T {
-  return JSON.parse(JSON.stringify(schema), (_, part) =>
-    part?.['x-also-accepts'] ? { ...part, ...part['x-also-accepts'] } : part,
-  )
+/** A function that checks and returns the values of parameters, by their names. @param toError gets the end of a sentence */
+export function parameterValidator(parameters: Parameter[], toError: ToError) {
+  const schemas = parameters.map(({ name, schema }) => [name, schema])
+  const valid = ajv.compile({ properties: Object.fromEntries(schemas) })
+  return (values: Record<string, unknown>) => {
+    if (valid(values)) return values
+    const error = valid.errors![0]!
+    throw toError(error.instancePath.slice(1), problemIn(error))
+  }
+}
+
+/** What is wrong, for people: after the name of the value. A schema can have its own words, as `x-message`. */
+function problemIn({ keyword, params, parentSchema, message = '' }: ErrorObject): string {
+  if (keyword === 'enum') return `must be one of ${params['allowedValues'].join(', ')}`
+  return parentSchema?.['x-message'] ?? message
 }
 
 export const invalidBody = (message: string, options?: ErrorOptions) =>
@@ -32,11 +40,10 @@ export const invalidBody = (message: string, options?: ErrorOptions) =>
  * (`undefined`) is never valid; its message is that of `{}`. Throws an HttpError 400.
  */
 export function validator({ bodySchema = {} }: Pick<Operation, 'bodySchema'>) {
-  const schema = withAccepted(bodySchema)
-  const valid = compile(schema)
+  const valid = ajv.compile(bodySchema)
   return (body: unknown): unknown => {
     if (!valid(body === undefined ? {} : body) || body === undefined)
-      throw invalidBody(describe(valid.errors?.[0], schema.required))
+      throw invalidBody(describe(valid.errors?.[0], bodySchema.required))
     const fields = Object.entries(Object(body))
     const malformed = fields.find((field) => !isWellFormed(field))
     if (malformed) throw invalidBody(`field \`${malformed[0].toWellFormed()}\` ${LONE}`)
@@ -62,5 +69,5 @@ function describe(error?: ErrorObject, required: string[] = []): string {
   const field = error?.instancePath.slice(1) || error?.params['missingProperty']
   if (!error || !field) return 'the body must be a JSON object'
   const isAbsent = error.keyword === 'required' || error.data === null || error.data === ''
-  return `field \`${field}\` ${isAbsent && required.includes(field) ? 'is required' : error.message}`
+  return `field \`${field}\` ${isAbsent && required.includes(field) ? 'is required' : problemIn(error)}`
 }

@@ -8,13 +8,11 @@ export const PAGE_BYTES = 64 * 1024
 /** The pages of a list. Each is read when the caller asks for it, and is a new array, which the caller may change. */
 export async function* pagesOf(
   store: Pick<UserStore, 'list'>,
-  { after = '', ids }: ListQuery = {},
+  { after = '' }: Omit<ListQuery, 'limit'> = {},
   signal?: Signal,
 ): AsyncGenerator<User[]> {
   for (;;) {
-    const idsLeft = ids?.filter((id) => id > after)
-    if (idsLeft?.length === 0) return
-    const { users, isLast } = await store.list({ after, ids: idsLeft }, signal)
+    const { users, isLast } = await store.list({ after }, signal)
     after = users.at(-1)?.id ?? after // before `yield`, after which the caller may have changed the array
     if (users.length > 0) yield users
     if (isLast) return

@@ -29,11 +29,8 @@ export interface UserStore {
   /** The user with exactly this email; none for the empty text. */
   findByEmail(email: string, signal?: Signal): Promise<User | undefined>
 
-  /** The first users of a list, at most about 64 KiB; a longer user has a page of its own. */
+  /** The first users of a list: at most `limit`, and at most about 64 KiB; a longer user has a page of its own. */
   list(query: ListQuery, signal?: Signal): Promise<Page>
-
-  /** The ids of the first `limit` users, or of the first `limit` after the id `after`, in order of creation. */
-  ids(after: string | undefined, limit: number): Promise<string[]>
 
   /** Replaces the name. */
   rename(id: string, name: string, condition?: Condition, signal?: Signal): Promise<WriteResult>
@@ -61,11 +58,11 @@ export type Condition = (user: User) => boolean
  */
 export type WriteResult = 'done' | 'not found' | 'refused'
 
-/** A list in order of creation: the users with the given `ids`; without `ids`, all, or those after the id `after`. */
+/** A list in order of creation: all users, or those after the id `after`. */
 export interface ListQuery {
   after?: string | undefined
-  /** In order of creation. */
-  ids?: string[] | undefined
+  /** The most users in the page; without it, the store decides. */
+  limit?: number | undefined
 }
 
 export interface Page {

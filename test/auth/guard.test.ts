@@ -38,6 +38,25 @@ test.each<[string, string[]]>([
   expect(response.status).toBe(401)
 })
 
+test.each([
+  ['/users', VALID, 'private, no-cache', { user: '665f1c2e8b3f4a0012d4c001' }],
+  ['/users', undefined, 'private, no-cache', { refused: 'missing', operation: 'none' }],
+  ['/nothing', undefined, 'no-store', {}],
+])(
+  '%s with the token %s: no cache keeps a user, and the log says who asked',
+  async (path, authorization, control, line) => {
+    const { headers } = await service().send(`GET ${path}`, { authorization })
+    expect(headers['cache-control']).toBe(control)
+    expect(service().lines.at(-1)).toMatchObject(line)
+  },
+)
+
+test('a body without a valid token gets 401 at once, not 100 (RFC 9110 §10.1.1)', async () => {
+  const head = 'POST /users HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n'
+  const text = await service().exchange(`${head}Content-Length: 3000000\r\n\r\n`)
+  expect(text).toMatch(/^HTTP\/1.1 401 /)
+})
+
 test('the guard protects exactly the operations that need a token by the contract', () => {
   for (const [path, item] of Object.entries(contract.paths)) {
     for (const operation of Object.values(item) as { operationId?: string; security?: [] }[]) {
@@ -50,7 +69,7 @@ test('the guard protects exactly the operations that need a token by the contrac
 
 describe('generated requests', () => {
   const encode = (text: string) => text.replaceAll(/./g, (c) => `%${c.charCodeAt(0).toString(16)}`)
-  const seed = fc.constantFrom('/users', '/users/665f1c2e8b3f4a0012d4c001', '/login', '/')
+  const seed = fc.constantFrom('/users', '/users/665f1c2e8b3f4a0012d4c001', '/docs', '/')
   type Alter = (path: string) => string
   const each = (values: string[], alter: (path: string, value: string) => string) =>
     values.map((value): Alter => {
@@ -58,10 +77,20 @@ describe('generated requests', () => {
     })
   const starts = ['/x/..', '/..;', 'http://example.com', 'https://user@example.com:1', '//x.com']
   const ends = ['/', '.json', ';x=1', '?x', '#x', '%00', '%20']
+  const firstLetters = [
+    (letter: string) => letter.toUpperCase(),
+    encode,
+    (letter: string) => encode(letter).replace('%', '%25'),
+    () => '\u00ff',
+  ]
   const alter = fc.constantFrom<Alter>(
     (path) => path.toUpperCase(),
     (path) => `/${encode(path.slice(1))}`,
-    ...each(['U', '%75', '%2575', '\u00ff'], (path, letter) => path.replace('u', letter)),
+    ...firstLetters.map(
+      (change): Alter =>
+        (path) =>
+          path.replace('users', (name) => name.replace(/^./, change)),
+    ),
     ...each(['%2f', '//', '\\', '/./', ''], (path, slash) => path.replaceAll('/', slash)),
     ...each(starts, (path, start) => start + path),
     ...each(ends, (path, end) => path + end),

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
 import { CHROMIUM } from '../support/chromium.ts'
 import { useService } from '../support/service.ts'
-import { sqlitePlace, useStore } from '../support/stores.ts'
+import { sqlitePlace, usersIn, useStore } from '../support/stores.ts'
 import { newUser } from '../support/users.ts'
 
 const DESKTOP = { width: 1280, height: 800 }
@@ -109,8 +109,8 @@ describeBrowser('the page', () => {
         expect(await execute(device)).toContain('"email": "ada')
         await findProblems()
       }
-      const created = (await store().ids(undefined, 100)).at(-1)
-      expect(requests.at(-1)).toBe(`GET /users/${created}`)
+      const created = (await usersIn(store())).at(-1)!
+      expect(requests.at(-1)).toBe(`GET /users/${created.id}`)
     },
   )
 

@@ -4,31 +4,43 @@ import { afterEach, describe, expect, test } from '@jest/globals'
 import type net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SERVER_LIMITS } from '../../src/http/limits.ts'
-import type { ListQuery, UserStore } from '../../src/store/user-store.ts'
 import { doesNotRead, goesOn, hangUp, says, textFrom } from '../support/clients.ts'
 import { bodies, oversized, slowBodies, slowHeaders } from '../support/hostile.ts'
-import { amid, many } from '../support/ordinary.ts'
-import { CHUNKED, CLOSE, get, login, loginWith, post } from '../support/requests.ts'
-import { dial, parseResponses, startService, statusesIn, useService } from '../support/service.ts'
-import { sqlitePlace, useStore } from '../support/stores.ts'
-import { newUser, user } from '../support/users.ts'
+import { amid as amidUse, many } from '../support/ordinary.ts'
+import {
+  added,
+  addNote,
+  addNoteHead,
+  NO_NOTE,
+  startNotes,
+  useNoteService,
+  useNotes,
+} from '../support/notes.ts'
+import { CHUNKED, chunksOf, CLOSE, get } from '../support/requests.ts'
+import { dial, parseResponses, statusesIn } from '../support/service.ts'
 
 /** Limits that do not take a minute. Node checks them once per interval. */
 const SHORT = { headersTimeout: 500, requestTimeout: 800, connectionsCheckingInterval: 100 }
 
 /** How many lists have begun. */
 let lists = 0
-async function endless({ after = '' }: ListQuery) {
-  if (after === '') lists += 1
-  await sleep(1)
-  return { users: [user({ name: 'x'.repeat(50_000) })], isLast: false }
+async function* endless() {
+  lists += 1
+  for (;;) {
+    await sleep(1)
+    yield [{ text: 'x'.repeat(50_000), tag: '' }]
+  }
 }
+const listNotes = () => ({ status: 200, body: endless() })
 
-const opened = useStore(sqlitePlace)
-/** The store, but its list has no end. */
-const store = (): UserStore => ({ ...opened(), list: endless })
-
-const service = useService(opened)
+let additions = 0
+const service = useNotes({
+  addNote(input) {
+    additions += 1
+    return added(input)
+  },
+})
+const amid = <T>(hostile: Promise<T>, port: number) => amidUse(hostile, port, useNoteService)
 
 afterEach(hangUp)
 
@@ -47,11 +59,14 @@ async function statusesOf(clients: typeof oversized, count: number, port = servi
 const allGet = (status: string, clients: object) =>
   Object.fromEntries(Object.keys(clients).map((name) => [name, status]))
 
-const few = useService(store, { maxConnections: 20 })
+const few = useNotes({ listNotes }, { maxConnections: 20 })
 
-const forHeaders = useService(store, { ...SHORT, requestTimeout: SERVER_LIMITS.requestTimeout })
-const forBodies = useService(store, SHORT)
-const forSilence = useService(store, { ...SHORT, timeout: 500 })
+const forHeaders = useNotes(
+  { listNotes },
+  { ...SHORT, requestTimeout: SERVER_LIMITS.requestTimeout },
+)
+const forBodies = useNotes({ listNotes }, SHORT)
+const forSilence = useNotes({ listNotes }, { ...SHORT, timeout: 500 })
 
 test('headers that do not end get 408', async () => {
   const statuses = await statusesOf(slowHeaders, 20, forHeaders().port)
@@ -65,7 +80,7 @@ test('a body that does not end gets 408', async () => {
 
 test('a client that stops reading is disconnected by a reset', async () => {
   const { port, lines } = forSilence()
-  const sockets = await many(5, async () => doesNotRead(get('/users'))(port))
+  const sockets = await many(5, async () => doesNotRead(get('/notes'))(port))
   const broken = () => lines.filter(({ msg }) => msg === 'response aborted')
   const areBroken = until(() => broken().length === 5)
   await amid(areBroken, port)
@@ -85,22 +100,22 @@ test('what is too large is refused before it ends', async () => {
 })
 
 test('a body that is hard to parse is refused like any other', async () => {
-  const clients = Object.entries(bodies).map(([name, body]) => [name, says(loginWith(body, CLOSE))])
+  const clients = Object.entries(bodies).map(([name, body]) => [name, says(addNote(body, CLOSE))])
   expect(await statusesOf(Object.fromEntries(clients), 2)).toEqual(allGet('400', bodies))
 })
 
 describe('connections', () => {
   const finds: (() => void)[] = []
-  const find = () => new Promise<undefined>((resolve) => finds.push(() => resolve(undefined)))
+  const readNote = () => new Promise<never>((_, reject) => finds.push(() => reject(NO_NOTE)))
   const CROWDED = { maxConnections: 20, maxHeldConnections: 20 }
-  const stuck = useService(() => ({ ...opened(), find }), CROWDED)
+  const stuck = useNotes({ readNote }, CROWDED)
   const isOpen = ({ destroyed }: net.Socket) => !destroyed
 
   test.each([
     ['are idle', ''],
-    ['stop sending a body', loginWith(' '.repeat(50_000)).slice(0, 1_000)],
+    ['stop sending a body', addNote(' '.repeat(50_000)).slice(0, 1_000)],
   ])('that %s make room before an upload that goes on', async (_, bytes) => {
-    const upload = loginWith(`{"email":"none"${' '.repeat(90_000)}}`, CLOSE)
+    const upload = addNote(`{"text":"x"${' '.repeat(90_000)}}`, CLOSE)
     const { socket, text } = dial(few().port)
     for (let at = 0; at < upload.length; at += 2_000) {
       socket.write(upload.slice(at, at + 2_000))
@@ -108,11 +123,11 @@ describe('connections', () => {
       await sleep(10)
     }
     await until(() => socket.closed)
-    expect(statusesIn(text())).toEqual([401])
+    expect(statusesIn(text())).toEqual([201])
   })
 
   test('that have waited longest make room, only as many as needed; first, what they have sent is read', async () => {
-    const { port, close } = await startService(opened(), { limits: { maxConnections: 4 } })
+    const { port, close } = await startNotes({}, { limits: { maxConnections: 4 } })
     const clients = [dial(port), dial(port), dial(port), dial(port)] as const
     const [first, second, third] = clients
     await sleep(50)
@@ -129,7 +144,7 @@ describe('connections', () => {
 
   test('that are all being served make a new one wait, not fail', async () => {
     const { port } = stuck()
-    const served = Array.from({ length: 20 }, () => says(get('/users/x'))(port))
+    const served = Array.from({ length: 20 }, () => says(get('/notes/x'))(port))
     await until(() => finds.length === 20)
     let text = ''
     says(get('/nothing', CLOSE))(port, (more) => (text += more))
@@ -149,37 +164,36 @@ describe('connections', () => {
 test('pipelined requests are served one at a time, in their order', async () => {
   lists = 0
   const { port } = few()
-  doesNotRead(get('/users').repeat(10))(port)
+  doesNotRead(get('/notes').repeat(10))(port)
   await amid(sleep(300), port)
   expect(lists).toBe(1)
-  const text = await service().exchange(get('/users/x').repeat(10) + get('/nothing', CLOSE))
+  const text = await service().exchange(get('/notes/x').repeat(10) + get('/nothing', CLOSE))
   expect(parseResponses(text).map(({ text }) => JSON.parse(text).message)).toEqual([
-    ...Array(10).fill('no user has this id'),
+    ...Array(10).fill(NO_NOTE.message),
     'path not found',
   ])
 })
 
 test('pipelined requests close the connection when more than ten wait', async () => {
   const clients = {
-    'with twelve requests': says(get('/users/x').repeat(12)),
-    'with eleven after a refused one': says(get('/users/x', 'Host: y\r\n').repeat(12)),
+    'with twelve requests': says(get('/notes/x').repeat(12)),
+    'with eleven after a refused one': says(get('/notes/x', 'Host: y\r\n').repeat(12)),
   }
   expect(await statusesOf(clients, 5)).toEqual(allGet('', clients))
 })
 
 const CODINGS = ['gzip, chunked', 'identity, chunked', 'gzip\r\nTransfer-Encoding: chunked']
 test.each(CODINGS)('the coding %j gets 400, and nothing after it is read', async (coding) => {
-  const user = newUser()
-  const create = post(JSON.stringify(user), CLOSE)
-  const coded = `${login(`Transfer-Encoding: ${coding}\r\n`)}2\r\n{}\r\n0\r\n\r\n`
-  expect(statusesIn(await service().exchange(coded + create))).toEqual([400])
-  expect(await opened().findByEmail(user.email)).toBeUndefined()
-  expect(statusesIn(await service().exchange(create))).toEqual([201]) // it was a request
+  const add = addNote({ text: 'x' }, CLOSE)
+  const coded = `${addNoteHead(`Transfer-Encoding: ${coding}\r\n`)}2\r\n{}\r\n0\r\n\r\n`
+  additions = 0
+  expect([statusesIn(await service().exchange(coded + add)), additions]).toEqual([[400], 0])
+  expect(statusesIn(await service().exchange(add))).toEqual([201]) // it was a request
 })
 
 test('headers are all read, up to 100; more get 431', async () => {
-  const request = (headers: string) => says(get('/users/x', headers + CLOSE))
-  const besides = get('/users/x', CLOSE).split('\r\n').length - 3 // without the request line and the end
+  const request = (headers: string) => says(get('/notes/x', headers + CLOSE))
+  const besides = get('/notes/x', CLOSE).split('\r\n').length - 3 // without the request line and the end
   const more = (count: number) => 'a:\r\n'.repeat(count - besides)
   const clients = {
     'a hundred': request(more(100)),
@@ -197,27 +211,26 @@ test('headers are all read, up to 100; more get 431', async () => {
 
 test('a body may have a thousand chunks; with more it gets 413', async () => {
   const chunks = (count: number) => {
-    const body = `{"email":"none"}${' '.repeat(count - 16)}`.replaceAll(/[^]/g, '1\r\n$&\r\n')
-    return says(`${login(`Transfer-Encoding: Chunked\r\n${CLOSE}`)}${body}0\r\n\r\n`)
+    const body = chunksOf('{"text":"x"}'.padEnd(count))
+    return says(addNoteHead(`Transfer-Encoding: Chunked\r\n${CLOSE}`) + body)
   }
   const clients = { 'a thousand': chunks(1_000), more: chunks(1_001) }
-  expect(await statusesOf(clients, 5)).toEqual({ 'a thousand': '401', more: '413' })
+  expect(await statusesOf(clients, 5)).toEqual({ 'a thousand': '201', more: '413' })
 })
 
 const waiting: (() => void)[] = []
-const waits = useService(() => ({
-  ...opened(),
-  async create(user) {
-    if (user.name.length < 4_096) return opened().create(user)
-    await new Promise<void>((resolve) => waiting.push(resolve))
-    return { id: '0'.repeat(24), ...user }
+const waits = useNotes({
+  async addNote(input) {
+    if (input.body.text!.length >= 4_096)
+      await new Promise<void>((resolve) => waiting.push(resolve))
+    return added(input)
   },
-}))
+})
 
 test('large bodies are parsed and stored 16 at a time; others do not wait for them', async () => {
   const { port } = waits()
-  const body = JSON.stringify(newUser({ name: 'x'.repeat(5_000) }))
-  const responses = many(40, () => textFrom(says(post(body, CLOSE)), port))
+  const large = addNote({ text: 'x'.repeat(5_000) }, CLOSE)
+  const responses = many(40, () => textFrom(says(large), port))
   await until(() => waiting.length >= 16)
   await amid(sleep(100), port)
   expect(waiting.length).toBe(16)
@@ -226,7 +239,7 @@ test('large bodies are parsed and stored 16 at a time; others do not wait for th
   clearInterval(release)
 })
 
-const patient = useService(store, { requestTimeout: 0, timeout: 0 })
+const patient = useNotes({ listNotes }, { requestTimeout: 0, timeout: 0 })
 
 test('the rest of a body that nobody reads is dropped only for a moment', async () => {
   const endless = goesOn(get('/nothing', CHUNKED), '1\r\na\r\n')

@@ -20,12 +20,12 @@ import { amid, many, useOrdinarily } from '../support/ordinary.ts'
 import {
   AUTHORIZATION,
   CHUNKED,
+  chunksOf,
   CLOSE,
   get,
   login,
-  loginWith,
-  oneByOne,
   post,
+  postHead,
 } from '../support/requests.ts'
 import { IMAGE, killPrograms, serve, type Program } from '../support/program.ts'
 import { BODY_LIMIT, dial, send } from '../support/service.ts'
@@ -52,7 +52,7 @@ const headersOf = (count: number) =>
   Array.from({ length: count }, (_, i) => `${i.toString(36)}:\r\n`).join('')
 
 /** 64 KB over the wire: what Node reads at once. */
-const inChunks = oneByOne(' '.repeat(10_900)).replace('\r\n', `\r\n${CLOSE}`)
+const inChunks = postHead(CHUNKED + CLOSE) + chunksOf(' '.repeat(10_900))
 
 const LONG_EMAIL = `{"email":"\u{1F600}${'x'.repeat(100_000)}"}`
 /** 408: so many that the first request is not read in time. */
@@ -60,8 +60,8 @@ const OR_408 = '(404(,413|,408)?|408)'
 
 /** Clients whose responses end the connection, and their status. Clients that go on sending may lose theirs. */
 const answered: [string, () => Hostile, string][] = [
-  ['log in with an email as long as may be', () => says(loginWith(LONG_EMAIL, CLOSE)), '401'],
-  ['send bodies with many fields', () => says(loginWith(bodies['many fields'], CLOSE)), '400'],
+  ['log in with an email as long as may be', () => says(login(LONG_EMAIL, CLOSE)), '401'],
+  ['send bodies with many fields', () => says(login(bodies['many fields'], CLOSE)), '400'],
   ['send bodies in chunks of one byte', () => says(inChunks), '(413|408)?'],
   ['send such chunks after another request', () => says(get('/users/x') + inChunks), OR_408],
   ['send 3,000 requests', () => says('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(3_000)), ''],
@@ -80,7 +80,7 @@ const waiting: [string, () => Hostile][] = [
   ['read no large user', () => doesNotRead(get(`/users/${state.id}`).repeat(10))],
   ['do not end a body', () => says(post(largeUser(), CLOSE).slice(0, -1))],
   ['do not end their headers', () => says(`GET / HTTP/1.1\r\nHost: x\r\n${headersOf(2_600)}`)],
-  ['do not end their trailers', () => says(`${login(CHUNKED)}0\r\n${headersOf(2_600)}`)],
+  ['do not end their trailers', () => says(`${postHead(CHUNKED)}0\r\n${headersOf(2_600)}`)],
   ['are idle after 100 headers', () => says(`GET / HTTP/1.1\r\nHost: x\r\n${headersOf(97)}\r\n`)],
 ]
 
@@ -92,7 +92,7 @@ const change = (method: string, { id }: User, body = '') =>
 /** Requests for users with long names, each for another user, and their status. */
 const forLongNames: [string, (user: User) => string, number][] = [
   ['reads', ({ id }) => get(`/users/${id}`, CLOSE), 200],
-  ['logs in as', ({ email }) => loginWith(JSON.stringify({ email }), CLOSE), 200],
+  ['logs in as', ({ email }) => login(JSON.stringify({ email }), CLOSE), 200],
   ['creates a user with the email of', ({ email }) => post(JSON.stringify({ email }), CLOSE), 400],
   ['renames, under a condition,', (user) => change('PUT', user, '{"name":"s"}'), 204],
   ['deletes, under a condition,', (user) => change('DELETE', user), 204],

@@ -4,50 +4,30 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createServer } from '../../src/http/server.ts'
-import type { UserStore } from '../../src/store/user-store.ts'
-import { AUTHORIZATION, CHUNKED, CLOSE, get, post, postHead } from '../support/requests.ts'
-import { dial, listen, responsesIn, statusesIn, useService } from '../support/service.ts'
-import { sqlitePlace, useStore } from '../support/stores.ts'
-import { newUser } from '../support/users.ts'
+import { added, addNote, addNoteHead, useNotes } from '../support/notes.ts'
+import { CHUNKED, CLOSE, get } from '../support/requests.ts'
+import { dial, listen, responsesIn, statusesIn } from '../support/service.ts'
 
-const opened = useStore(sqlitePlace)
-
-/** The store; it takes its time for a user named `slow`. */
-const slow = (): UserStore => ({
-  ...opened(),
-  async create(user) {
-    if (user.name === 'slow') await sleep(150)
-    return opened().create(user)
+const SLOW = addNote({ text: 'slow' })
+/** It takes its time for a note `slow`. */
+const service = useNotes({
+  async addNote(input) {
+    if (input.body.text === 'slow') await sleep(150)
+    return added(input)
   },
 })
-const service = useService(slow)
 test.each([
-  ['without a token', `Authorization: x\r\n`, 401],
-  ['of another media type', `${AUTHORIZATION}Content-Type: text/plain\r\n`, 415],
-  ['that is too large', `${AUTHORIZATION}Content-Type: application/json\r\n`, 413],
-])('a body %s gets its status at once, not 100 (RFC 9110 §10.1.1)', async (_, headers, status) => {
-  const head = `POST /users HTTP/1.1\r\nHost: localhost\r\n${headers}Expect: 100-continue\r\n`
+  ['of another media type', 'text/plain', 415],
+  ['that is too large', 'application/json', 413],
+])('a body %s gets its status at once, not 100 (RFC 9110 §10.1.1)', async (_, type, status) => {
+  const head = `POST /notes HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nExpect: 100-continue\r\n`
   const text = await service().exchange(`${head}Content-Length: 3000000\r\n\r\n`)
-  expect(statusesIn(text, 'POST /users')).toEqual([status])
+  expect(statusesIn(text, 'POST /notes')).toEqual([status])
 })
 
-test('every response forbids sniffing, and no cache keeps a user', async () => {
-  const { headers } = await service().send('GET /users')
-  const careful = { 'x-content-type-options': 'nosniff', 'cache-control': 'private, no-cache' }
-  expect(headers).toMatchObject(careful)
-  const refused = await service().send('GET /users', { authorization: undefined })
-  expect(refused.headers['cache-control']).toBe('private, no-cache')
-  const login = await service().send('POST /login', { json: { email: 'x' } })
-  expect(login.headers['cache-control']).toBe('no-store')
-})
-
-test('the log says who created and who deleted a user', async () => {
-  const { json } = await service().send('POST /users', { json: newUser() })
-  await service().send(`DELETE /users/${json.id}`)
-  const [created, deleted] = service().lines.slice(-2)
-  const caller = '665f1c2e8b3f4a0012d4c001'
-  expect(created).toMatchObject({ method: 'POST', user: caller, location: `/users/${json.id}` })
-  expect(deleted).toMatchObject({ method: 'DELETE', user: caller, path: `/users/${json.id}` })
+test('every response forbids sniffing', async () => {
+  for (const path of ['/notes', '/nothing'])
+    expect((await service().send(`GET ${path}`)).headers['x-content-type-options']).toBe('nosniff')
 })
 
 describe('input that is not a request', () => {
@@ -55,13 +35,13 @@ describe('input that is not a request', () => {
   test.each([
     ['garbage', 'nonsense\r\n\r\n'],
     ['the version 2.0', 'GET / HTTP/2.0\r\nHost: localhost\r\n\r\n'],
-    ['HTTP/1.0 with a transfer coding', `POST /login HTTP/1.0\r\n${CHUNKED}\r\n0\r\n\r\n`],
+    ['HTTP/1.0 with a transfer coding', `POST /notes HTTP/1.0\r\n${CHUNKED}\r\n0\r\n\r\n`],
     ['a method that Node does not know', `BREW / ${HOST}\r\n`],
-    ['no host', 'GET /users HTTP/1.1\r\n\r\n'],
+    ['no host', 'GET /notes HTTP/1.1\r\n\r\n'],
     ['two hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
     ['a path in the host', 'GET / HTTP/1.1\r\nHost: a/users\r\n\r\n'],
-    ['a length and chunks', `POST /login ${HOST}Content-Length: 1\r\n${CHUNKED}\r\n0\r\n\r\n`],
-    ['a broken chunk', `${postHead(CHUNKED)}zz\r\n`],
+    ['a length and chunks', `POST /notes ${HOST}Content-Length: 1\r\n${CHUNKED}\r\n0\r\n\r\n`],
+    ['a broken chunk', `${addNoteHead(CHUNKED)}zz\r\n`],
   ])('%s gets 400 in the usual form, and the connection ends', async (_, bytes) => {
     const headers = { connection: 'close', date: expect.stringMatching(/ GMT$/) }
     const json = { message: 'the request is not valid HTTP', code: 'request_malformed' }
@@ -71,7 +51,7 @@ describe('input that is not a request', () => {
 
   test('garbage after a request, and what comes after it, do not replace the response', async () => {
     const { socket, text } = dial(service().port)
-    socket.write(`${post('{"name":"slow"}')}${postHead(CHUNKED)}zz\r\n`)
+    socket.write(`${SLOW}${addNoteHead(CHUNKED)}zz\r\n`)
     await sleep(50)
     socket.write('more')
     await once(socket, 'close')
@@ -80,11 +60,11 @@ describe('input that is not a request', () => {
 
   test('a broken body of a refused request does not get a second response', async () => {
     const { socket, text } = dial(service().port)
-    socket.write(`POST /users HTTP/1.1\r\nHost: localhost\r\n${CHUNKED}\r\n`)
+    socket.write(`POST /nothing HTTP/1.1\r\nHost: localhost\r\n${CHUNKED}\r\n`)
     await once(socket, 'data')
     socket.write('zz\r\n')
     await once(socket, 'close')
-    expect(statusesIn(text())).toEqual([401])
+    expect(statusesIn(text())).toEqual([404])
   })
 })
 
@@ -106,16 +86,16 @@ test('a response says that its connection is kept longer than load balancers kee
 
 test('an offer to upgrade is ignored, and what follows it is not taken for a request', async () => {
   const offer = get('/nothing', 'Connection: Upgrade\r\nUpgrade: h2c\r\n')
-  const text = await service().exchange(offer + post('{}'))
+  const text = await service().exchange(offer + SLOW)
   expect(responsesIn(text)).toMatchObject([{ status: 404, headers: { connection: 'close' } }])
 })
 
 test('CONNECT closes the connection, and so does a client that closes its half', async () => {
-  const connect = 'CONNECT /login HTTP/1.1\r\nHost: localhost\r\n\r\n'
+  const connect = 'CONNECT /notes HTTP/1.1\r\nHost: localhost\r\n\r\n'
   expect(await service().exchange(connect)).toBe('')
-  expect(await service().exchange(post('{"name":"slow"}') + connect)).toBe('')
+  expect(await service().exchange(SLOW + connect)).toBe('')
   const { socket, text } = dial(service().port)
-  socket.end(post('{"name":"slow"}'))
+  socket.end(SLOW)
   await once(socket, 'close')
   expect(text()).toBe('')
   expect((await service().send('GET /nothing')).status).toBe(404)
@@ -163,7 +143,7 @@ test('garbage ends the connection, even of a client that does not', async () => 
 })
 
 test('100 Continue is sent before the body arrives', async () => {
-  const text = await service().exchange(post('{}', `Expect: 100-continue\r\n${CLOSE}`))
+  const text = await service().exchange(addNote({ text: 'x' }, `Expect: 100-continue\r\n${CLOSE}`))
   expect(text).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /)
 })
 
@@ -172,7 +152,7 @@ test.each([
   ['Expect: 100-continue\r\n', ['100', '413']],
 ])('a client that reads after sending too much gets the 413: %j', async (expectation, expected) => {
   const { socket, text } = dial(service().port)
-  socket.pause().write(postHead(`${CHUNKED}${CLOSE}${expectation}`))
+  socket.pause().write(addNoteHead(`${CHUNKED}${CLOSE}${expectation}`))
   const body = `186a0\r\n${'x'.repeat(100_000)}\r\n`.repeat(100)
   await new Promise((sent) => socket.write(`${body}0\r\n\r\n`, sent))
   await once(socket.resume(), 'close')
@@ -195,13 +175,10 @@ describe('the log', () => {
 
   test('has a line for each request, with its id, address, method, path, operation, status and time', async () => {
     const answered = { id: expect.any(String), ms: expect.any(Number), level: 30, remoteAddress }
-    expect(await logged('GET /users?email=ada@example.com')).toMatchObject([
-      { ...answered, method: 'GET', path: '/users', operation: 'listUsers', status: 200 },
+    expect(await logged('GET /notes')).toMatchObject([
+      { ...answered, method: 'GET', path: '/notes', operation: 'listNotes', status: 200 },
     ])
     const none = { ...answered, operation: 'none' } // as in the metrics
-    expect(await logged('GET /users', { authorization: undefined })).toMatchObject([
-      { ...none, method: 'GET', path: '/users', status: 401, refused: 'missing' },
-    ])
     const headers = { 'x-forwarded-for': '203.0.113.7' } // not believed
     expect(await logged('PATCH /nothing', { headers })).toMatchObject([
       { ...none, method: 'PATCH', path: '/nothing', status: 404 },

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { login } from '../support/requests.ts'
+import { postHead } from '../support/requests.ts'
 import { serve, usePlace, type Program } from '../support/program.ts'
 import { dial, send } from '../support/service.ts'
 import { SECRET } from '../support/stores.ts'
@@ -85,7 +85,7 @@ describe('/metrics', () => {
 
   test('has the requests in flight', async () => {
     const { socket } = dial(port)
-    socket.write(login('Content-Length: 9\r\n'))
+    socket.write(postHead('Content-Length: 9\r\n'))
     while ((await inFlight()) === 'http_requests_in_flight 0') await sleep(5)
     expect(await inFlight()).toBe('http_requests_in_flight 1')
     socket.destroy()

@@ -1,13 +1,14 @@
-// Checks a response against openapi.yaml: its status, its headers and its body.
+// Checks a response against openapi.yaml, or that of a note against notes.yaml: its status, its headers and its body.
 import { expect } from '@jest/globals'
 import { Ajv } from 'ajv'
+import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
+import { parse } from 'yaml'
+import { resolveContract } from '../../scripts/build/resolve-contract.ts'
 import { contract } from '../../src/contract/contract.ts'
 
-type Ref = { $ref?: string }
-
-export interface ResponseObject extends Ref {
-  headers?: Record<string, Ref & { required?: boolean; schema: object; example?: string }>
+export interface ResponseObject {
+  headers?: Record<string, { required?: boolean; schema: object; example?: string }>
   content?: Record<string, { schema: object; examples?: Record<string, { value: unknown }> }>
 }
 
@@ -23,51 +24,57 @@ export interface Documented {
   responses: Responses
 }
 
-/**
- * The contract, with schemas that can be compiled alone. They refuse other fields and other codes, and an error without a
- * code: a later version of the service may add some to a response, but this one must not.
- */
-const document: {
-  info: { description: string }
+export const notesContract = parse(readFileSync(new URL('notes.yaml', import.meta.url), 'utf8'))
+
+interface Document {
+  info: { description?: string }
   paths: Record<string, PathItem>
-} = JSON.parse(JSON.stringify(contract).replaceAll('"#/', '"openapi.yaml#/'), (_, part) => {
-  if (part?.['x-extensible-enum']) return { ...part, enum: part['x-extensible-enum'] }
-  if (!part?.properties) return part
-  return { ...part, additionalProperties: false, required: Object.keys(part.properties) }
-})
+}
+
+/**
+ * A contract whose schemas refuse other fields and other codes, and an error without a code: a later version of the
+ * service may add some to a response, but this one must not.
+ */
+const strict = (document: object): Document =>
+  JSON.parse(JSON.stringify(document), (_, part) => {
+    if (part?.['x-extensible-enum']) return { ...part, enum: part['x-extensible-enum'] }
+    if (!part?.properties) return part
+    return { ...part, additionalProperties: false, required: Object.keys(part.properties) }
+  })
+
+const document = strict(contract)
 
 /** The status of each code, as `info` lists them. */
 export const statusOfCode = new Map(
-  [...document.info.description.matchAll(/^- `(\w+)` \((\d+)\)/gm)].map(([, code, status]) => [
+  [...document.info.description!.matchAll(/^- `(\w+)` \((\d+)\)/gm)].map(([, code, status]) => [
     code!,
     Number(status),
   ]),
 )
 
 /** The responses of each operation. */
-export const documented: Documented[] = Object.entries(document.paths).flatMap(([path, item]) =>
-  Object.entries(item).flatMap(([method, { operationId: name, responses = {} }]) =>
-    name ? [{ name, path, method, responses }] : [],
-  ),
-)
+export const documented = documentedIn(document)
+
+function documentedIn({ paths }: Document): Documented[] {
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).flatMap(([method, { operationId: name, responses = {} }]) =>
+      name ? [{ name, path, method, responses }] : [],
+    ),
+  )
+}
+
+const all = [...documented, ...documentedIn(strict(resolveContract(notesContract)))]
 
 /** What documents a response to this method and path: without an operation, `default` documents all errors. */
 function documentedFor(method: string, path: string, status: number): ResponseObject | undefined {
   const pathname = path.replace(/^https?:\/\/[^/?]*/i, '').replace(/\?.*/s, '')
   const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
-  const here = documented.filter((one) => pattern(one.path).test(pathname))
+  const here = all.filter((one) => pattern(one.path).test(pathname))
   const operation = here.find((one) => one.method === verb)
   return operation ? operation.responses[status] : documented[0]!.responses['default']
 }
 
 const pattern = (path: string) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
-
-/** What a reference points to, or the object itself. */
-export function resolve<T extends Ref>(object: T): T {
-  if (!object.$ref) return object
-  const keys = object.$ref.split('#/')[1]!.split('/')
-  return keys.reduce((at, key) => (at as Record<string, unknown>)[key], document as unknown) as T
-}
 
 interface Actual {
   status: number
@@ -88,9 +95,8 @@ export function expectContract(method: string, path: string, actual: Actual): un
 
 /** Fails unless `found` documents this response. @returns the JSON body, if any; lines as an array */
 export function expectDocumented(found: ResponseObject, method: string, actual: Actual): unknown {
-  const { headers = {}, content } = resolve(found)
-  for (const [name, reference] of Object.entries(headers)) {
-    const header = resolve(reference)
+  const { headers = {}, content } = found
+  for (const [name, header] of Object.entries(headers)) {
     const value = actual.headers[name.toLowerCase()]
     if (value !== undefined || header.required) expectValid(header.schema, value, name)
   }
@@ -118,7 +124,7 @@ function linesIn(text: string): unknown[] {
   return lines.map((line) => JSON.parse(line) as unknown)
 }
 
-const ajv = new Ajv({ strict: false, validateFormats: false }).addSchema(document, 'openapi.yaml')
+const ajv = new Ajv({ strict: false, validateFormats: false })
 
 function expectValid(schema: object, value: unknown, name: string): void {
   const isValid = ajv.compile(schema)

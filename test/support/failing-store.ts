@@ -14,7 +14,6 @@ export function failing(methods: Partial<UserStore> = {}, cause = CAUSE): UserSt
     find: fail,
     findByEmail: fail,
     list: fail,
-    ids: fail,
     rename: fail,
     remove: fail,
     isEmpty: fail,

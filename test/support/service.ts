@@ -2,6 +2,7 @@
 import { afterAll, beforeAll } from '@jest/globals'
 import { once } from 'node:events'
 import http from 'node:http'
+import type Koa from 'koa'
 import net, { type AddressInfo } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import { createApp } from '../../src/app.ts'
@@ -34,18 +35,20 @@ export interface Request {
 type ServerOptions = Parameters<typeof createServer>[1]
 
 /** A service that runs, until `close`. */
-export async function startService(
+export const startService = (
   store: UserStore,
   {
     docs = true,
     basePath,
     ...options
   }: ServerOptions & { docs?: boolean; basePath?: string | undefined } = {},
-) {
+) => startApp(createApp(store, tokens, docs, basePath), options)
+
+/** An app that runs, until `close`. */
+export async function startApp(app: Koa, options: ServerOptions = {}) {
   /** What the service has logged. */
   const lines: Record<string, unknown>[] = []
   const write = (line: string) => void lines.push(JSON.parse(line))
-  const app = createApp(store, tokens, docs, basePath)
   const log = createLogger('debug', undefined, { write })
   const requestLog = createRequestLog({ log, metrics: createMetrics('x', 'test'), redactPath })
   app.on('error', requestLog.onFailure)
@@ -84,9 +87,14 @@ export function useService(
   limits?: Partial<ServerLimits>,
   basePath?: string,
 ): () => Service {
+  return useStarted(() => startService(store(), { limits, basePath }))
+}
+
+/** Starts one service for the tests of a suite, by `start`. */
+export function useStarted(start: () => Promise<Service>): () => Service {
   let service: Service
   beforeAll(async () => {
-    service = await startService(store(), { limits, basePath })
+    service = await start()
   })
   afterAll(() => service.close())
   return () => service
@@ -154,10 +162,10 @@ export const parseResponses = (text: string) =>
       return { status: Number(head.split(' ')[1]), headers, text: body }
     })
 
-/** The responses in `text`, each checked against the contract: a 201 is one of POST /users, others are of `request`. */
+/** The responses in `text`, each checked against its contract: a 201 is one of POST /notes, others are of `request`. */
 export const responsesIn = (text: string, request = '') =>
   parseResponses(text).map((response) => {
-    const [method = '', path = ''] = (response.status === 201 ? 'POST /users' : request).split(' ')
+    const [method = '', path = ''] = (response.status === 201 ? 'POST /notes' : request).split(' ')
     return { ...response, json: expectContract(method, path, response) as { message?: string } }
   })
 export const statusesIn = (text: string, request?: string) =>

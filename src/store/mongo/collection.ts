@@ -33,8 +33,11 @@ async function checkIds(users: Users): Promise<void> {
 
 /** If there is a user, this needs no right but to find. @throws the driver's error: there is no such collection */
 async function checkExists(users: Users): Promise<void> {
-  if (!(await users.findOne({}, { projection: { _id: 1 }, raw: true }))) await users.indexes()
+  if (!(await findAny(users))) await users.indexes()
 }
+
+/** The id of any document; null if there is none. */
+export const findAny = (users: Users) => users.findOne({}, { projection: { _id: 1 }, raw: true })
 
 /** Makes a unique index on email, unless there is one. @throws the driver's error, or one that says which users have the same email */
 export async function ensureUniqueEmail(users: Users): Promise<void> {

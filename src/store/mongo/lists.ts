@@ -7,22 +7,25 @@ import type { Execute } from './connection.ts'
 import type { UserDocument, Users } from './collection.ts'
 import { AS_BYTES, emailOf, fieldsOf, idOf, toObjectId, userOf, type Fields } from './documents.ts'
 
-/** The most users in a page of a list. */
-const MAX_PAGE_SIZE = 1_000
+/** The most users in a page of a list: the largest `limit` of the contract, and one more. */
+const MAX_PAGE_SIZE = 1_001
 
 /** Implements `UserStore.list`. */
 export function lister(execute: Execute): UserStore['list'] {
   let size = 1 // how many users to ask for in the next page of any list; grows while users are short
 
   async function readPage(query: ListQuery): Promise<Page> {
-    const limit = size
+    const { limit: wanted = size } = query
+    const limit = Math.min(wanted, size)
     const documents = await execute((users) => findPage(users, query, limit))
     let bytes = documents.reduce((sum, { length }) => sum + length, 0)
     const isLast = documents.length < limit && bytes <= PAGE_BYTES
     if (bytes > 0) {
       const fits = Math.floor((PAGE_BYTES * documents.length) / bytes) // as many of the same average length
-      size = Math.max(1, Math.min(MAX_PAGE_SIZE, 4 * limit, fits))
+      size = Math.max(1, Math.min(MAX_PAGE_SIZE, Math.max(size, 4 * limit), fits))
     }
+    // The guess was too small: all that are wanted fit, or twice as many.
+    if (limit < wanted && !isLast && size >= Math.min(wanted, 2 * limit)) return readPage(query)
     // What does not fit is read again, so that it is not in memory while the client reads this page.
     while (bytes > PAGE_BYTES && documents.length > 1) bytes -= documents.pop()!.length
     return { users: documents.map((document) => userOf(fieldsOf(document))), isLast }
@@ -36,8 +39,8 @@ export function lister(execute: Execute): UserStore['list'] {
 }
 
 /** Reads the first documents, with one response: fewer than `limit` if they have more than 16 MB. */
-function findPage(users: Users, { after, ids }: ListQuery, limit: number): Promise<Buffer[]> {
-  const filter = ids ? { _id: { $in: ids.map(toObjectId) } } : idAfter(after)
+function findPage(users: Users, { after }: ListQuery, limit: number): Promise<Buffer[]> {
+  const filter: Filter<UserDocument> = after ? { _id: { $gt: toObjectId(after) } } : {}
   const page = { limit, batchSize: limit, singleBatch: true } // without `batchSize`, a batch has 101
   return users.find<Buffer>(filter, { ...AS_BYTES, sort: { _id: 1 }, ...page }).toArray()
 }
@@ -53,13 +56,3 @@ export async function findFields(users: Users, field: 'id' | 'email', values: st
   const found = (await users.find<Buffer>(filter, options).toArray()).map(fieldsOf)
   return new Map(found.map((fields) => [field === 'id' ? idOf(fields) : emailOf(fields), fields]))
 }
-
-/** Implements `UserStore.ids`. */
-export async function findIds(users: Users, after: string | undefined, limit: number) {
-  const page = { sort: { _id: 1 }, limit, batchSize: limit + 1, raw: true } as const
-  const ids = { projection: { _id: 1 }, ...page }
-  const found = await users.find<Buffer>(idAfter(after), ids).toArray()
-  return found.map((document) => idOf(fieldsOf(document)))
-}
-
-const idAfter = (id?: string): Filter<UserDocument> => (id ? { _id: { $gt: toObjectId(id) } } : {})

@@ -5,9 +5,10 @@ import { isUserId, newUserId } from '../user-id.ts'
 import type { StoreOptions, User, UserStore } from '../user-store.ts'
 import { LONG_TIMEOUT_MS, openConnection, type Execute } from './connection.ts'
 import { changer, type Write } from './changes.ts'
+import { findAny } from './collection.ts'
 import { insertEach } from './inserts.ts'
 import { sizeOf, userOf, type Fields } from './documents.ts'
-import { findFields, findIds, lister } from './lists.ts'
+import { findFields, lister } from './lists.ts'
 
 /**
  * The most look-ups, or inserts, in one command. With 64 connections this serves 2.4 times as many GETs
@@ -55,7 +56,6 @@ export async function openMongoStore(
     find: async (id, signal) => (isUserId(id) ? toUser(await findById(id, signal)) : undefined),
     findByEmail: async (email, signal) => toUser(await findByEmail(email, signal)),
     list: lister(execute),
-    ids: (after, limit) => execute((users) => findIds(users, after, limit)),
     rename: (id, name, condition, signal) => {
       const update = { $set: { name } }
       const rename: Write = async (users, filter) =>
@@ -64,7 +64,7 @@ export async function openMongoStore(
     },
     remove: (id, condition, signal) => change({ id, write: remove, condition }, signal),
     isGone: () => false, // a server that comes back empty is checked by connection.ts
-    isEmpty: async () => (await execute((users) => findIds(users, undefined, 1))).length === 0,
+    isEmpty: async () => (await execute(findAny)) === null,
     close,
   }
 }

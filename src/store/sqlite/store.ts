@@ -13,6 +13,7 @@ import {
   IdTaken,
   type Condition,
   type ListQuery,
+  type Page,
   type StoreOptions,
   type User,
   type UserStore,
@@ -21,7 +22,7 @@ import {
 import { openDatabase, retryWhileBusy, watchFiles } from './database.ts'
 import { COLUMNS, transactor } from './schema.ts'
 
-/** The most users in a page of a list. */
+/** The most users in a page of a list without a limit. */
 const PAGE_SIZE = 500
 
 // Emails come in no order, so writes touch every page of their index. Keep these pages in memory (64 MB), and
@@ -35,6 +36,7 @@ const FIELDS = Object.keys(COLUMNS) as (keyof User)[]
 const TEXT = 'CAST(? AS TEXT)'
 const bindable = (text: string) => (text.includes('\0') ? Buffer.from(text) : text)
 const USER = `json_object(${FIELDS.map((field) => `'${field}', ifnull(${field}, '')`).join(', ')})`
+// octet_length() of a plain column does not read the text.
 const LENGTH = FIELDS.map((field) => `ifnull(octet_length(${field}), 0)`).join(' + ')
 
 /** Opens the SQLite database `file`; makes it and its folder if they do not exist. @throws StoreFailure */
@@ -80,7 +82,7 @@ export async function openSqliteStore(
       if (user && !condition(user)) return 'refused'
       return change() ? 'done' : 'not found'
     }, signal)
-  const firstIds = db.prepare('SELECT id FROM users WHERE id > ? ORDER BY id LIMIT ?')
+  const any = db.prepare('SELECT 1 FROM users LIMIT 1')
   const newest = db.prepare('SELECT id FROM users WHERE id < ? ORDER BY id DESC LIMIT 1')
   const row = await retryWhileBusy(() => newest.get(LAST_ID), `open SQLite in ${file}`)
   if (row) continueAfter((row as { id: string }).id)
@@ -96,14 +98,10 @@ export async function openSqliteStore(
     find: (id) => retryWhileBusy(() => find(id)),
     findByEmail: (email) => retryWhileBusy(() => findByEmail(email)),
     list: lister(db),
-    ids: async (after = '', limit) => {
-      const rows = await retryWhileBusy(() => firstIds.all(after, limit))
-      return (rows as { id: string }[]).map(({ id }) => id)
-    },
     rename: (id, name, ...rest) => changeIf(id, () => rename(name, id), ...rest),
     remove: (id, ...rest) => changeIf(id, () => remove(id), ...rest),
     isGone,
-    isEmpty: () => retryWhileBusy(() => firstIds.get('', 1) === undefined),
+    isEmpty: () => retryWhileBusy(() => any.get() === undefined),
     async close() {
       // The library's close() leaves the data in the write-ahead log, which is also durable. If the checkpoint fails,
       // the next process that opens the database reads the log.
@@ -139,29 +137,31 @@ function finder(db: Database, field: 'id' | 'email') {
 
 /** Implements `UserStore.list`. */
 function lister(db: Database): UserStore['list'] {
-  const pageAfter = pager(db, 'id > ?')
-  const pageOf = pager(db, 'id IN (SELECT value FROM json_each(?))')
-  const readPage = async ({ after = '', ids }: ListQuery) => {
-    await nextTurn() // other requests are served between pages, however many lists there are
-    return retryWhileBusy(() => (ids ? pageOf(JSON.stringify(ids)) : pageAfter(after)))
+  const readSizes = reader<number>(db, 'size', `${LENGTH} AS size`)
+  const readUsers = reader<User>(db, USER, '*')
+  const readPage = (after: string, limit: number): Page => {
+    let bytes = 0
+    for (const [i, size] of readSizes(after, limit).entries()) {
+      bytes += size
+      if (bytes > PAGE_BYTES) limit = Math.min(limit, Math.max(1, i))
+    }
+    const users = readUsers(after, limit)
+    return { users, isLast: users.length < limit }
   }
-  return batched(async ([query]: ListQuery[]) => [await readPage(query!)], {
+  const readNext = async ({ after = '', limit = PAGE_SIZE }: ListQuery) => {
+    await nextTurn() // other requests are served between pages, however many lists there are
+    return retryWhileBusy(() => readPage(after, limit))
+  }
+  return batched(async ([query]: ListQuery[]) => [await readNext(query!)], {
     maxBatchSize: 1,
     concurrency: 1,
   })
 }
 
-/** Returns a function that reads one page: the first users that meet `condition`. */
-function pager(db: Database, condition: string) {
-  const from = `FROM users WHERE ${condition} ORDER BY id LIMIT ?`
-  const page = db.prepare(`SELECT json_group_array(${USER}) AS users FROM (SELECT * ${from})`)
-  // octet_length() of a plain column, as here, does not read the text.
-  const size = db.prepare(`SELECT sum(length) AS bytes FROM (SELECT ${LENGTH} AS length ${from})`)
-  return (value: string) => {
-    let limit = PAGE_SIZE
-    const isTooLong = () => (size.get(value, limit) as { bytes: number }).bytes > PAGE_BYTES
-    while (limit > 1 && isTooLong()) limit = Math.ceil(limit / 4)
-    const users = JSON.parse((page.get(value, limit) as { users: string }).users) as User[]
-    return { users, isLast: users.length < limit }
-  }
+/** Returns a function that reads `value` of the first users after an id. `columns` are what `value` is made of. */
+function reader<T>(db: Database, value: string, columns: string) {
+  const first = `SELECT ${columns} FROM users WHERE id > ? ORDER BY id LIMIT ?`
+  const query = db.prepare(`SELECT json_group_array(${value}) AS items FROM (${first})`)
+  return (after: string, limit: number): T[] =>
+    JSON.parse((query.get(after, limit) as { items: string }).items)
 }

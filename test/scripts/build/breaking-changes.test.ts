@@ -1,13 +1,12 @@
-// Changes to openapi.yaml that break a client, and changes that do not.
+// Changes to a contract that break a client, and changes that do not.
 import { expect, test } from '@jest/globals'
 import { parse } from 'yaml'
 import { breakingChanges } from '../../../scripts/build/breaking-changes.ts'
-import { read } from '../../support/readme.ts'
+import { notesContract } from '../../support/contract.ts'
 
 type Any = any // eslint-disable-line -- a change can be anywhere
 
-const released = parse(read('openapi.yaml'))
-const contract = (): Any => structuredClone(released)
+const contract = (): Any => structuredClone(notesContract)
 
 /**
  * The contract with changes. Between keys there are spaces: `a b = 1` sets, `a b += 1` appends, `a b -> c` renames
@@ -33,23 +32,23 @@ const rowsOf = (table: string) =>
   [...table.matchAll(/\S.*/g)].map(([line]) => line.split(' | ') as [string, string, string])
 
 const BREAKING = `
-  an operationId changes | paths /users/{id} get operationId = getUser | /users/{id} get operationId: was "readUser" and is "getUser"
-  a path parameter changes its name | paths /users/{id} -> /users/{uid}; components parameters id name = uid | paths /users/{id}: is gone
-  a header has another value | components headers WWW-Authenticate schema enum = [Basic] | headers WWW-Authenticate schema enum 0: was "Bearer realm=\"users\"" and is "Basic"
-  a field of a body is newly required | schemas UserFields required += id | requestBody content application/json schema required 2: is new
-  a body takes no other fields | schemas UserFields additionalProperties = false | schema additionalProperties: is new
-  an operation newly needs a token | paths /login post security = [{ bearer: [] }] | /login post security 0: is new
+  an operationId changes | paths /notes/{id} get operationId = getNote | /notes/{id} get operationId: was "readNote" and is "getNote"
+  a path parameter changes its name | paths /notes/{id} -> /notes/{key}; components parameters id name = key | paths /notes/{id}: is gone
+  a header has another value | components responses Note headers X-Kind schema enum = [text] | headers X-Kind schema enum 0: was "note" and is "text"
+  a field of a body is newly required | schemas NewNote required += tag | requestBody content application/json schema required 1: is new
+  a body takes no other fields | schemas NewNote additionalProperties = false | schema additionalProperties: is new
+  an operation newly needs a token | paths /notes post security = [{ bearer: [] }] | /notes post security 0: is new
   the server moves | servers 0 url = /v2 | servers 0 url: was "/" and is "/v2"
-  an operation goes | paths /users/{id} delete - | /users/{id} delete: is gone
-  a new parameter is required | paths /users get parameters += { name: page, in: query, required: true, schema: { type: integer } } | /users get parameters query page: is new
-  a field of a response goes | schemas User properties email -; schemas User required = [id, name] | properties email: is gone
-  a field of a response may be absent | schemas User required = [id, name] | responses 200 content application/json schema required 2: is gone
-  a field of a response may be null | schemas User properties name nullable = true | name nullable: is new
-  a response has another media type | paths /users/{id} get responses 200 content application/json -> text/xml | content application/json: is gone
-  programs can no longer decide by a code | schemas ErrorMessage properties code x-extensible-enum 0 = x | properties code x-extensible-enum 0: was "body_invalid" and is "x"
-  a body takes less of what x-also-accepts says | schemas UserFields x-also-accepts = {} | x-also-accepts required: is gone
-  a body allows less | paths /users get parameters 0 schema maximum = 10 | limit schema maximum: was 1000 and is 10
-  a schema is renamed | schemas Login -> LogIn; paths /login post requestBody content application/json schema $ref = '#/components/schemas/LogIn' | components schemas Login: is gone
+  an operation goes | paths /notes/{id} get - | /notes/{id} get: is gone
+  a new parameter is required | paths /notes get parameters += { name: page, in: query, required: true, schema: { type: integer } } | /notes get parameters query page: is new
+  a field of a response goes | schemas Note properties tag -; schemas Note required = [text] | properties tag: is gone
+  a field of a response may be absent | schemas Note required = [text] | responses 200 content application/json schema items required 1: is gone
+  a field of a response may be null | schemas Note properties text nullable = true | text nullable: is new
+  a response has another media type | components responses Note content application/json -> text/xml | content application/json: is gone
+  programs can no longer decide by a code | schemas Error properties code x-extensible-enum 0 = x | properties code x-extensible-enum 0: was "body_invalid" and is "x"
+  a body takes less of what x-also-accepts says | schemas Change x-also-accepts = {} | x-also-accepts required: is gone
+  a body allows less | paths /notes get parameters 0 schema maximum = 10 | limit schema maximum: was 1000 and is 10
+  a schema is renamed | schemas Change -> Changes; paths /notes/{id} patch requestBody content application/json schema $ref = '#/components/schemas/Changes' | components schemas Change: is gone
 `
 
 test.each(rowsOf(BREAKING))('a client would break when %s', (_, changes, sentence) => {
@@ -58,16 +57,16 @@ test.each(rowsOf(BREAKING))('a client would break when %s', (_, changes, sentenc
 })
 
 const HARMLESS = `
-  an operation needs no token any more | paths /users/{id} get security = []
-  an operation is new | paths /login put = { operationId: x, responses: { '204': { description: x } } }
-  a description changes | paths /users get description = x
-  a parameter is new and optional | paths /users post parameters = [{ name: q, in: query, schema: { type: string } }]
-  a header is new | paths /login post responses 200 headers X = { required: true, schema: { type: string } }
-  a code is new | schemas ErrorMessage properties code x-extensible-enum += x
-  a field of a response is new and always there | schemas User properties age = { type: integer }; schemas User required += age
-  a body allows more | paths /users get parameters 0 schema maximum = 5000; schemas Login properties email minLength = 0
-  a body newly has x-also-accepts | schemas Login x-also-accepts = { required: [] }
-  a field of a body may be absent | schemas Login required = []
+  an operation needs no token any more | paths /notes/{id} get security = []
+  an operation is new | paths /notes put = { operationId: x, responses: { '204': { description: x } } }
+  a description changes | paths /notes get description = x
+  a parameter is new and optional | paths /notes post parameters = [{ name: q, in: query, schema: { type: string } }]
+  a header is new | components responses Note headers X = { required: true, schema: { type: string } }
+  a code is new | schemas Error properties code x-extensible-enum += x
+  a field of a response is new and always there | schemas Note properties age = { type: integer }; schemas Note required += age
+  a body allows more | paths /notes get parameters 0 schema maximum = 5000; schemas NewNote properties text minLength = 0
+  a body newly has x-also-accepts | schemas NewNote x-also-accepts = { required: [] }
+  a field of a body may be absent | schemas NewNote required = []
 `
 
 test.each(rowsOf(HARMLESS))('no client would break when %s', (_, changes) => {
@@ -75,6 +74,6 @@ test.each(rowsOf(HARMLESS))('no client would break when %s', (_, changes) => {
 })
 
 test('no client would break when a response may have other fields: clients ignore those that they do not know', () => {
-  const strict = changed('schemas User additionalProperties = false')
+  const strict = changed('schemas Note additionalProperties = false')
   expect(breakingChanges(strict, contract())).toEqual([])
 })

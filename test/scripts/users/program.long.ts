@@ -150,12 +150,13 @@ test('backup ends when nothing was read from its standard output for a minute', 
 
 test('create-user obeys the contract as POST does, and stores nothing that it refuses', async () => {
   const copy = newFolder()
-  const limited = JSON.parse(read('dist/openapi.json'))
-  limited.components.schemas.UserFields.properties.name.maxLength = 3
+  const limited = JSON.parse(read('dist/contract.json'))
+  const { post } = limited.paths['/users']
+  post.requestBody.content['application/json'].schema.properties.name.maxLength = 3
   cpSync(dist, join(copy, 'dist'), { recursive: true })
   cpSync(join(root, 'package.json'), join(copy, 'package.json'))
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
-  writeFileSync(join(copy, 'dist/openapi.json'), JSON.stringify(limited))
+  writeFileSync(join(copy, 'dist/contract.json'), JSON.stringify(limited))
   const place = at(sqlitePlace)
   const create = (name: string) => {
     const args = ['dist/scripts/users/create-user.js', '--email', 'a@x', '--name', name]

@@ -75,9 +75,9 @@ describeMongodb('MongoDB', () => {
   })
 
   /** The lengths of a list's pages. */
-  async function pageLengths(store: UserStore, query = {}): Promise<number[]> {
+  async function pageLengths(store: UserStore): Promise<number[]> {
     const pages: number[] = []
-    for await (const page of pagesOf(store, query)) pages.push(page.length)
+    for await (const page of pagesOf(store)) pages.push(page.length)
     return pages
   }
 
@@ -93,10 +93,21 @@ describeMongodb('MongoDB', () => {
     expect(limits).toEqual([1, 4, 16, 64, 256, 1, 1, 1, 4, 16])
   })
 
-  test('a list ends without another query after the last of the given ids, or a page that is not full', async () => {
+  test('a page has as many users as the limit, and takes one query once it is known how long users are', async () => {
     const commands = await sent({}, async (store) => {
-      const { id } = await store.create(newUser())
-      await pageLengths(store, { ids: [id] })
+      await createIn(store, [...newUsers(300), long(), ...newUsers(5)])
+      for (const limit of [50, 50, 10, 200, 300]) {
+        const { users, isLast } = await store.list({ limit })
+        expect([users.length, isLast]).toEqual([limit, false])
+      }
+    })
+    const limits = commands.flatMap(({ limit }) => limit ?? [])
+    expect(limits).toEqual([1, 4, 16, 50, 50, 10, 200, 300])
+  })
+
+  test('a list ends without another query after a page that is not full', async () => {
+    const commands = await sent({}, async (store) => {
+      await store.create(newUser())
       await pageLengths(store)
     })
     expect(namesOf(commands)).toEqual(['insert', 'find', 'find'])

@@ -52,7 +52,7 @@ describeMongodb('a MongoDB that goes away', () => {
           store.rename(id, 'x'),
           store.rename(id, 'x', () => true),
         )
-        call(store.ids(undefined, 1), usersIn(store))
+        call(store.list({ limit: 1 }), usersIn(store))
         await sleep(50) // the client is replaced every two seconds
       }
       proxy.be('open') // while calls wait

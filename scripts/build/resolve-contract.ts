@@ -1,0 +1,22 @@
+// A contract as the service reads it: without references, and with what it also accepts.
+
+type Any = any // eslint-disable-line -- whatever a document has at a place
+
+/** The document without references, and with the keywords in `x-also-accepts` in place of those of their schema. */
+export const resolveContract = <T extends object>(document: T): T =>
+  JSON.parse(JSON.stringify(dereference(document)), (_, part) =>
+    part?.['x-also-accepts'] ? { ...part, ...part['x-also-accepts'] } : part,
+  )
+
+/** The document with references replaced by what they point to. @throws Error one leads nowhere, or to itself */
+export function dereference<T extends object>(document: T): T {
+  const target = (node: Any): Any => {
+    const reference: string | undefined = node?.$ref
+    if (!reference) return node
+    const keys = reference.slice(2).split('/')
+    const found = keys.reduce((at: Any, key) => at?.[key], document)
+    if (found === undefined) throw new Error(`${reference} leads nowhere`)
+    return target(found)
+  }
+  return JSON.parse(JSON.stringify(document, (_, node) => target(node)))
+}

@@ -1,0 +1,16 @@
+// Reads the headers of a request that are parameters of the contract, and checks them.
+import type { IncomingHttpHeaders } from 'node:http'
+import { HttpError } from '../http/http-error.ts'
+import type { Operation } from './contract.ts'
+import { parameterValidator } from './validate.ts'
+
+/** A function that reads and validates the headers of an operation. */
+export function headerReader({ parameters }: Operation) {
+  const declared = parameters.filter((parameter) => parameter.in === 'header')
+  const validate = parameterValidator(declared, malformed)
+  return (headers: IncomingHttpHeaders) =>
+    validate(Object.fromEntries(declared.map(({ name }) => [name, headers[name.toLowerCase()]])))
+}
+
+const malformed = (name: string, problem: string) =>
+  new HttpError(400, 'precondition_malformed', `${name} ${problem}`)

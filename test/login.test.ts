@@ -1,0 +1,38 @@
+// POST /login end to end on each store, as the specification describes it.
+import { expect, test } from '@jest/globals'
+import { useService, type Request } from './support/service.ts'
+import { describeStores, useStore } from './support/stores.ts'
+import { newUser } from './support/users.ts'
+
+describeStores((place) => {
+  const store = useStore(place)
+  const service = useService(store)
+  const send = (line: string, request?: Request) => service().send(line, request)
+
+  test('the log-in ignores a query and an invalid token; its token stays valid after the user was deleted', async () => {
+    const { id, email } = await store().create(newUser())
+    const logIn = () => send('POST /login?email=x', { authorization: 'Bearer x', json: { email } })
+    const { status, headers, json } = await logIn()
+    expect([status, headers['cache-control']]).toEqual([200, 'no-store'])
+    await send(`DELETE /users/${id}`)
+    const authorization = `Bearer ${json.token}`
+    expect((await send('GET /users', { authorization })).status).toBe(200)
+    expect((await logIn()).status).toBe(401)
+  })
+
+  test.each([
+    [{}, 'is required'],
+    [{ email: null }, 'is required'],
+    [{ email: '' }, 'is required'],
+    [{ email: 7 }, 'must be string'],
+    [{ email: { $ne: null } }, 'must be string'],
+  ])('the log-in refuses %j', async (json, problem) => {
+    const { status, json: error } = await send('POST /login', { json })
+    expect([status, error.message]).toEqual([400, `field \`email\` ${problem}`])
+  })
+
+  test('without a token, another method gets 405', async () => {
+    const { status, headers } = await send('GET /login', { authorization: undefined })
+    expect([status, headers.allow]).toEqual([405, 'POST'])
+  })
+})

@@ -1,0 +1,19 @@
+// What the service reads of a contract: references are followed, and what it also accepts is applied.
+import { expect, test } from '@jest/globals'
+import { resolveContract } from '../../../scripts/build/resolve-contract.ts'
+
+const ref = (name: string) => ({ $ref: `#/schemas/${name}` })
+
+test('a reference is replaced by what it points to, through others, and x-also-accepts by what it says', () => {
+  const text = { type: 'string', 'x-also-accepts': { type: ['string', 'null'] } }
+  const note = { properties: { text: ref('Text') } }
+  const resolved = resolveContract({
+    body: ref('Alias'),
+    schemas: { Alias: ref('Note'), Note: note, Text: text },
+  })
+  expect(resolved.body).toEqual({ properties: { text: { ...text, type: ['string', 'null'] } } })
+})
+
+test.each(['#/schemas/None', '#/none/Note'])('the reference %s leads nowhere and fails', ($ref) => {
+  expect(() => resolveContract({ body: { $ref }, schemas: {} })).toThrow(`${$ref} leads nowhere`)
+})
