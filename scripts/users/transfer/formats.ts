@@ -1,4 +1,5 @@
 // The formats of files of users.
+import { writeLines } from '../../../src/contract/list-body.ts'
 import type { User } from '../../../src/store/user-store.ts'
 import { UsageError } from '../program.ts'
 import { FIELDS } from './columns.ts'
@@ -8,7 +9,7 @@ import { ndjsonReader, USE_JQ } from './ndjson.ts'
 /** How a file is read, what an export begins with, and how a user is written. */
 const FORMATS = {
   csv: { reader: csvReader, start: `${FIELDS.join(',')}\r\n`, write: csvLine },
-  ndjson: { reader: ndjsonReader, start: '', write: (user: User) => `${JSON.stringify(user)}\n` },
+  ndjson: { reader: ndjsonReader, start: '', write: (user: User) => writeLines([user]) },
 }
 
 /**
