@@ -25,12 +25,13 @@ ${STORE}
 Exit codes: 0 all users were written; 1 they were not; 2 wrong options;
 130 stopped by Ctrl-C.`
 
+const GIVE_FORMAT = 'Give --format csv or ndjson.'
 const OPTIONS = { format: { type: 'string' } } as const
 
 await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   if (path === undefined || more.length > 0) throw new UsageError('give one FILE')
   const file = fileAt(path)
-  const format = formatOf(file === '-' ? '.ndjson' : file, options.format)
+  const format = formatOf(file === '-' ? '.ndjson' : file, options.format, GIVE_FORMAT)
   const store = await openExisting(loadConfig(false, warn))
   if (!store) throw new Error('there are no users: check MONGODB_URI or DATA_DIR')
   let users = 0

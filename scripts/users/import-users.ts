@@ -8,6 +8,7 @@ import { parseTemplate } from './transfer/columns.ts'
 import { openInput } from './transfer/file.ts'
 import { formatOf } from './transfer/formats.ts'
 import { importUsers } from './transfer/import.ts'
+import { USE_JQ } from './transfer/ndjson.ts'
 import { startProgress } from './transfer/progress.ts'
 import { userIn } from './transfer/users.ts'
 
@@ -17,10 +18,10 @@ Stores the users of FILE, .csv or .ndjson, in UTF-8; '-' is standard input. If
 its titles (or keys) are not name, email and perhaps id, say which are meant:
 without that, they are printed, and nothing is stored.
 
-  --name TEMPLATE   titles in braces, with text between them, such as
-                    '{First Name} {Last Name}'; '' for no name
-  --email TEMPLATE  '{Email (2)}' is the second column Email, and '{column 3}'
-                    a column without a title
+  --name TEMPLATE   titles in braces, with blanks and commas between them,
+                    such as '{First Name} {Last Name}'; '' for no name
+  --email TEMPLATE  '{Email (2)}' is the second column Email, '{column 3}' the
+                    third column
   --dry-run         print the first user, count, and store nothing
   --update          give a user whose email is stored the name in the file
   --new-ids         ignore the ids in the file
@@ -42,6 +43,10 @@ const OPTIONS = {
   format: { type: 'string' },
 } as const
 
+const CONVERT = `If its content is, give --format csv or ndjson.
+Save a spreadsheet as CSV (UTF-8). Unpack with gunzip FILE.
+${USE_JQ}`
+
 Error.stackTraceLimit = 0 // each email that is taken is an error
 
 await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
@@ -51,7 +56,7 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   const templates = Object.entries(texts).map(([field, text]) => parseTemplate(field, text))
   if (templates.length === 1) throw new UsageError('give both --name and --email')
   const file = fileAt(path)
-  const format = formatOf(file.replace(/\.(tsv|txt)$/i, '.csv'), given)
+  const format = formatOf(file.replace(/\.(tsv|txt)$/i, '.csv'), given, CONVERT)
   const config = loadConfig(false, warn)
   const input = openInput(file)
 
@@ -64,7 +69,7 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   stopSignal().addEventListener('abort', () => {
     stopProgress()
     console.log(summary())
-    warn('stopped: run it again to continue')
+    warn('stopped: run the import again to continue')
     process.exit(STOPPED)
   })
 
