@@ -14,24 +14,21 @@ import { startProgress } from './transfer/progress.ts'
 
 const USAGE = `usage: export-users [--format FORMAT] FILE
 
-Writes all users to FILE, .csv or .ndjson, which must not exist; '-' is
-standard output. import-users stores the same users again, with the same ids in
-the same order.
+Writes all users to a new FILE, .csv or .ndjson; '-' is standard output.
+import-users stores the same users again, with the same ids in the same order.
 
   --format FORMAT  csv or ndjson; by default what the name of the file says,
                    and ndjson for '-'
 
 ${STORE}
-Exit codes: 0 all users were written; 1 they were not; 2 wrong options;
-130 stopped by Ctrl-C.`
+Exit codes: 0 all users were written; 1 not all; 2 wrong usage; 130 Ctrl-C.`
 
-const GIVE_FORMAT = 'Give --format csv or ndjson.'
 const OPTIONS = { format: { type: 'string' } } as const
 
 await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   if (path === undefined || more.length > 0) throw new UsageError('give one FILE')
   const file = fileAt(path)
-  const format = formatOf(file === '-' ? '.ndjson' : file, options.format, GIVE_FORMAT)
+  const format = formatOf(file === '-' ? '.ndjson' : file, options.format)
   const store = await openExisting(loadConfig(false, warn))
   if (!store) throw new Error('there are no users: check MONGODB_URI or DATA_DIR')
   let users = 0

@@ -14,14 +14,12 @@ import { userIn } from './transfer/users.ts'
 
 const USAGE = `usage: import-users [options] FILE
 
-Stores the users of FILE, .csv or .ndjson, in UTF-8; '-' is standard input. If
-its titles (or keys) are not name, email and perhaps id, say which are meant:
-without that, they are printed, and nothing is stored.
+Stores the users of FILE, .csv or .ndjson, in UTF-8; '-' is standard input.
+Titles (or keys) other than name, email and perhaps id are printed; name them:
 
   --name TEMPLATE   titles in braces, with blanks and commas between them,
                     such as '{First Name} {Last Name}'; '' for no name
-  --email TEMPLATE  '{Email (2)}' is the second column Email, '{column 3}' the
-                    third column
+  --email TEMPLATE  '{Email (2)}' is a second Email, '{column 3}' a third column
   --dry-run         print the first user, count, and store nothing
   --update          give a user whose email is stored the name in the file
   --new-ids         ignore the ids in the file
@@ -31,8 +29,7 @@ Refused rows, duplicates that differ and renamed users are lines on standard
 error. Stored users stay as they are: an import can be run again.
 
 ${STORE}
-Exit codes: 0 all users are stored; 1 some are not; 2 wrong options or columns;
-130 stopped by Ctrl-C.`
+Exit codes: 0 all users are stored; 1 some are not; 2 wrong usage; 130 Ctrl-C.`
 
 const OPTIONS = {
   name: { type: 'string' },
@@ -43,9 +40,7 @@ const OPTIONS = {
   format: { type: 'string' },
 } as const
 
-const CONVERT = `If its content is, give --format csv or ndjson.
-Save a spreadsheet as CSV (UTF-8). Unpack with gunzip FILE.
-${USE_JQ}`
+const CONVERT = `\nSave a spreadsheet as CSV (UTF-8). Unpack with gunzip FILE.\n${USE_JQ}`
 
 Error.stackTraceLimit = 0 // each email that is taken is an error
 

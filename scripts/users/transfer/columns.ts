@@ -6,7 +6,7 @@ import { UsageError } from '../program.ts'
 /** The fields of a user, in the order of an export. */
 export const FIELDS = ['id', ...Object.keys(newUser({ name: '', email: '' }))] as (keyof User)[]
 
-/** The titles of a template in lower case, and the text before each of them. */
+/** The field of a template, its titles in lower case, and the text before each of them. */
 export type Template = ReturnType<typeof parseTemplate>
 
 /**
@@ -16,13 +16,12 @@ export type Template = ReturnType<typeof parseTemplate>
 export function parseTemplate(field: string, template: string) {
   if (!/^(\{[^{}]*\}([\p{Zs},]*\{[^{}]*\})*)?$/u.test(template))
     throw new UsageError(`--${field} ${template}: ${TITLES_ONLY}`)
-  const parts = template.split(/\{([^{}]*)\}/) // a text, a title, a text, a title, a text
-  const titles = parts.filter((_, i) => i % 2 === 1).map((title) => plain(title).toLowerCase())
-  return { field, titles, texts: parts.filter((_, i) => i % 2 === 0) }
+  const parts = [...template.matchAll(/([^{}]*)\{([^{}]*)\}/g)]
+  const titles = parts.map(([, , title]) => plain(title!).toLowerCase())
+  return { field, titles, texts: parts.map(([, text]) => text!) }
 }
 
-const TITLES_ONLY = `write titles in braces, with only blanks and commas between them.
-Put other text into the file first, with a spreadsheet or jq.`
+const TITLES_ONLY = `write titles in braces, with only blanks and commas between them. Put other text into the file first, for example with jq.`
 
 /**
  * Finds the columns that are meant.
@@ -63,8 +62,7 @@ function columnsIn(names: string[], templates: Template[], hasPlaces: boolean) {
 function fill(field: string, texts: string[], columns: number[], values: unknown[]): string {
   let filled = ''
   for (const [i, column] of columns.entries()) {
-    const value = values[column]
-    const part = (field === 'id' ? idIn(value) : value) ?? ''
+    const part = (field === 'id' ? idIn(values[column]) : values[column]) ?? ''
     if (typeof part !== 'string') throw new Error(`its ${field} is not a text`)
     if (part) filled += (filled && texts[i]!) + part
   }

@@ -16,12 +16,10 @@ export function csvReader(templates: Template[]): Reader {
     if (!values) return { line, text, problem: BROKEN + until }
     const counts = `it has ${values.length} fields, and there are ${titles.length} titles`
     if (values.length !== titles.length) return { line, text, problem: counts + until }
-    const row = { line, text, fields: () => columns(values) }
-    const parts = values
-      .filter((value) => /[\r\n]/.test(value))
-      .flatMap((value) => value.split(/[\r\n]/))
-    const hasRows = parts.some((part) => part.includes('@') && part.includes(separator))
-    return hasRows ? { ...row, problem: HIDDEN + until } : row
+    const lines = values.flatMap((value) => (/[\r\n]/.test(value) ? value.split(/[\r\n]/) : []))
+    const hasRows = lines.some((part) => part.includes('@') && part.includes(separator))
+    const problem = hasRows ? HIDDEN + until : undefined
+    return { line, text, fields: () => columns(values), problem }
   }
 
   return {

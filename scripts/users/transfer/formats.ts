@@ -20,8 +20,9 @@ const FORMATS = {
  * @throws UsageError
  */
 export function formatOf(file: string, given?: string, advice = '') {
-  const extension = /\.(\w+)$/.exec(file.toLowerCase())?.[1]
-  const name = given ?? (extension === 'jsonl' ? 'ndjson' : extension)
+  const name = given ?? /\.(\w+)$/.exec(file.toLowerCase().replace(/jsonl$/, 'ndjson'))?.[1]
   if (name && Object.hasOwn(FORMATS, name)) return FORMATS[name as keyof typeof FORMATS]
-  throw new UsageError(`${given ?? file} is neither .csv nor .ndjson. ${advice}`)
+  throw new UsageError(`${given ?? file} is neither .csv nor .ndjson. ${GIVE_FORMAT}${advice}`)
 }
+
+const GIVE_FORMAT = 'If it should be, give --format csv or ndjson.'

@@ -104,7 +104,7 @@ test('other columns, wrong templates, --dry-run and an unknown format make no st
   const x = join(folder(), 'x.txt')
   const { stderr } = await exportUsers(place, x)
   expect(stderr.split('\n')[0]).toBe(
-    `${x} is neither .csv nor .ndjson. Give --format csv or ndjson.`,
+    `${x} is neither .csv nor .ndjson. If it should be, give --format csv or ndjson.`,
   )
   expect([readdirSync(place.DATA_DIR), readdirSync(folder())]).toEqual([[], ['people.csv']])
 })
