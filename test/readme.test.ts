@@ -48,7 +48,7 @@ describe('README.md', () => {
     write('x.json', '{"users": [{ "title": "Ada", "email": "ada@json" }]}')
     const { code } = blocks.find((block) => block.code.includes('{First Name}'))!
     const inFolder = (file: string) => join(folder, file)
-    readme.bash(withoutBuild(code).replaceAll(/people.csv|x.json|problems.txt/g, inFolder))
+    readme.bash(withoutBuild(code).replaceAll(/people.csv|x.json|x.ndjson|problems.txt/g, inFolder))
     const all = readme.bash(withoutBuild('npm run export-users -- --format csv -'))
     expect(all).toMatch(/,Ada Lovelace,ada@csv[^]*,Ada,ada@json/)
   })

@@ -14,16 +14,14 @@ import { startProgress } from './transfer/progress.ts'
 
 const USAGE = `usage: export-users [--format FORMAT] FILE
 
-Writes all users to FILE, .csv or .ndjson, which must not exist; '-' is
-standard output. import-users stores the same users again, with the same ids in
-the same order.
+Writes all users to a new FILE, .csv or .ndjson; '-' is standard output.
+import-users stores the same users again, with the same ids in the same order.
 
   --format FORMAT  csv or ndjson; by default what the name of the file says,
                    and ndjson for '-'
 
 ${STORE}
-Exit codes: 0 all users were written; 1 they were not; 2 wrong options;
-130 stopped by Ctrl-C.`
+Exit codes: 0 all users were written; 1 not all; 2 wrong usage; 130 Ctrl-C.`
 
 const OPTIONS = { format: { type: 'string' } } as const
 

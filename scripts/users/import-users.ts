@@ -8,19 +8,18 @@ import { parseTemplate } from './transfer/columns.ts'
 import { openInput } from './transfer/file.ts'
 import { formatOf } from './transfer/formats.ts'
 import { importUsers } from './transfer/import.ts'
+import { USE_JQ } from './transfer/ndjson.ts'
 import { startProgress } from './transfer/progress.ts'
 import { userIn } from './transfer/users.ts'
 
 const USAGE = `usage: import-users [options] FILE
 
-Stores the users of FILE, .csv or .ndjson, in UTF-8; '-' is standard input. If
-its titles (or keys) are not name, email and perhaps id, say which are meant:
-without that, they are printed, and nothing is stored.
+Stores the users of FILE, .csv or .ndjson, in UTF-8; '-' is standard input.
+Titles (or keys) other than name, email and perhaps id are printed; name them:
 
-  --name TEMPLATE   titles in braces, with text between them, such as
-                    '{First Name} {Last Name}'; '' for no name
-  --email TEMPLATE  '{Email (2)}' is the second column Email, and '{column 3}'
-                    a column without a title
+  --name TEMPLATE   titles in braces, with blanks and commas between them,
+                    such as '{First Name} {Last Name}'; '' for no name
+  --email TEMPLATE  '{Email (2)}' is a second Email, '{column 3}' a third column
   --dry-run         print the first user, count, and store nothing
   --update          give a user whose email is stored the name in the file
   --new-ids         ignore the ids in the file
@@ -30,8 +29,7 @@ Refused rows, duplicates that differ and renamed users are lines on standard
 error. Stored users stay as they are: an import can be run again.
 
 ${STORE}
-Exit codes: 0 all users are stored; 1 some are not; 2 wrong options or columns;
-130 stopped by Ctrl-C.`
+Exit codes: 0 all users are stored; 1 some are not; 2 wrong usage; 130 Ctrl-C.`
 
 const OPTIONS = {
   name: { type: 'string' },
@@ -42,6 +40,8 @@ const OPTIONS = {
   format: { type: 'string' },
 } as const
 
+const CONVERT = `\nSave a spreadsheet as CSV (UTF-8). Unpack with gunzip FILE.\n${USE_JQ}`
+
 Error.stackTraceLimit = 0 // each email that is taken is an error
 
 await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
@@ -51,7 +51,7 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   const templates = Object.entries(texts).map(([field, text]) => parseTemplate(field, text))
   if (templates.length === 1) throw new UsageError('give both --name and --email')
   const file = fileAt(path)
-  const format = formatOf(file.replace(/\.(tsv|txt)$/i, '.csv'), given)
+  const format = formatOf(file.replace(/\.(tsv|txt)$/i, '.csv'), given, CONVERT)
   const config = loadConfig(false, warn)
   const input = openInput(file)
 
@@ -64,7 +64,7 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   stopSignal().addEventListener('abort', () => {
     stopProgress()
     console.log(summary())
-    warn('stopped: run it again to continue')
+    warn('stopped: run the import again to continue')
     process.exit(STOPPED)
   })
 

@@ -17,6 +17,10 @@ export function arrayWriter(): ListWriter {
   }
 }
 
-/** Each item as one line. */
-export const writeLines: ListWriter = (items = []) =>
-  items.map((item) => `${JSON.stringify(item)}\n`).join('')
+/** Each item as one line, also for readers such as Python's splitlines(), to whom these three end a line, too. */
+export const writeLines: ListWriter = (items = []) => {
+  const lines = items.map((item) => `${JSON.stringify(item)}\n`).join('')
+  return lines.replaceAll(/[\u0085\u2028\u2029]/g, escaped)
+}
+
+const escaped = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`

@@ -17,12 +17,16 @@ import { newUser } from '../support/users.ts'
 const written = (write: ListWriter, pages: unknown[][]): string =>
   [...pages, undefined].map((page) => write(page)).join('')
 
+/** What ends a line for str.splitlines(): https://docs.python.org/3/library/stdtypes.html#str.splitlines */
+const LINE_ENDS = ['\n', '\r', '\v', '\f', '\x1c', '\x1d', '\x1e', '\x85', '\u2028', '\u2029']
+const lineEnd = new RegExp(`[${LINE_ENDS.join('')}]`)
+
 test('the array and the lines have all users, whatever their texts are and however many a page has', () => {
-  const breaking = ['},{', '[', ']', ',', '"', '\\', '\n', '\r\n', '\u2028']
+  const breaking = ['},{', '[', ']', ',', '"', '\\', ...LINE_ENDS]
   const text = fc.oneof(anyText, fc.constantFrom(...breaking))
   const page = fc.array(fc.record({ id: text, name: text }), { maxLength: 4 })
   const property = fc.property(fc.array(page, { maxLength: 4 }), (pages) => {
-    const lines = written(writeLines, pages).split('\n')
+    const lines = written(writeLines, pages).split(lineEnd)
     expect(lines.pop()).toBe('')
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(pages.flat())
     expect(JSON.parse(written(arrayWriter(), pages))).toEqual(pages.flat())

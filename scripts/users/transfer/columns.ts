@@ -6,62 +6,67 @@ import { UsageError } from '../program.ts'
 /** The fields of a user, in the order of an export. */
 export const FIELDS = ['id', ...Object.keys(newUser({ name: '', email: '' }))] as (keyof User)[]
 
-/** The titles of a template in lower case, a text before each of them, and a text at the end. */
+/** The field of a template, its titles in lower case, and the text before each of them. */
 export type Template = ReturnType<typeof parseTemplate>
 
 /**
  * @param template such as `{First Name} {Last Name}`
- * @throws UsageError it has no titles in braces, and is not empty
+ * @throws UsageError it has other text than titles in braces, and blanks and commas between them
  */
 export function parseTemplate(field: string, template: string) {
-  if (!/^(([^{}]*\{[^{}]*\})+[^{}]*)?$/.test(template))
-    throw new UsageError(`--${field} ${template}: write titles in braces`)
-  const parts = template.split(/\{([^{}]*)\}/) // a text, a title, a text, a title, a text
-  const titles = parts.filter((_, i) => i % 2 === 1).map((title) => plain(title).toLowerCase())
-  return { field, titles, texts: parts.filter((_, i) => i % 2 === 0) }
+  if (!/^(\{[^{}]*\}([\p{Zs},]*\{[^{}]*\})*)?$/u.test(template))
+    throw new UsageError(`--${field} ${template}: ${TITLES_ONLY}`)
+  const parts = [...template.matchAll(/([^{}]*)\{([^{}]*)\}/g)]
+  const titles = parts.map(([, , title]) => plain(title!).toLowerCase())
+  return { field, titles, texts: parts.map(([, text]) => text!) }
 }
+
+const TITLES_ONLY = `write titles in braces, with only blanks and commas between them. Put other text into the file first, for example with jq.`
 
 /**
  * Finds the columns that are meant.
  *
  * @param templates if there are any, only what they name is used
+ * @param hasPlaces whether a template may also name the third column `column 3`
  * @returns a function that finds the fields in the values of a row; or what is wrong
  */
-export function columnsOf(titles: string[], templates: Template[]) {
+export function columnsOf(titles: string[], templates: Template[], hasPlaces = true) {
   if (titles.length > 16_384) return 'it has more columns than a spreadsheet can have'
   const names = namesOf(titles).map((name) => name.toLowerCase())
-  if (templates.length > 0) return columnsIn(names, templates)
+  if (templates.length > 0) return columnsIn(names, templates, hasPlaces)
   const fields = names.map((name) => name.replace(/^_id$/, 'id'))
   const areKnown = fields.every((field) => FIELDS.includes(field as keyof User))
   const isWhole = fields.includes('name') && fields.includes('email')
   if (!areKnown || !isWhole) return 'its columns are not name, email and perhaps id'
   const own = fields.map((field) => parseTemplate(field, `{${field}}`))
-  return columnsIn(fields, own)
+  return columnsIn(fields, own, hasPlaces)
 }
 
-function columnsIn(names: string[], templates: Template[]) {
+function columnsIn(names: string[], templates: Template[], hasPlaces: boolean) {
+  const places = names.map((_, i) => `column ${i + 1}`)
+  const all = hasPlaces ? [...names, ...places] : names // a title comes before a place
   for (const title of templates.flatMap(({ titles }) => titles)) {
-    const count = names.filter((name) => name === title).length
-    if (count === 0) return `it has no column {${title}}`
-    if (count > 1) return `{${title}} is the title of ${count} columns, letter case aside`
+    if (!all.includes(title)) return `it has no column {${title}}`
+    const same = places.filter((_, i) => names[i] === title)
+    if (same.length > 1)
+      return `{${title}} is the title of {${same.join('} and {')}}, letter case aside`
   }
   const fillers = templates.map(({ field, titles, texts }) => {
-    const columns = titles.map((title) => names.indexOf(title))
+    const columns = titles.map((title) => all.indexOf(title) % names.length)
     return (values: unknown[]) => [field, fill(field, texts, columns, values)]
   })
   return (values: unknown[]): Partial<User> => Object.fromEntries(fillers.map((one) => one(values)))
 }
 
-/** Leaves out a part that is empty, with the text before it. @throws Error a value is not a text */
+/** Leaves out a part that is empty, and the text before the first part. @throws Error a value is not a text */
 function fill(field: string, texts: string[], columns: number[], values: unknown[]): string {
   let filled = ''
   for (const [i, column] of columns.entries()) {
-    const value = values[column]
-    const part = (field === 'id' ? idIn(value) : value) ?? ''
-    if (typeof part !== 'string') throw new Error('a value that is used is not a text')
-    if (part) filled += (filled || i === 0 ? texts[i]! : '') + part
+    const part = (field === 'id' ? idIn(values[column]) : values[column]) ?? ''
+    if (typeof part !== 'string') throw new Error(`its ${field} is not a text`)
+    if (part) filled += (filled && texts[i]!) + part
   }
-  return filled && filled + texts.at(-1)!
+  return filled
 }
 
 /** An id as text, also as MongoDB's programs write it. For any other value, the name of its type, which is no id. */
@@ -92,7 +97,7 @@ export function wrongColumns(problem: string, titles: string[], values: unknown[
   return new UsageError([`${problem}:`, ...columns, HOW].join('\n'))
 }
 
-const HOW = `Say which are meant: --name '{First Name} {Last Name}' --email '{E-mail Address}'
+const HOW = `Name the columns: --name '{First Name} {Last Name}' --email '{E-mail Address}'
 A CSV file begins with its titles: delete lines before them, or add a first line such as name,email.`
 
 function shown(value: unknown): string {

@@ -6,7 +6,6 @@ import { MAX_BYTES, TOO_LONG, type Reader, type Row } from './lines.ts'
 
 /** Reads records. One whose quotes are an odd number so far goes on in the next line. */
 export function csvReader(templates: Template[]): Reader {
-  const sign = templates.some(({ texts }) => texts.join('').includes('@')) ? '' : '@' // each email has one, unless a template adds it
   let open: { line: number; text: string } | undefined
   let header: ReturnType<typeof readHeader> | undefined
 
@@ -17,12 +16,10 @@ export function csvReader(templates: Template[]): Reader {
     if (!values) return { line, text, problem: BROKEN + until }
     const counts = `it has ${values.length} fields, and there are ${titles.length} titles`
     if (values.length !== titles.length) return { line, text, problem: counts + until }
-    const row = { line, text, fields: () => columns(values) }
-    const parts = values
-      .filter((value) => /[\r\n]/.test(value))
-      .flatMap((value) => value.split(/[\r\n]/))
-    const hasRows = parts.some((part) => part.includes(sign) && part.includes(separator))
-    return hasRows ? { ...row, problem: HIDDEN + until } : row
+    const lines = values.flatMap((value) => (/[\r\n]/.test(value) ? value.split(/[\r\n]/) : []))
+    const hasRows = lines.some((part) => part.includes('@') && part.includes(separator))
+    const problem = hasRows ? HIDDEN + until : undefined
+    return { line, text, fields: () => columns(values), problem }
   }
 
   return {

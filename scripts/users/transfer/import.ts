@@ -122,7 +122,7 @@ async function outcomeOf(
   const isSame = owner && (user.id ?? owner.id) === owner.id && user.email === owner.email
   const isUpdate = update && isSame && user.name
   if (isUpdate && (await store.rename(owner.id, user.name)) === 'done')
-    return ['updated', `${name} has got this name`]
+    return ['updated', `${name} now has this name`]
   return ['duplicate', `${name} has its ${isIdTaken ? 'id' : 'email'}, and differs`]
 }
 

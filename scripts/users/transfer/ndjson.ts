@@ -4,6 +4,8 @@ import { columnsOf, wrongColumns, type Template } from './columns.ts'
 import type { Reader } from './lines.ts'
 
 export function ndjsonReader(templates: Template[]): Reader {
+  /** The keys of the first object, without their values. mongoexport leaves out a key without a value. */
+  let empty: Record<string, null> | undefined
   /** The keys of the last object. */
   let keys = ''
   let columns: ReturnType<typeof columnsOf> = ''
@@ -13,9 +15,13 @@ export function ndjsonReader(templates: Template[]): Reader {
       const object = parseObject(text)
       if (!object && !keys) throw new UsageError(`line ${line} is not a JSON object. ${USE_JQ}`)
       if (!object) return { line, text, problem: 'it is not a JSON object' }
-      const [titles, values] = [Object.keys(object), Object.values(object)]
+      empty ??= Object.fromEntries(Object.keys(object).map((key) => [key, null]))
+      const filled = { ...empty, ...object }
+      const hasOthers = Object.keys(filled).length > Object.keys(empty).length
+      const used = hasOthers ? object : filled // one of the others could be what is absent
+      const [titles, values] = [Object.keys(used), Object.values(used)]
       const newKeys = JSON.stringify(titles)
-      if (newKeys !== keys) columns = columnsOf(titles, templates)
+      if (newKeys !== keys) columns = columnsOf(titles, templates, !hasOthers)
       const found = columns
       if (typeof found === 'string' && !keys) throw wrongColumns(found, titles, values)
       keys = newKeys
@@ -27,7 +33,7 @@ export function ndjsonReader(templates: Template[]): Reader {
 }
 
 export const USE_JQ = `Let jq write an object on each line, for example
-  jq -c '.users[] | {name: .displayName, email: .mail}' FILE | import-users --format ndjson -`
+  jq -c '.users[] | {name: .displayName, email: .mail}' FILE >users.ndjson`
 
 function parseObject(text: string): object | undefined {
   try {

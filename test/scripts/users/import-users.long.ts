@@ -62,7 +62,7 @@ describeStores((kind) => {
     const { stdout, stderr } = await run(...rows)
     expect(stdout).toContain('\ncreated 2, updated 1, unchanged 1, duplicate 0, refused 1\n')
     expect(stderr).toMatch(
-      /^line 6: another row has its .* name\nline 2: the user \w+ has got this name\n$/,
+      /^line 6: another row has its .* name\nline 2: the user \w+ now has this name\n$/,
     )
     expect(await run(rows[0]!)).toMatchObject({ code: 0, stderr: '' })
     expect(await run(',,a@x')).toMatchObject({ code: 1 }) // an empty name replaces none
@@ -87,11 +87,11 @@ describeStores((kind) => {
   })
 })
 
-test('other columns, wrong templates and --dry-run make no store and no file', async () => {
+test('other columns, wrong templates, --dry-run and an unknown format make no store and no file', async () => {
   const place = at(sqlitePlace)
   const people = file('people.csv', 'First;Last;Mail\nAda;Alm;a@x\nBob;;b\n')
   for (const [options, code, said] of [
-    [[], 2, /^its columns .*\n {2}\{First\} +Ada\n {2}\{Last\} +Alm\n {2}\{Mail\} +a@x\nSay which/],
+    [[], 2, /^its columns .*\n {2}\{First\} +Ada\n {2}\{Last\} +Alm\n {2}\{Mail\} +a@x\nName the/],
     [TEMPLATES.with(3, '{E-Mail}'), 2, /^it has no column \{e-mail\}:\n {2}\{First\} /],
     [TEMPLATES.slice(2), 2, /^give both --name and --email\n/],
     [['--dry-run', ...TEMPLATES], 1, /^line 3: its email is not one plain address\n$/],
@@ -101,6 +101,11 @@ test('other columns, wrong templates and --dry-run make no store and no file', a
     const counted = /^columns: .*\nfirst user: .*\nif no .* taken, would be created 1,/
     expect(stdout).toMatch(code === 2 ? /^$/ : counted)
   }
+  const x = join(folder(), 'x.txt')
+  const { stderr } = await exportUsers(place, x)
+  expect(stderr.split('\n')[0]).toBe(
+    `${x} is neither .csv nor .ndjson. If it should be, give --format csv or ndjson.`,
+  )
   expect([readdirSync(place.DATA_DIR), readdirSync(folder())]).toEqual([[], ['people.csv']])
 })
 

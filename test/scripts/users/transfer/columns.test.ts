@@ -4,11 +4,15 @@ import { read, readAnyhow } from '../../../support/transfers.ts'
 
 test.each([
   ['{First} {Last}', '{Mail}', 'First,Last,Mail', 'Ada,Alm,a@x', 'Ada Alm <a@x>'],
-  ['{a} {b} {c}', '{Mail}', 'a,b,c,Mail', 'A,,C,a@x', 'A C <a@x>'],
-  ['Dr. {a} (x)', '{Login}@x', 'a,Login', ',ada', ' <ada@x>'],
+  ['{a}, {b} {c}', '{Mail}', 'a,b,c,Mail', 'A,,C,a@x', 'A C <a@x>'],
+  ['{a}, {b} {c}', '{Mail}', 'a,b,c,Mail', ',B,,a@x', 'B <a@x>'],
+  ['{a}, {b} {c}', '{Mail}', 'a,b,c,Mail', ',,,a@x', ' <a@x>'],
+  ['{姓}{名}', '{Mail}', '姓,名,Mail', '张,伟,z@x', '张伟 <z@x>'],
   ['', '{e-MAIL}', 'E-Mail', 'a@x', ' <a@x>'],
   ['{Name}', '{Email (2)}', 'Name,Email,Email', 'A,a@x,b@x', 'A <b@x>'],
   ['{Name} {column 2}', '{Email}', 'Name,,Email', 'Ada,Alm,a@x', 'Ada Alm <a@x>'],
+  ['{column 1}', '{Column 3}', 'Name,Email,EMAIL', 'A,a@x,b@x', 'A <b@x>'],
+  ['{column 3}', '{Email}', 'Column 3,Email,Name', 'A,a@x,B', 'A <a@x>'],
   ['{column 1}', '{E-  Mail}', '{Name},"E-\nMail"', 'Ada,a@x', 'Ada <a@x>'],
   ['{First\nName}', '{Email}', '"First\nName",Email', 'Ada,a@x', 'Ada <a@x>'],
   ['{name}', '{email}', 'id,name,email', '1,Ada,a@x', 'Ada <a@x>'],
@@ -17,16 +21,32 @@ test.each([
   expect(lines.map((line) => line.replace(/^\d+ /, ''))).toEqual([user])
 })
 
-test('each object must have the keys of the templates', async () => {
-  const file = '{"n":"A","e":"a@x"}\n{"e":"b@x"}\n{"e":"c@x","more":1,"N":"C"}\n'
+test('a key is empty where it is absent, but an object with other keys has those of the templates', async () => {
+  const objects = ['{"n":"A","e":"a@x"}', '{"e":"b@x"}', '{"e":"c@x","more":1,"N":"C"}']
+  const file = [...objects, '{"e":"d@x","more":1}', '{"e":"e@x","n":"E"}'].join('\n')
   const lines = await readAnyhow('ndjson', file, { name: '{n}', email: '{e}' })
-  expect(lines).toEqual(['1 A <a@x>', '2: it has no column {n}', '3 C <c@x>'])
+  const refused = '4: it has no column {n}'
+  expect(lines).toEqual(['1 A <a@x>', '2  <b@x>', '3 C <c@x>', refused, '5 E <e@x>'])
+  const byPlace = await readAnyhow('ndjson', file, { name: '{column 1}', email: '{e}' })
+  expect(byPlace).toEqual(
+    lines.with(2, '3: it has no column {column 1}').with(3, refused.replace('n}', 'column 1}')),
+  )
 })
+
+const TITLES_ONLY = 'write titles in braces, with only blanks and commas between them'
+test.each(['Bob', ' ', 'Dr. {a}', '{a} ({b}) {c}', '{a} ({b})', '{a}@x', '{a} {b} ', '{a}.{b}'])(
+  'the template %j has other text than blanks and commas between titles, and is refused',
+  async (name) => {
+    const reading = read('csv', 'a,b,c\n', { name, email: '{a}' })
+    await expect(reading).rejects.toThrow(`--name ${name}: ${TITLES_ONLY}. Put`)
+  },
+)
 
 test.each([
   ['{Nmae}', 'it has no column {nmae}:\n  {Email} '],
-  ['{Email (2)}', '{email (2)} is the title of 2 columns, letter case aside:\n'],
-  ['Email', '--name Email: write titles in braces'],
+  ['{Email}', '{email} is the title of {column 1} and {column 2}, letter case aside:\n'],
+  ['{Email (2)}', '{email (2)} is the title of {column 3} and {column 4}, letter case aside:\n'],
+  ['{column 5}', 'it has no column {column 5}:\n'],
 ])('the template %s is refused, and the columns are listed', async (name, message) => {
   const file = 'Email,email,Email,Email (2)\na@x,b@x,c@x,d@x\n'
   await expect(read('csv', file, { name, email: '' })).rejects.toThrow(message)
@@ -34,7 +54,7 @@ test.each([
 
 test('other columns are listed beside the first record, if there is one', async () => {
   const how =
-    "Say which are meant: --name '{First Name} {Last Name}' --email '{E-mail Address}'\nA CSV file begins with its titles: delete lines before them, or add a first line such as name,email."
+    "Name the columns: --name '{First Name} {Last Name}' --email '{E-mail Address}'\nA CSV file begins with its titles: delete lines before them, or add a first line such as name,email."
   const columns = [
     '{Imię}                 Ada',
     '{column 2}             x y',
@@ -42,6 +62,6 @@ test('other columns are listed beside the first record, if there is one', async 
   ]
   const message = ['its columns are not name, email and perhaps id:', ...columns, how].join('\n  ')
   const reading = read('csv', 'Imię;;E-Mail\nAda;"x\ny";\nBob;;b@x\n')
-  await expect(reading).rejects.toThrow(message.replace('  Say', 'Say'))
+  await expect(reading).rejects.toThrow(message.replace('  Name', 'Name'))
   await expect(read('csv', 'Imię,E-Mail\n')).rejects.toThrow(`  ${columns[2]}\n${how}`)
 })

@@ -36,22 +36,11 @@ test('a field that is not used may have line breaks, but no rows, and must end',
   expect(lines).toEqual(['2 Ada <a@x>', `4: ${HIDDEN}, up to line 6`, open])
 })
 
-test.each([
-  ['{email}', 'A,a@x,"n\rB,b@x,n\rC,c@x,"', 'D,d@x,'],
-  ['{email}@x', 'A,a,"n\nB,b,n\nC,c,n"', 'D,d,'],
-])(
-  'no field hides rows, whatever ends a line, with emails that are %s',
-  async (email, rows, last) => {
-    const lines = await readAnyhow('csv', `name,email,note\n${rows}\n${last}\n`, {
-      name: '{name}',
-      email,
-    })
-    expect(lines).toEqual([
-      expect.stringMatching(`^2: ${HIDDEN}`),
-      expect.stringMatching('D <d@x>$'),
-    ])
-  },
-)
+test('no field hides rows, whatever ends a line', async () => {
+  const file = 'name,email,note\nA,a@x,"n\rB,b@x,n\rC,c@x,"\nD,d@x,\n'
+  const lines = await readAnyhow('csv', file, { name: '{name}', email: '{email}' })
+  expect(lines).toEqual([`2: ${HIDDEN}`, '3 D <d@x>'])
+})
 
 test('a quote that is closed too late makes no row of export-users', async () => {
   const file = `id,name,email\n${'a'.repeat(24)},"B,b@x\nC",c@x\n`
@@ -62,7 +51,7 @@ test.each([
   ['', 'the file is empty'],
   ['"name,email\nAda,1\n', 'a quote is not closed'],
   [`${'x,'.repeat(20_000)}\n`, 'it has more columns than a spreadsheet'],
-  ['_id,id,name,email\n', '{id} is the title of 2 columns, letter case aside'],
+  ['_id,id,name,email\n', '{id} is the title of {column 1} and {column 2}, letter case aside'],
 ])('the titles of %j are refused', async (file, message) => {
   await expect(read('csv', file)).rejects.toThrow(message)
 })

@@ -7,7 +7,23 @@ import { anyText } from '../../../support/text.ts'
 import { read } from '../../../support/transfers.ts'
 import { newUser } from '../../../support/users.ts'
 
-const PARTS = ['"', ',', ';', '\n', '\r', ' ', '\\', '\0', 'a', '@', '\uFEFF', '\t', '{', '\n"a@x,']
+const PARTS = [
+  '\u2028',
+  '"',
+  ',',
+  ';',
+  '\n',
+  '\r',
+  ' ',
+  '\\',
+  '\0',
+  'a',
+  '@',
+  '\uFEFF',
+  '\t',
+  '{',
+  '\n"a@x,',
+]
 
 test.each(['csv', 'ndjson'])('%s keeps every text exactly', async (format) => {
   const { start, write } = formatOf('-', format)
@@ -26,8 +42,14 @@ test.each(['csv', 'ndjson'])('%s keeps every text exactly', async (format) => {
   await fc.assert(property, { numRuns: 200 })
 })
 
+test('in an export, the text of a user ends no line of NDJSON', () => {
+  const name = '\x85\u2028\u2029'
+  const line = formatOf('x.ndjson').write({ id: '1', name, email: '' })
+  expect(line).toBe('{"id":"1","name":"\\u0085\\u2028\\u2029","email":""}\n')
+})
+
 test('a format is known by the name of the file', () => {
   expect(formatOf('X.JSONL')).toBe(formatOf('x', 'ndjson'))
   for (const name of ['x.json', 'x.xlsx', 'x.csv.gz', 'x.constructor', 'x'])
-    expect(() => formatOf(name)).toThrow(`${name} is neither .csv nor .ndjson. If its content is`)
+    expect(() => formatOf(name)).toThrow(`${name} is neither .csv nor .ndjson. `)
 })

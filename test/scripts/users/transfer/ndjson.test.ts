@@ -16,11 +16,12 @@ test.each([
 })
 
 const OTHERS = 'its columns are not name, email and perhaps id'
-const NO_TEXT = 'a value that is used is not a text'
+const NO_TEXT = 'its name is not a text'
 
 test.each([
   ['{"name":"b"', 'it is not a JSON object'],
-  ['{}', OTHERS],
+  ['{}', 'it has neither an email nor an id: the next import would store it again'],
+  ['{"email":"b@x","fullName":"B"}', OTHERS],
   ['{"name":"B","email":"b@x","age":1}', OTHERS],
   ['{"name":7,"email":"b@x"}', NO_TEXT],
   ['{"name":{"$oid":"B"},"email":"b@x"}', NO_TEXT],
