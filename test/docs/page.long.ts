@@ -22,7 +22,11 @@ const ADA = 'ada@example.com'
 /** In the browser: the elements that do not fit. */
 const TOO_WIDE = `[document, document.querySelector('openapi-explorer').shadowRoot]
   .flatMap((root) => [...root.querySelectorAll('*')])
-  .filter((element) => element.getBoundingClientRect().right > innerWidth)
+  .filter((element) => {
+    const { right, bottom } = element.getBoundingClientRect()
+    const tabs = element.matches('.tab-btn') && element.closest('.tab-buttons').getBoundingClientRect()
+    return right > innerWidth || bottom > tabs.bottom
+  })
   .map((element) => 'too wide: ' + element.outerHTML.slice(0, 80))`
 
 /** In the browser: whether a frame in the colour of the text, which axe measures, shows where the keyboard is. */
@@ -111,13 +115,17 @@ describeBrowser('the page', () => {
     for (let y = -1; y < bar.height || y > DESKTOP.height - 20; y = await top()) await sleep(20)
   }
 
-  /** Sends the request of the operation that is open. @returns the body of the response */
+  /** Sends the request of the operation that is open. */
   async function execute(device?: string): Promise<string> {
     await choose('Execute', device)
+    return answer()
+  }
+
+  /** @returns the body of the response, when the window shows it */
+  async function answer(): Promise<string> {
     const body = page.locator('api-request syntax-highlighter[mime-type] pre')
-    const answer = body.filter({ hasText: /\w/ })
-    await seen(answer)
-    return answer.innerText()
+    await seen(body.filter({ hasText: /\w/ }))
+    return body.innerText()
   }
 
   async function findProblems(): Promise<void> {
@@ -147,6 +155,7 @@ describeBrowser('the page', () => {
       expect(requests.at(-1)).toBe(`GET /users/${created}`)
       await choose('Response headers', device)
       await page.locator('[language=http]', { hasText: 'etag' }).waitFor()
+      await findProblems()
     },
   )
 
@@ -163,7 +172,8 @@ describeBrowser('the page', () => {
     await open()
     expect(await logIn()).toBe('Logged in')
     await choose('List all users')
-    await execute()
+    await page.locator('[data-pname=limit]').press('Enter')
+    expect(await answer()).toContain('unauthorized')
     expect(await page.locator('output').innerText()).toBe('Logged out')
   })
 
