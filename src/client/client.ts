@@ -75,39 +75,38 @@ type Result = { data?: string; error?: ErrorMessage; response: Response }
 export function createUsersClient(options: UsersClientOptions): UsersClient {
   const { email, token: firstToken, ...others } = options
   const fetch = (others.fetch ?? globalThis.fetch) as typeof globalThis.fetch
-  const Request = others.Request ?? globalThis.Request
   let token = firstToken
-  let loggingIn: Promise<void> | undefined
-  /** The second attempt of a request, which lives as long as the first: its signal needs both (nodejs/undici#4068). */
-  const retries = new WeakMap<Request, Request>()
+  let loggingIn: Promise<string> | undefined
 
   /** @throws its result, if it failed: this becomes the result of the call */
-  async function logIn(): Promise<void> {
+  async function logIn(): Promise<string> {
     const { data, error, response } = await client.POST(LOGIN, { body: { email: email! } })
     token = data && HEADER_VALUE.test(data.token) ? data.token : undefined
     if (!token) throw Object.assign(new Error('no log-in'), { error: error ?? NOT_OURS, response })
+    return token
   }
 
-  /**
-   * @param ext `requestInitExt` of the options
-   * @param rejected the token of the first attempt, when this is the second
-   */
-  async function send(request: Request, ext?: object, rejected?: string): Promise<Response> {
+  /** The token, after a log-in if there is none. */
+  async function tokenFor(signal: AbortSignal): Promise<string | undefined> {
+    if (token !== undefined || email === undefined) return token
+    signal.throwIfAborted()
+    loggingIn ??= logIn().finally(() => (loggingIn = undefined))
+    return Promise.race([loggingIn, abortOf(signal)])
+  }
+
+  /** @param ext `requestInitExt` of the options */
+  async function send(request: Request, ext?: object): Promise<Response> {
     if (request.headers.has('Authorization')) return fetch(request, ext)
-    if (email !== undefined && (loggingIn || token === undefined || token === rejected)) {
-      request.signal.throwIfAborted()
-      loggingIn ??= logIn().finally(() => (loggingIn = undefined))
-      await Promise.race([loggingIn, abortOf(request.signal)])
-    }
-    const used = token
-    const copy = email !== undefined && rejected === undefined ? request.clone() : undefined
+    const copy = request.clone() // for a second attempt: the first reads the body
+    const used = await tokenFor(request.signal)
     if (used !== undefined) request.headers.set('Authorization', `Bearer ${used}`)
     const response = await fetch(request, ext)
-    if (response.status !== 401 || !copy) return response
+    if (response.status !== 401 || email === undefined) return response
     await response.body?.cancel()
-    const retry = new Request(copy, { signal: request.signal })
-    retries.set(request, retry)
-    return send(retry, ext, used)
+    if (token === used) token = undefined
+    copy.headers.set('Authorization', `Bearer ${await tokenFor(request.signal)}`)
+    // The signal of the copy itself can be lost (nodejs/undici#4068).
+    return fetch(copy, { ...ext, signal: request.signal })
   }
 
   /** Like that of openapi-fetch, but the result has `data` or `error`, whatever sent the response. */

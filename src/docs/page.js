@@ -1,11 +1,14 @@
 // The page at /docs, in the browser: a log-in for OpenAPI Explorer, and values that work at the first click.
 const explorer = document.querySelector('openapi-explorer')
 const form = document.querySelector('form')
+const output = document.querySelector('output')
 let operations
 
 explorer.addEventListener('spec-loaded', ({ detail: { info, tags } }) => {
   document.title = document.querySelector('h1').textContent = info.title
   operations = tags.flatMap(({ paths }) => paths)
+  explorer.hideAuthentication = operations.some(({ path }) => path === '/login')
+  if (!explorer.hideAuthentication) form.remove()
   fillIn('limit', 100) // OpenAPI Explorer takes minutes to show a list of 20 MB
   for (const operation of operations) {
     operation.parameters = operation.parameters.filter(({ name }) => name !== 'Accept') // it shows only JSON
@@ -22,15 +25,27 @@ explorer.shadowRoot.addEventListener('request', ({ target, detail: { request } }
   if (body) request.body = body.value // as typed: OpenAPI Explorer repairs JSON
 })
 
-explorer.shadowRoot.addEventListener('response', ({ target, detail: { response } }) => {
+explorer.shadowRoot.addEventListener('response', ({ target, detail: { request, response } }) => {
   if (response?.status === 201) fillIn('id', JSON.parse(response.body).id)
-  target.querySelector('.btn-execute').focus() // it was disabled
+  if (response?.status === 401 && request.headers.has('Authorization')) output.value = 'Logged out'
+  const button = target.querySelector('.btn-execute')
+  button.focus() // it was disabled
+  bringUp(button)
 })
 
+explorer.shadowRoot.addEventListener('click', ({ target }) => bringUp(target))
+
+/** Scrolls to a button, or the title of an operation, when OpenAPI Explorer has rendered what is below it. */
+const bringUp = (element) =>
+  setTimeout(() => element.closest('summary, .btn-execute')?.scrollIntoView())
+
+/** Fills in a parameter. OpenAPI Explorer then refuses to send a request without it. */
 function fillIn(name, value) {
-  for (const { parameters } of operations)
-    for (const parameter of parameters.filter((one) => one.name === name))
+  for (const parameter of operations.flatMap(({ parameters }) => parameters))
+    if (parameter.name === name) {
+      parameter.required = true
       parameter.schema.default = value
+    }
 }
 
 form.onsubmit = async (event) => {
@@ -41,7 +56,7 @@ form.onsubmit = async (event) => {
     .then((response) => response.json())
     .catch((error) => error)
   await explorer.setAuthenticationConfiguration('bearer', { token })
-  document.querySelector('output').textContent = token ? 'Logged in' : message
+  output.value = token ? 'Logged in' : message
 }
 
 // On a narrow screen, OpenAPI Explorer opens an operation only at a click, and makes its title light.
@@ -54,7 +69,16 @@ new MutationObserver(() => {
   }
 }).observe(explorer.shadowRoot, { childList: true, subtree: true })
 
+// What page.css cannot reach: it has no ::part().
+const styles = new CSSStyleSheet()
+styles.replaceSync(`
+  .body :focus-visible { outline: 2px solid; outline-offset: -2px }
+  .tab-btn { margin-right: 8px; font-size: 13px }
+`)
+explorer.shadowRoot.adoptedStyleSheets.push(styles)
+
 explorer.hideComponents = explorer.hideServerSelection = true
 await explorer.loadSpec('openapi.json')
 setTimeout(() => form.elements.email.focus()) // after OpenAPI Explorer has taken the focus
 form.querySelector('button').disabled = false
+output.value = ''

@@ -132,14 +132,26 @@ describe('with an email', () => {
     expect(sent).toEqual([LOG_IN, 'GET /users 200'])
   })
 
-  test('other options are passed to openapi-fetch and fetch', async () => {
+  test('other options are passed to openapi-fetch and fetch; the second attempt has the signal, too', async () => {
+    const passed: unknown[] = []
+    const ext = { dispatcher: 'its own' }
     const users = client({
+      email,
+      token: REFUSED,
       headers: { 'X-Request-Id': 'mine' },
-      requestInitExt: { dispatcher: 'its own' },
-      fetch: async (request: Request, ...more: unknown[]) =>
-        Response.json([request.headers.get('X-Request-Id'), ...more]),
+      requestInitExt: ext,
+      fetch(request: Request, ...more: unknown[]) {
+        passed.push([request.headers.get('X-Request-Id'), ...more])
+        return noted(request)
+      },
     })
-    expect((await users.GET('/users')).data).toEqual(['mine', { dispatcher: 'its own' }])
+    expect(await list(users)).toBe(200)
+    const signal = expect.any(AbortSignal)
+    expect(passed).toEqual([
+      ['mine', ext],
+      ['mine', ext],
+      ['mine', { ...ext, signal }],
+    ])
   })
 
   test('a call with its own Authorization header is sent unchanged', async () => {

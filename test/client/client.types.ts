@@ -1,14 +1,16 @@
-// The types of the client's errors. Checked by `npm run check`.
+// What a caller writes with an error of the client. Checked by `npm run check`.
 import type { ErrorMessage, UsersClient } from '../../src/client/client.ts'
 
-type Code = NonNullable<ErrorMessage['code']>
-
-'email_taken' satisfies Extract<Code, 'email_taken'> // an editor proposes the codes of today
-
-'a_later_code' satisfies Code // a program can handle those of later versions
+/** @returns whether the email is taken */
+export async function report(users: UsersClient, log: (text: string) => void): Promise<boolean> {
+  const { error } = await users.POST('/users', { body: { name: 'Ada', email: 'ada@example.com' } })
+  if (!error) return false
+  const message: ErrorMessage = error
+  log(message.code ?? message.message)
+  log(error.code ?? '')
+  if (error.code?.startsWith('email')) log(error.message)
+  return error.code === 'email_taken'
+}
 
 // @ts-expect-error a code is a text
-7 satisfies Code
-
-export const isTaken = async (users: UsersClient, body: { name: string; email: string }) =>
-  (await users.POST('/users', { body })).error?.code === 'email_taken'
+7 satisfies ErrorMessage['code']
