@@ -44,6 +44,7 @@ export async function run(config: Config, stop: Promise<string>, tracing?: Traci
     warn: (text) => log.warn(text),
     allowUnreachable: true,
   })
+  metrics.storeIs(store.description)
   const service = createPublicServer(config, store, { log, metrics, redactPath })
   await listen(service.server, config.HOST, config.PORT, 'HOST and PORT', config.OPS_PORT)
   const check = async () => {

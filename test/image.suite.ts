@@ -73,14 +73,6 @@ test.each([
   expect(inspect(name, '{{.State.ExitCode}}')).toBe('0')
 })
 
-test('it becomes healthy whatever the variables of a proxy and of the port say', async () => {
-  const name = `${run}-healthy`
-  const env = ['--env', 'http_proxy=http://192.0.2.1:1', '--env', 'OPS_PORT= 8081 ']
-  docker('run', '--detach', '--name', name, ...STRICT, '--volume=/data', ...env, IMAGE)
-  await healthy(name)
-  expect(inspect(name, '{{(index .State.Health.Log 0).Output}}')).toBe('')
-})
-
 test('its health is checked every 2 s, by bash; it is not healthy while it is not ready', async () => {
   const { Test, Interval } = JSON.parse(inspect(IMAGE, '{{json .Config.Healthcheck}}'))
   expect([Test.slice(0, 2), Interval]).toEqual([['CMD', 'bash'], 2e9])

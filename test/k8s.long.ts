@@ -1,7 +1,7 @@
 // The manifests, rendered as by `kubectl apply -k`, and the alerts with their sections of the runbook.
 import { describe, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { parse, parseAllDocuments, stringify } from 'yaml'
 import { readConfig, VARIABLES } from '../src/config.ts'
 import { createMetrics } from '../src/telemetry/metrics.ts'
@@ -24,9 +24,11 @@ function render(overlay: string, more: object = {}) {
   return { all, one }
 }
 
-function kustomize(kustomization: object): Any[] {
+/** @param overlay whose other files are there, too */
+function kustomize(kustomization: object, overlay?: string): Any[] {
   const folder = mkdtempSync(`${root}k8s/overlays/test-`)
   try {
+    if (overlay) cpSync(`${root}k8s/overlays/${overlay}`, folder, { recursive: true })
     writeFileSync(`${folder}/kustomization.yaml`, stringify(kustomization))
     const documents = parseAllDocuments(runToEnd('kubectl', ['kustomize', folder]))
     return documents.map((document): Any => document.toJS())
@@ -161,22 +163,40 @@ testKubectl.each([
   expect(service.metadata.labels).toMatchObject(labelSelector.matchLabels) // on the same node
 })
 
-describe('an overlay with each YAML block of README.md', () => {
+describe('the YAML of README.md', () => {
   const readme = read('k8s/README.md')
   const blocks = [...readme.matchAll(/^```yaml\n(.*?)^```$/gms)]
   const contents = blocks.map(([, block]): Any => parse(block!))
   const route = contents.find(({ kind }) => kind === 'Ingress')
-  const more: Record<string, Any[]> = {}
-  for (const [key, list] of contents.filter(({ kind }) => !kind).flatMap(Object.entries))
-    more[key] = [...(more[key] ?? []), ...list]
-  const { all, one } = render('production', more)
 
   test('names the version of package.json, and no other', () => {
     const versions = readme.match(/(?<=newTag: |users-service:|REPOSITORY:)\d\S*/g)
     expect(new Set(versions)).toEqual(new Set([version]))
   })
 
+  /** What each list for an overlay changes of what is there. */
+  const CHANGES: Record<string, RegExp> = {
+    patches: /^NetworkPolicy users-service\.spec\.ingress\.0\.from\./,
+    configMapGenerator: /^ConfigMap users-service\.data\.BASE_PATH=$/,
+    images: /\.image=users-service:/,
+    components: /^never$/,
+  }
+  const lists = contents.filter(({ kind }) => !kind).flatMap(Object.entries)
+  const overlays = ['demo', 'production', 'embedded']
+  const added = overlays.flatMap((overlay) => lists.map(([key, items]) => [overlay, key, items]))
+
+  testKubectl.each(added)('added to %s, %s take nothing else away', (overlay, key, items) => {
+    const own: Any = parse(read(`k8s/overlays/${overlay}/kustomization.yaml`))
+    const before = leavesOf(kustomize(own, overlay))
+    const after = leavesOf(kustomize({ ...own, [key]: [...(own[key] ?? []), ...items] }, overlay))
+    expect(after).not.toEqual(before)
+    const gone = [...before].filter((leaf) => !after.has(leaf))
+    expect(gone.filter((leaf) => !CHANGES[key]!.test(leaf))).toEqual([])
+  })
+
   testKubectl('leads to the service at its base path', () => {
+    const [, literals] = lists.find(([key]) => key === 'configMapGenerator')!
+    const { all, one } = render('production', { configMapGenerator: literals })
     const [{ name, port }] = one('Service').spec.ports
     const service = { name: 'users-service', port: { name } }
     const [{ path, backend }] = route.spec.rules[0].http.paths
@@ -184,6 +204,16 @@ describe('an overlay with each YAML block of README.md', () => {
     expect(all('ConfigMap')[0].data.BASE_PATH).toBe(path)
   })
 })
+
+/** A line for each value in the objects; names without the hash of their content. */
+function leavesOf(objects: Any[]): Set<string> {
+  const linesOf = (value: Any, path: string): string[] =>
+    value && typeof value === 'object'
+      ? Object.entries(value).flatMap(([key, part]) => linesOf(part, `${path}.${key}`))
+      : [`${path}=${value}`.replaceAll(/users-service-[a-z0-9]{10}\b/g, 'users-service')]
+  const named = objects.map((object) => linesOf(object, `${object.kind} ${object.metadata.name}`))
+  return new Set(named.flat())
+}
 
 const [group] = parse(read('k8s/components/monitoring/prometheusrule.yaml')).spec.groups
 const rules: Any[] = group.rules
@@ -234,6 +264,7 @@ async function exposed(): Promise<Map<string, string[]>> {
   const metrics = createMetrics('users_service', version)
   metrics.requestEnded({ operation: 'readUser', method: 'GET', status: '200' }, 0.1)
   metrics.refused('invalid')
+  metrics.storeIs('SQLite in /data/users.db')
   metrics.storeOperation('find').ended(0.1)
   const { text } = await metrics.expose()
   const samples = new Map<string, string[]>([['up', []]])

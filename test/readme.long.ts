@@ -6,7 +6,7 @@ import fs from 'node:fs'
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UNSET } from './support/program.ts'
-import { blocks, clientExamples, firstCalls, newFolder, root, useReadme } from './support/readme.ts'
+import { clientExamples, firstCalls, newFolder, read, root, useReadme } from './support/readme.ts'
 
 const { expectOutput, ...readme } = useReadme()
 
@@ -25,7 +25,7 @@ function clone(): string {
 
 test('runs on a server without the compiler, as README.md says, until npm gets a signal', async () => {
   const folder = clone()
-  const commands = blocks[0]!.code.split('\n').find((line) => line.includes('npm prune'))!
+  const [commands] = /(?<=`)npm ci &&\s[^`]*npm prune[^`]*/.exec(read('README.md'))!
   readme.run('bash', ['-ec', commands], folder)
   expect(fs.existsSync(join(folder, 'node_modules/typescript'))).toBe(false)
   const env = { ...process.env, MONGODB_URI: '', PORT: '0', OPS_PORT: '0' }

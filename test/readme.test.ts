@@ -3,11 +3,11 @@
 import { describe, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { createUsersClient } from '../src/client/client.ts'
 import { VARIABLES } from '../src/config.ts'
 import { blocks, firstCalls, newFolder, read, root, scripts, useReadme } from './support/readme.ts'
-import { serve } from './support/program.ts'
+import { runToEnd, serve } from './support/program.ts'
 import { mongodbPlace, sqlitePlace, usersAt } from './support/stores.ts'
 
 /** The script with each `npm run` replaced by the last command of that npm script, without the build. */
@@ -67,7 +67,7 @@ describe('README.md', () => {
     const folder = newFolder()
     fs.symlinkSync(join(root, 'dist'), join(folder, 'dist'))
     const inFolder = (script: string) => readme.bash(`DATA_DIR=; ${withoutBuild(script)}`, folder)
-    const [, restore] = /To restore it, stop the service, run\s`([^`]+)`/.exec(read('README.md'))!
+    const { code: restore } = blocks.find(({ code }) => code.includes('cp backup.db'))!
     const service = serve({ ...sqlitePlace(), environment: {} }, {}, folder)
     const baseUrl = await service.listening()
     const [, token] = inFolder('npm run create-user -- --email ada@x').split('Bearer ')
@@ -77,8 +77,25 @@ describe('README.md', () => {
     service.process.kill('SIGKILL')
     await service.ended
     expect(fs.statSync(join(folder, 'data/users.db-wal')).size).toBeGreaterThan(0)
-    inFolder(restore!)
+    const whole = fs.readFileSync(join(folder, 'backup.db'))
+    fs.writeFileSync(join(folder, 'backup.db'), whole.subarray(0, whole.length - 4_096))
+    expect(() => inFolder(restore)).toThrow('malformed') // and both users are still there
+    expect(inFolder('npm run export-users -- -')).toMatch(/^.+"ada@x".+\n.+"grace@x".+\n$/)
+    fs.writeFileSync(join(folder, 'backup.db'), whole)
+    inFolder(restore)
     expect(inFolder('npm run export-users -- -')).toMatch(/^.+"ada@x".+\n$/)
+    expect(fs.readdirSync(join(folder, 'data'))).not.toContain('new')
+  })
+
+  test('stores users with fixed ids without standard input', async () => {
+    const place = sqlitePlace()
+    const { code } = blocks.find((block) => block.code.includes('docker exec users-test'))!
+    const script = code.replace('docker exec users-test', '').replace('import-users', IMPORT)
+    const env = { ...process.env, ...place.environment }
+    runToEnd('bash', ['-ec', script], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const user = { id: '665f1c2e8b3f4a0012d4c001', name: 'Ada', email: 'ada@x' }
+    expect(await usersAt(place)).toEqual([user])
+    await place.remove()
   })
 
   test.each([
@@ -103,15 +120,30 @@ describe('README.md', () => {
   })
 })
 
-const DOCUMENTS = [
-  'README.md',
-  'CONTRIBUTING.md',
-  'SECURITY.md',
-  'CHANGELOG.md',
-  'k8s/README.md',
-  'k8s/runbook.md',
-  'src/client/README.md',
-]
+const IMPORT = `node ${join(root, 'dist/scripts/users/import-users.js')}`
+
+/** The pages in a folder of the repository. */
+const pagesIn = (folder: string): string[] =>
+  fs.readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) return OTHERS.includes(entry.name) ? [] : pagesIn(path)
+    return entry.name.endsWith('.md') ? [relative(root, path)] : []
+  })
+
+const OTHERS = ['node_modules', 'dist', '.git', 'data']
+const DOCUMENTS = pagesIn(root)
+
+test.each(DOCUMENTS)(
+  '%s has no comment in a code block of a shell: at its prompt, zsh has none',
+  (document) => {
+    const fences = [...read(document).matchAll(/^ *```(\w*).*\n([^]*?)^ *```$/gm)]
+    const shells = fences.filter(
+      ([, language]) => !language || /^(.*sh|shell|console)$/.test(language),
+    )
+    const codes = shells.map(([, , code]) => code!.replaceAll(/'[^']*'|"(\\.|[^"\\])*"/g, '""'))
+    expect(codes.filter((code) => /(^|[\s;&|()])#/m.test(code))).toEqual([])
+  },
+)
 
 test.each(DOCUMENTS)('%s links to and names only what exists', (document) => {
   const text = read(document)

@@ -12,29 +12,30 @@ import { makeFile, withTemporary } from './transfer/file.ts'
 const USAGE = `usage: backup FILE
 
 Copies the SQLite database, users.db in DATA_DIR (./data by default), to FILE, which must not exist. Use '-' for
-standard output, and then npm run --silent; meanwhile, the copy takes space in DATA_DIR. The service may run. Keep a
-copy of the file signing-secret there too: without it, all tokens become invalid. If MONGODB_URI is set, the users are
-in MongoDB: use mongodump or export-users.
+standard output, and then npm run --silent; meanwhile, the copy takes space in DATA_DIR. The size is printed: a
+connection can break off without an error. The service may run. Keep a copy of the file signing-secret there too:
+without it, all tokens become invalid. If MONGODB_URI is set, the users are in MongoDB: use mongodump or export-users.
 
 Exit codes: 0 the database was copied; 1 it was not; 2 wrong options.`
 
 await program(USAGE, {}, async (_, [path, ...more]) => {
   if (!path || path.endsWith('.gz') || more[0]) throw new UsageError('give one FILE, not .gz')
-  const target = fileAt(path)
+  const target = path === '-' ? path : resolve(fileAt(path))
   const { DATA_DIR, MONGODB_URI } = loadConfig(false, warn)
   if (MONGODB_URI) throw new Error('the users are in MongoDB: use mongodump or export-users')
   const database = databaseIn(DATA_DIR)
   if (!existsSync(database)) throw new Error(`there are no users in ${DATA_DIR}: check DATA_DIR`)
   const signal = stopSignal()
-  async function copyTo(copy: string): Promise<number> {
-    checkSpace(database, resolve(dirname(copy)))
+  async function copyTo(copy: string): Promise<string> {
+    checkSpace(database, dirname(copy))
     const users = await copySqlite(database, copy)
+    const { size } = fs.statSync(copy)
     signal.throwIfAborted()
     if (target === '-') await send(copy, signal)
-    return users
+    return `${users.toLocaleString('en')} users, ${size} bytes`
   }
-  const users = await (target === '-' ? withTemporary(database, copyTo) : makeFile(target, copyTo))
-  warn(`copied ${users.toLocaleString('en')} users; users are kept in SQLite in ${database}`)
+  const copied = await (target === '-' ? withTemporary(database, copyTo) : makeFile(target, copyTo))
+  warn(`copied ${copied}; users are kept in SQLite in ${database}`)
   return 0
 })
 

@@ -30,20 +30,22 @@ await program(USAGE, OPTIONS, async ({ name = '', email }, [extra]) => {
   validator(operationOf('createUser'))(fields) // as POST /users
   const config = loadConfig(false, warn)
   const store = await openStore(config)
+  const authorization = authorizer(config) // before anything is stored: the secret may be refused
   const user = await store.create(newUser(fields))
   await store.close()
   warn(`stored in ${store.description}`)
   if (!/^\S+@\S+$/.test(email))
     warn(`${email} does not look like an email; the user logs in with exactly this text`)
-  await print(`${JSON.stringify(user)}\n\n${authorization(config, user.id)}`)
+  await print(`${JSON.stringify(user)}\n\n${authorization(user.id)}`)
   return 0
 })
 
-/** A header with a token for the user, or how to get one: only the secret of the service makes valid tokens. */
-function authorization(config: Config, id: string): string {
+/** Returns what makes a header with a token, or says how to get one: only the secret of the service makes valid tokens. */
+function authorizer(config: Config): (id: string) => string {
   if (config.MONGODB_URI && config.SIGNING_SECRETS.length === 0) {
-    return 'No token: SIGNING_SECRET is not set. The service issues one: POST /login {"email": "…"}'
+    return () =>
+      'No token: SIGNING_SECRET is not set. The service issues one: POST /login {"email": "…"}'
   }
   const tokens = createTokens(openSecrets(config), config.TOKEN_TTL)
-  return `Authorization: Bearer ${tokens.issue(id)}`
+  return (id) => `Authorization: Bearer ${tokens.issue(id)}`
 }

@@ -45,7 +45,7 @@ export async function program<O extends Options>(
   }
 }
 
-/** Exits when what was written to standard error has left: its reader may be slow. */
+/** Exits after standard error is written: its reader may be slow. */
 const exit = (code: number) =>
   new Promise<never>(() => process.stderr.write('', () => process.exit(code)))
 

@@ -1,6 +1,6 @@
 // Picks the store. The only file that knows every store; loads only the one in use.
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { resolve } from 'node:path'
 import type { StoreOptions, UserStore } from './user-store.ts'
 
 interface Config {
@@ -27,5 +27,5 @@ export async function openExisting(config: Config): Promise<UserStore | undefine
   return exists ? openStore(config, { readOnly: true }) : undefined
 }
 
-/** The file that the SQLite store keeps the users in. */
-export const databaseIn = (folder: string): string => join(folder, 'users.db')
+/** The file that the SQLite store keeps the users in. Absolute, because SQLite reads `file:x` as a URI. */
+export const databaseIn = (folder: string): string => resolve(folder, 'users.db')

@@ -21,6 +21,7 @@ export function createMetrics(service: string, version: string) {
   collectDefaultMetrics({ register }) // process_* and nodejs_*: memory, event loop, garbage collection
   gauge(`${service}_build_info`, 'Always 1, with the version.', ['version']).set({ version }, 1)
   const ready = gauge(`${service}_ready`, '1 while /readyz returns 200, else 0.')
+  const storeInfo = gauge('store_info', 'Always 1, with the database.', ['database'])
   const hasRecords = gauge('store_has_records', '1 if the store had a record when last asked.')
   const requests = histogram(
     'http_request_duration_seconds',
@@ -74,6 +75,8 @@ export function createMetrics(service: string, version: string) {
       return { ended: (seconds: number) => calls.observe(seconds), failed: () => failures.inc() }
     },
     ready: (isReady: boolean) => ready.set(Number(isReady)),
+    /** @param database has no credentials */
+    storeIs: (database: string) => storeInfo.set({ database }, 1),
     storeIsEmpty: (isEmpty: boolean) => hasRecords.set(Number(!isEmpty)),
     /** What /metrics shows: its media type and its text. */
     expose: async () => ({ type: register.contentType, text: await register.metrics() }),

@@ -5,15 +5,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort, serve, started, usePlace } from '../support/program.ts'
 import { listen } from '../support/service.ts'
 import { createAt, databaseOf, SECRET } from '../support/stores.ts'
+import { databaseIn } from '../../src/store/open.ts'
 import { newUser } from '../support/users.ts'
 
 const place = usePlace()
 
-test('/metrics says whether the store has users, also when other programs change it', async () => {
+test('/metrics says which database it is, and whether it has users, also when other programs change it', async () => {
   await createAt(place, newUser())
   const service = await started(place)
   const metrics = async () => (await service.probe('/metrics')).text
   expect(await metrics()).toMatch(/^store_has_records 1$/m)
+  expect(await metrics()).toContain(
+    `store_info{database="SQLite in ${databaseIn(place.DATA_DIR)}"} 1\n`,
+  )
   databaseOf(place).exec('DELETE FROM users')
   while (!/^store_has_records 0$/m.test(await metrics())) await sleep(100)
 })

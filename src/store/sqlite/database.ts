@@ -76,7 +76,7 @@ function moveAside(db: DatabaseSyncInstance, files: string[], warn: (text: strin
  * Copies the database `file`, as it is at one moment, while services go on: without what is left of deleted users, so a
  * copy is usually smaller.
  *
- * @param copy an empty file
+ * @param copy the absolute path of an empty file
  * @returns how many users it has
  * @throws StoreFailure
  */

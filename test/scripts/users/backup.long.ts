@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { buffer, text } from 'node:stream/consumers'
 import { databaseIn, openStore } from '../../../src/store/open.ts'
 import { Load } from '../../support/load.ts'
-import { dist, started } from '../../support/program.ts'
+import { dist, run, started } from '../../support/program.ts'
 import { testAsRoot, tmpfsPlace } from '../../support/root.ts'
 import type { Place } from '../../support/stores.ts'
 import { createAt, databaseOf, SECRET, sqlitePlace, usersAt } from '../../support/stores.ts'
@@ -37,7 +37,7 @@ async function start({ environment }: Place) {
   /** Reads the rest. */
   async function copy(): Promise<Buffer> {
     const bytes = await buffer(program.stdout)
-    const said = /^copied [\d,]+ users; users are kept in SQLite in .*users\.db\n$/
+    const said = `^copied [\\d,]+ users, ${bytes.length} bytes; users are kept in SQLite in .*users\\.db\n$`
     expect(await end()).toEqual([0, expect.stringMatching(said)])
     return bytes
   }
@@ -84,13 +84,29 @@ test('a file gets all users, and nothing of deleted ones; only its owner may rea
     "PRAGMA secure_delete = OFF; CREATE TABLE x (y); INSERT INTO x VALUES ('gone'); DROP TABLE x",
   )
   const target = join(folder(), 'copy.db')
-  const success = { code: 0, stdout: '', stderr: expect.stringMatching(/^copied 1,000 users;/) }
+  const success = {
+    code: 0,
+    stdout: '',
+    stderr: expect.stringMatching(/^copied 1,000 users, \d+ bytes;/),
+  }
   expect(await backup(place, target)).toMatchObject(success)
   db.close()
   expect(readFileSync(target, 'latin1')).not.toContain('gone')
   expect(statSync(target).mode & 0o777).toBe(0o600)
   expect(await usersOf(readFileSync(target))).toEqual(await usersAt(place))
   expect(readdirSync(folder())).toEqual(['copy.db'])
+})
+
+test('names that SQLite would read as URIs are files and folders', async () => {
+  const place = { ...at(sqlitePlace), environment: { DATA_DIR: 'file:data?mode=memory' } }
+  for (const [script, ...args] of [
+    ['create-user', '--email', 'ada@x'],
+    ['backup', 'file:copy.db'],
+  ])
+    expect(await run(`scripts/users/${script}`, place, {}, args, folder()).ended).toBe(0)
+  expect(readdirSync(folder())).toEqual(['file:copy.db', place.environment.DATA_DIR])
+  const copy = readFileSync(join(folder(), 'file:copy.db'))
+  expect(await usersOf(copy)).toMatchObject([{ email: 'ada@x' }])
 })
 
 test('no file is overwritten, and no link is followed', async () => {

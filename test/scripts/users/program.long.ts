@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { dist, run, UNSET } from '../../support/program.ts'
 import { newFolder, read, root } from '../../support/readme.ts'
-import { createAt, sqlitePlace } from '../../support/stores.ts'
+import { createAt, SECRET, sqlitePlace, usersAt } from '../../support/stores.ts'
 import { useTransfers } from '../../support/transfers.ts'
 import { newUser } from '../../support/users.ts'
 import { cpSync, existsSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -118,6 +118,15 @@ test.each([
   const { code, stdout, stderr } = await done('create-user', place, ['--email', email])
   expect([code, stdout]).toEqual([0, expect.stringContaining(`"email":"${email}"`)])
   expect(stderr).toBe(`stored in SQLite in ${join(place.DATA_DIR, 'users.db')}\n${warning}`)
+})
+
+test('create-user stores nothing if the secret is refused', async () => {
+  const place = at(sqlitePlace)
+  writeFileSync(join(place.DATA_DIR, 'signing-secret'), SECRET, { mode: 0o644 })
+  const { code, stdout, stderr } = await done('create-user', place, ['--email', 'ada@x'])
+  expect([code, stdout]).toEqual([1, ''])
+  expect(stderr).toContain('other users can read or write it')
+  expect(await usersAt(place)).toEqual([])
 })
 
 describe.each(['import-users', 'export-users', 'create-user', 'backup'])('%s', (script) => {

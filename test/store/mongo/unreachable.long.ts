@@ -145,7 +145,7 @@ describeMongodb('a service whose MongoDB is unreachable at the start', () => {
     expect(service.output.stderr).toMatch(/^cannot use MONGODB_URI: .*99999/)
   })
 
-  test('says at /readyz and in the log what is wrong, and never its password', async () => {
+  test('says at /readyz and in the log what is wrong, at /metrics which database, and never its password', async () => {
     const mute = net.createServer()
     undo.push(() => mute.close())
     const port = await listen(mute)
@@ -163,9 +163,12 @@ describeMongodb('a service whose MongoDB is unreachable at the start', () => {
       await service.listening()
       const state = new RegExp(`^503 starting, but the store cannot be used: .*${kind}`, 'i')
       while (!state.test(await probe(service))) await sleep(20)
+      const database = `MongoDB at ${address.replace(/\?.*/, '')}`
+      const metrics = await probe(service, '/metrics')
       const { stdout } = service.output
-      expect(stdout).toContain(`"cannot use MongoDB at ${address.replace(/\?.*/, '')}: `)
-      expect(stdout).not.toContain('wrong-password')
+      expect(stdout).toContain(`"cannot use ${database}: `)
+      expect(metrics).toContain(`store_info{database="${database}"} 1\n`)
+      expect(stdout + metrics).not.toContain('wrong-password')
     })
     await Promise.all(starts)
   })
