@@ -184,6 +184,8 @@ describeMongodb('a collection of other programs', () => {
     expect(await store.ids(undefined, 1)).toEqual([user.id])
     await expect(store.create(newUser({ email: 'a@x' }))).rejects.toThrow(EmailTaken)
     expect(await store.rename(user.id, 'Grace', () => true)).toBe('done')
+    const { roles } = fields
+    expect(await collection.findOne({}, { projection: { search: 0 } })).toMatchObject({ roles })
     const projections = proxy
       .commands()
       .flatMap(({ name, projection }) => (name === 'find' ? [projection] : []))
