@@ -17,18 +17,6 @@ describeStores((kind) => {
   const statusOf = async (...request: Parameters<typeof send>) => (await send(...request)).status
   const create = async (): Promise<User> => (await send('POST /users', newUser())).json
 
-  test(`of ${CREATORS} POSTs with the same email one creates a user`, async () => {
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const user = newUser()
-      const requests = Array.from({ length: CREATORS }, () => send('POST /users', user))
-      const refused = (await Promise.all(requests)).filter(({ status }) => status !== 201)
-      expect(refused).toHaveLength(CREATORS - 1)
-      for (const { status, json } of refused)
-        expect([status, json.code]).toEqual([400, 'email_taken'])
-      expect((await send(`GET /users?email=${user.email}`)).json).toMatchObject([user])
-    }
-  })
-
   test('clients that read, change and try again after a 412 lose no update', async () => {
     const { id } = await create()
     await send(`PUT /users/${id}`, { name: '0' })

@@ -62,7 +62,7 @@ test.each([
 
 test('a name that is probably misspelled is named; the variables of other programs are not', () => {
   const misspelled = ['ALOWED_HOSTS', 'MONGO_URI', 'SIGNING_SECRETS_FILES', 'port']
-  const others = ['DOCKER_HOST', 'HOSTNAME', 'USERS_SERVICE_PORT', 'VHOST', 'POST']
+  const others = ['HOME', 'DOCKER_HOST', 'HOSTNAME', 'USERS_SERVICE_PORT', 'VHOST', 'POST']
   const names = [...misspelled, ...others, ...Object.keys(VARIABLES)]
   const { warnings } = readConfig(Object.fromEntries(names.map((name) => [name, ''])))
   expect(warnings.map((warning) => warning.split(' ')[0])).toEqual(misspelled)
@@ -73,6 +73,7 @@ const URI_RULE =
 
 test.each([
   ['PORT', '65536', 'must be between 0 and 65535'],
+  ['PORT', 'mongodb://u:pw@host', 'must be between 0 and 65535'],
   ['TOKEN_TTL', 'soon', 'must be a duration between 1s and 10y'],
   ['MAX_CONNECTIONS', '1e3', 'must be between 1 and 100000'],
   ['BODY_LIMIT', 'big', 'must be a size between 1b and 1mb'],

@@ -6,13 +6,9 @@ import fs from 'node:fs'
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UNSET } from './support/program.ts'
-import { clientExamples, firstCalls, newFolder, read, root, useReadme } from './support/readme.ts'
+import { clientExamples, newFolder, read, root, useReadme } from './support/readme.ts'
 
 const { expectOutput, ...readme } = useReadme()
-
-test.each(firstCalls)('prints what README.md shows: $title', (block) => {
-  expectOutput(readme.bash(readme.here(block.code)), block)
-})
 
 /** A copy of the repository in a new folder, as `git clone` makes it. */
 function clone(): string {

@@ -17,7 +17,6 @@ const page = read('SECURITY.md')
 const HELD_BY: Record<string, [file: string, name: string][]> = {
   'Only a request with a valid token reaches a user.': [
     ['auth/guard.test.ts', 'without a valid token never reach a users operation'],
-    ['auth/guard.test.ts', 'a request with several Authorization headers gets 401'],
     ['auth/tokens.test.ts', 'a token with %s is invalid'],
     ['auth/tokens.test.ts', 'a token is refused as expired as soon as it expires'],
     ['auth/tokens.test.ts', 'a token is refused as premature'],

@@ -101,7 +101,7 @@ export function createConnection(
       newest = undefined
       if (broken && !broken.response.headersSent) {
         broken.serve = () => refuse(broken.response, error, id)
-        if (queue[0] === broken) broken.serve()
+        if (queue[0] === broken) refuse(broken.response, error, id)
         return true
       }
       if (!broken) end = () => refuseInput(socket, error, id)

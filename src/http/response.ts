@@ -15,10 +15,13 @@ export class OutgoingResponse extends ServerResponse<IncomingRequest> {
     if (this.req.complete) return super.end(content, ...(rest as []))
     if (content) this.write(content)
     else this.flushHeaders()
-    void this.req.dropRest().then(() => {
-      super.end()
-      if (!this.req.complete) this.req.socket.destroySoon()
-    })
+    void this.#endAfterBody()
     return this
+  }
+
+  async #endAfterBody(): Promise<void> {
+    await this.req.dropRest()
+    super.end()
+    if (!this.req.complete) this.req.socket.destroySoon()
   }
 }

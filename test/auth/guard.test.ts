@@ -27,17 +27,6 @@ const service = useService(counting)
 const VALID = `Bearer ${tokens.issue('665f1c2e8b3f4a0012d4c001')}`
 const [, TOKEN = ''] = VALID.split(' ')
 
-test.each<[string, string[]]>([
-  ['an invalid one first', ['Bearer x', VALID]],
-  ['an empty one', [VALID, '']],
-  ['the halves of a valid one', ['Bearer', TOKEN]],
-  ['the same twice', [VALID, VALID]],
-])('a request with several Authorization headers gets 401: %s', async (_, authorization) => {
-  const headers = { Authorization: authorization }
-  const response = await service().send('GET /users', { authorization: undefined, headers })
-  expect(response.status).toBe(401)
-})
-
 test.each([
   ['/users', VALID, 'private, no-cache', { user: '665f1c2e8b3f4a0012d4c001' }],
   ['/users', undefined, 'private, no-cache', { refused: 'missing', operation: 'none' }],

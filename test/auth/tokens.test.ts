@@ -80,6 +80,16 @@ test('a token is refused as premature, and accepted as soon as its nbf comes', (
   expect(verify(token)).toEqual(valid)
 })
 
+test.each([
+  [1_000, 1],
+  [1_001, 2],
+])('a header of %d characters that comes twice is verified %d times', (length, times) => {
+  const verifying = jest.spyOn(jwt, 'verify')
+  const header = 'Bearer'.padEnd(length - TOKEN.length) + TOKEN
+  for (let i = 0; i < 2; i += 1) expect(tokens.verify(header)).toEqual(valid)
+  expect(verifying).toHaveBeenCalledTimes(times)
+})
+
 test('no other token is accepted with one whose result is cached', () => {
   const token = tokens.issue(ID)
   expect(verify(token)).toEqual(valid)

@@ -63,10 +63,12 @@ test('a service that stops is not ready, whatever the store does', async () => {
 
 test('the service is not ready any more when its database was deleted or replaced, and the log says so once', async () => {
   const { lines, readiness } = create()
-  let isGone = false
-  await readiness.check({ ...storeAfter(), isGone: () => isGone })
-  expect(readiness.status().isReady).toBe(true)
-  isGone = true
+  let isGone = (): boolean => {
+    throw new Error('its folder cannot be read')
+  }
+  await readiness.check({ ...storeAfter(), isGone: () => isGone() })
+  expect(readiness.status()).toEqual({ isReady: true, state: 'ready' })
+  isGone = () => true
   const state = expect.stringMatching(/^the database was deleted or replaced/)
   expect(readiness.status()).toEqual({ isReady: false, state })
   expect(readiness.status()).toEqual({ isReady: false, state })

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { postHead } from '../support/requests.ts'
 import { serve, usePlace, type Program } from '../support/program.ts'
+import { version } from '../support/readme.ts'
 import { dial, send } from '../support/service.ts'
 import { SECRET } from '../support/stores.ts'
 import { newUser } from '../support/users.ts'
@@ -60,6 +61,7 @@ describe('/metrics', () => {
     expect(text).toContain('# TYPE http_request_duration_seconds histogram')
     expect(text).toMatch(/^nodejs_eventloop_lag_seconds /m)
     expect(text).toMatch(/^process_resident_memory_bytes /m)
+    expect(text).toContain(`users_service_build_info{version="${version}"} 1\n`)
     expect(text).toMatch(/^users_service_ready 1$/m)
     expect(text).toMatch(/^store_has_records 0$/m)
   })

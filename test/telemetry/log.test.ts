@@ -5,12 +5,16 @@ import { createLogger, messageOf, prettyPrint } from '../../src/telemetry/log.ts
 const CONTROLS = /(?!\n)\p{Cc}/u
 const path = '/\x9b31m\x7f\x80\x1b[2J\r\x07é'
 
+/** The line for some fields. */
+function lineOf(fields: object): string {
+  let line = ''
+  createLogger('info', undefined, { write: (text) => void (line = text) }).info(fields, 'request')
+  return line
+}
+
 test('lines have no control characters, and keep what they say', () => {
-  const lines: string[] = []
-  const log = createLogger('info', undefined, { write: (line) => void lines.push(line) })
-  log.info({ path }, 'request')
-  expect(lines[0]).not.toMatch(CONTROLS)
-  expect(JSON.parse(lines[0]!)).toMatchObject({ path, msg: 'request' })
+  expect(lineOf({ path })).not.toMatch(CONTROLS)
+  expect(JSON.parse(lineOf({ path }))).toMatchObject({ path, msg: 'request' })
 })
 
 test('a terminal gets one line, however much it says', () => {
@@ -39,9 +43,11 @@ test.each([
     'command',
   ],
   [
-    'Index build failed: E11000 dup key: { email: "ada@x" }, found after { email: "ada@x" }',
+    'Index build failed: E11000 dup key: { email: "a\nada@x" }, found after { email: "ada@x" }',
     'E11000',
   ],
 ])('of a message of MongoDB, no value is written: %s', (message, end) => {
-  expect(messageOf(new Error(message))).toMatch(new RegExp(`${end}$`))
+  const err = new Error('x', { cause: new Error(message) })
+  expect(messageOf(err.cause)).toMatch(new RegExp(`${end}$`))
+  expect(lineOf({ err })).not.toContain('ada@x') // not in the stack either
 })

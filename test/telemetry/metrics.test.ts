@@ -35,11 +35,6 @@ test('a failing call is measured and counted as a failure; an email that is take
   expect(await taken.of('create')).toMatchObject({ failures: 0 })
 })
 
-test('the version is in the metrics', async () => {
-  const { text } = await createMetrics('x', '1.2.3').expose()
-  expect(text).toContain('x_build_info{version="1.2.3"} 1\n')
-})
-
 test('a measured store passes on all arguments, and other methods stay as they are', async () => {
   const calls: unknown[][] = []
   const noted = async (...args: unknown[]) => void calls.push(args) as never

@@ -48,9 +48,10 @@ describeStores((kind) => {
     for (const { code, stderr } of [first, again])
       expect([code, stderr.split('\n').toSorted()]).toEqual([1, ['', ...lines]])
     expect(await usersAt(place)).toEqual(users)
-    const other = file('other.csv', `id,name,email\n${'b'.repeat(24)},Ada,a@x\n`) // its id differs
+    const rows = `${'b'.repeat(24)},Ada,a@x\n${ID},Dan,d@x\n` // the id differs, or the email
+    const other = file('other.csv', `id,name,email\n${rows}`)
     for (const options of [[], ['--update']])
-      expect((await importUsers(place, ...options, other)).stdout).toContain(' duplicate 1,')
+      expect((await importUsers(place, ...options, other)).stdout).toContain(' updated 0, unchanged 0, duplicate 2,')
   })
 
   test('--update gives users the names in the file by their emails, and lists them', async () => {
@@ -89,7 +90,7 @@ describeStores((kind) => {
 
 test('other columns, wrong templates, --dry-run and an unknown format make no store and no file', async () => {
   const place = at(sqlitePlace)
-  const people = file('people.csv', 'First;Last;Mail\nAda;Alm;a@x\nBob;;b\n')
+  const people = file('people.csv', 'First;Last;Mail\nAda;Alm;a@x\nBob;;b\u2800@x\n')
   for (const [options, code, said] of [
     [[], 2, /^its columns .*\n {2}\{First\} +Ada\n {2}\{Last\} +Alm\n {2}\{Mail\} +a@x\nName the/],
     [TEMPLATES.with(3, '{E-Mail}'), 2, /^it has no column \{e-mail\}:\n {2}\{First\} /],

@@ -183,6 +183,8 @@ describeMongodb('a collection of other programs', () => {
     expect(await usersIn(store)).toMatchObject([user])
     await expect(store.create(newUser({ email: 'a@x' }))).rejects.toThrow(EmailTaken)
     expect(await store.rename(user.id, 'Grace', () => true)).toBe('done')
+    const { roles } = fields
+    expect(await collection.findOne({}, { projection: { search: 0 } })).toMatchObject({ roles })
     const projections = proxy
       .commands()
       .flatMap(({ name, projection }) => (name === 'find' ? [projection] : []))

@@ -1,7 +1,7 @@
 // What the service reads of a document of any program. (On a server: collection.test.ts.)
 import { expect, test } from '@jest/globals'
 import { BSON, ObjectId } from 'mongodb'
-import { fieldsOf, userOf } from '../../../src/store/mongo/documents.ts'
+import { fieldsOf, READABLE, userOf } from '../../../src/store/mongo/documents.ts'
 
 const ID = '665f1c2e8b3f4a0012d4c001'
 
@@ -23,11 +23,16 @@ test.each<[unknown, string]>([
 
 test.each<[string, unknown]>([
   ['object', { given: 'Ada' }],
-  ['date', new Date(0)],
+  ['array', ['Ada']],
   ['binData', new BSON.Binary(Buffer.from('Ada'))],
+  ['objectId', new ObjectId()],
+  ['date', new Date(0)],
+  ['regex', /Ada/],
+  ['timestamp', new BSON.Timestamp(0n)],
 ])(
-  'a name of type %s is refused, and the error names the user, the field and the type',
+  'a name of type %s is refused and never changed, and the error names the user, the field and the type',
   (type, name) => {
+    expect(READABLE['name']!.$not.$type).toContain(BSON.BSONType[type as 'date'])
     const message = `cannot read the user ${ID}: a field is not text: its name is of type ${type}, and the service needs text in UTF-8`
     expect(() => read(name)).toThrow(message)
   },

@@ -23,7 +23,8 @@ test('a database is made with its folders; only its owner can read it, and its l
   const [file, log] = [databaseIn(DATA_DIR), `${databaseIn(DATA_DIR)}-wal`]
   expect(fs.statSync(log).size).toBeGreaterThan(0)
   await store.close()
-  expect([fs.statSync(log).size, fs.statSync(file).mode & 0o777]).toEqual([0, 0o600])
+  const modes = [file, DATA_DIR, join(DATA_DIR, '..')].map((path) => fs.statSync(path).mode & 0o777)
+  expect([fs.statSync(log).size, ...modes]).toEqual([0, 0o600, 0o700, 0o700])
 })
 
 test('a write waits for the disk: synchronous is FULL', async () => {
@@ -40,12 +41,15 @@ test.each(USELESS)('DATA_DIR is refused at once, and named, when it is %s', asyn
 
 const openAt = (folder: string) => openSqliteStore(databaseIn(folder))
 
-test('a file that is not a database is refused, and named', async () => {
+test('a file that is not a database is refused, and named, and so is a link', async () => {
   const { DATA_DIR } = newPlace()
   const file = databaseIn(DATA_DIR)
   fs.writeFileSync(file, 'not a database '.repeat(100))
   const message = `cannot open SQLite in ${file}: file is not a database`
   await expect(openAt(DATA_DIR)).rejects.toThrow(message)
+  fs.renameSync(file, `${file}.target`)
+  fs.symlinkSync(`${file}.target`, file)
+  await expect(openAt(DATA_DIR)).rejects.toThrow(`folder ${DATA_DIR} (DATA_DIR): ELOOP: `)
 })
 
 test('a write that fails in a transaction fails alone, unless SQLite undoes the transaction', async () => {
@@ -94,7 +98,7 @@ test('a write waits for one of another process without blocking the service', as
   const other = databaseOf(place)
   other.exec('BEGIN IMMEDIATE')
   const writes = ['a', 'b'].map((name) => store.create(newUser({ name })))
-  await turn() // at its end the writes are tried
+  for (const _ of [1, 2, 3]) await turn() // the writes are tried, and fail, at the end of the second
   expect(await store.isEmpty()).toBe(true)
   other.exec('COMMIT')
   expect(await Promise.all(writes)).toMatchObject([{ name: 'a' }, { name: 'b' }])
@@ -107,7 +111,9 @@ test.concurrent('a write that waits too long fails, and the next succeeds', asyn
   const store = await openStore(place)
   const other = databaseOf(place)
   other.exec('BEGIN IMMEDIATE')
+  const start = performance.now()
   await expect(store.create(newUser())).rejects.toThrow(StoreFailure)
+  expect(performance.now() - start).toBeGreaterThanOrEqual(2_000)
   other.exec('ROLLBACK')
   expect(await store.create(newUser({ name: 'd' }))).toMatchObject({ name: 'd' })
   other.close()
