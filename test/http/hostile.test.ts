@@ -1,21 +1,12 @@
 // Hostile clients over bare sockets: each kind meets a bound, and meanwhile ordinary requests are
 // answered. (What is no request at all is in server.test.ts.)
-import { afterEach, describe, expect, test } from '@jest/globals'
-import type net from 'node:net'
+import { afterEach, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SERVER_LIMITS } from '../../src/http/limits.ts'
 import { doesNotRead, goesOn, hangUp, says, textFrom } from '../support/clients.ts'
 import { bodies, oversized, slowBodies, slowHeaders } from '../support/hostile.ts'
 import { amid as amidUse, many } from '../support/ordinary.ts'
-import {
-  added,
-  addNote,
-  addNoteHead,
-  NO_NOTE,
-  startNotes,
-  useNoteService,
-  useNotes,
-} from '../support/notes.ts'
+import { added, addNote, addNoteHead, NO_NOTE, useNoteService, useNotes } from '../support/notes.ts'
 import { CHUNKED, chunksOf, CLOSE, get } from '../support/requests.ts'
 import { dial, parseResponses, statusesIn } from '../support/service.ts'
 
@@ -104,61 +95,19 @@ test('a body that is hard to parse is refused like any other', async () => {
   expect(await statusesOf(Object.fromEntries(clients), 2)).toEqual(allGet('400', bodies))
 })
 
-describe('connections', () => {
-  const finds: (() => void)[] = []
-  const readNote = () => new Promise<never>((_, reject) => finds.push(() => reject(NO_NOTE)))
-  const CROWDED = { maxConnections: 20, maxHeldConnections: 20 }
-  const stuck = useNotes({ readNote }, CROWDED)
-  const isOpen = ({ destroyed }: net.Socket) => !destroyed
-
-  test.each([
-    ['are idle', ''],
-    ['stop sending a body', addNote(' '.repeat(50_000)).slice(0, 1_000)],
-  ])('that %s make room before an upload that goes on', async (_, bytes) => {
-    const upload = addNote(`{"text":"x"${' '.repeat(90_000)}}`, CLOSE)
-    const { socket, text } = dial(few().port)
-    for (let at = 0; at < upload.length; at += 2_000) {
-      socket.write(upload.slice(at, at + 2_000))
-      says(bytes)(few().port)
-      await sleep(10)
-    }
-    await until(() => socket.closed)
-    expect(statusesIn(text())).toEqual([201])
-  })
-
-  test('that have waited longest make room, only as many as needed; first, what they have sent is read', async () => {
-    const { port, close } = await startNotes({}, { limits: { maxConnections: 4 } })
-    const clients = [dial(port), dial(port), dial(port), dial(port)] as const
-    const [first, second, third] = clients
-    await sleep(50)
-    first.socket.write(get('/nothing'))
-    await until(() => first.text() !== '')
-    await sleep(50)
-    says('')(port)
-    process.nextTick(() => second.socket.write(get('/nothing'))) // in the turn in which the new one comes
-    await until(() => second.text() !== '' && !isOpen(third.socket))
-    await sleep(50)
-    expect(clients.map(({ socket }) => isOpen(socket))).toEqual([true, true, false, true])
-    await close()
-  })
-
-  test('that are all being served make a new one wait, not fail', async () => {
-    const { port } = stuck()
-    const served = Array.from({ length: 20 }, () => says(get('/notes/x'))(port))
-    await until(() => finds.length === 20)
-    let text = ''
-    says(get('/nothing', CLOSE))(port, (more) => (text += more))
-    await sleep(100)
-    expect([text, served.filter(isOpen).length]).toEqual(['', 20])
-    const more = Array.from({ length: 20 }, () => says('')(port)) // one more than may wait
-    await until(() => !more.every(isOpen))
-    expect(more.filter(isOpen).length).toBe(19)
-    finds.pop()!()
-    await until(() => text !== '' && served.some(({ destroyed }) => destroyed))
-    expect(statusesIn(text)).toEqual([404])
-    expect(served.filter(isOpen).length).toBe(19) // the one whose request was served made room
-    for (const find of finds.splice(0)) find()
-  })
+test.each([
+  ['are idle', ''],
+  ['stop sending a body', addNote(' '.repeat(50_000)).slice(0, 1_000)],
+])('connections that %s make room before an upload that goes on', async (_, bytes) => {
+  const upload = addNote(`{"text":"x"${' '.repeat(90_000)}}`, CLOSE)
+  const { socket, text } = dial(few().port)
+  for (let at = 0; at < upload.length; at += 2_000) {
+    socket.write(upload.slice(at, at + 2_000))
+    says(bytes)(few().port)
+    await sleep(10)
+  }
+  await until(() => socket.closed)
+  expect(statusesIn(text())).toEqual([201])
 })
 
 test('pipelined requests are served one at a time, in their order', async () => {
