@@ -51,7 +51,9 @@ describeStores((kind) => {
     const rows = `${'b'.repeat(24)},Ada,a@x\n${ID},Dan,d@x\n` // the id differs, or the email
     const other = file('other.csv', `id,name,email\n${rows}`)
     for (const options of [[], ['--update']])
-      expect((await importUsers(place, ...options, other)).stdout).toContain(' updated 0, unchanged 0, duplicate 2,')
+      expect((await importUsers(place, ...options, other)).stdout).toContain(
+        ' updated 0, unchanged 0, duplicate 2,',
+      )
   })
 
   test('--update gives users the names in the file by their emails, and lists them', async () => {

@@ -7,23 +7,7 @@ import { anyText } from '../../../support/text.ts'
 import { read } from '../../../support/transfers.ts'
 import { newUser } from '../../../support/users.ts'
 
-const PARTS = [
-  '\u2028',
-  '"',
-  ',',
-  ';',
-  '\n',
-  '\r',
-  ' ',
-  '\\',
-  '\0',
-  'a',
-  '@',
-  '\uFEFF',
-  '\t',
-  '{',
-  '\n"a@x,',
-]
+const PARTS = ['"', ',', ';', '\n', '\r', ' ', '\\', '\0', 'a', '@', '\uFEFF', '\t', '{', '\n"a@x,']
 
 test.each(['csv', 'ndjson'])('%s keeps every text exactly', async (format) => {
   const { start, write } = formatOf('-', format)
