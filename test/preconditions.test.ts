@@ -150,6 +150,11 @@ describeStores((place) => {
     })
   })
 
+  test('PUT checks its body before the form of its preconditions', async () => {
+    const { json } = await ask(`PUT /users/${ABSENT}`, { 'if-match': 'x' }, {})
+    expect(json.code).toBe('body_invalid')
+  })
+
   describe('PUT with If-Match of a user that already has the name', () => {
     const rename = (id: string, headers: object) =>
       ask(`PUT /users/${id}`, headers, { name: 'Grace' })

@@ -1,4 +1,4 @@
-// openapi.yaml as the build has made it: without references, and with what `x-also-accepts` says. And its operations.
+// The contract and its operations. The build makes it of openapi.yaml (scripts/build/resolve-contract.ts).
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { operations } from './openapi.ts'

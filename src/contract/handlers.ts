@@ -14,9 +14,7 @@ export type Handler<K extends keyof operations> = (
   signal: Signal,
 ) => Reply<operations[K]['responses']> | Promise<Reply<operations[K]['responses']>>
 
-/**
- * What a handler gets, validated; only parameters in the path are exactly as sent.
- */
+/** What a handler gets, validated; only parameters in the path are exactly as sent. */
 type Input<O extends { parameters: object; requestBody?: unknown }> = Places<O['parameters']> &
   (O extends { requestBody: { content: Json<infer Body> } } ? { body: Body } : unknown)
 

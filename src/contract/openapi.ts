@@ -17,7 +17,7 @@ export interface paths {
          *     HTTP/1.0 it can, if the service is killed).
          *
          *     With `limit`, follow `Link` until there is none: pages of long users are shorter. A user who exists from the first
-         *     page to the last is on exactly one. `after` is no feed: a new user can come before the last one of a page.
+         *     page to the last is on exactly one. Do not poll with `after`: a new user can sort before the last one of a page.
          *
          *     A `+` is a space, as in HTML forms; beside an unencoded `@`, it gets 400.
          */

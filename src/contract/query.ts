@@ -7,6 +7,7 @@ import { parameterValidator } from './validate.ts'
 /** A function that reads and validates the text after the `?`. */
 export function queryReader({ parameters }: Operation): (query: string) => Record<string, unknown> {
   const declared = parameters.filter((parameter) => parameter.in === 'query')
+  if (declared.length === 0) return () => ({}) // the query is ignored
   const schemas = new Map(declared.map(({ name, schema }) => [name, schema]))
   const validate = parameterValidator(declared, invalidQuery)
   return (query) => {
@@ -21,13 +22,16 @@ export function queryReader({ parameters }: Operation): (query: string) => Recor
       if (text.includes('@') && text.includes('+')) throw invalidQuery(name, MISTAKEN_PLUS)
       const value = decode(text)
       if (value === undefined) throw invalidQuery(name, 'must be percent-encoded UTF-8')
-      values[name] = schema.type === 'integer' ? numberIn(value) : value
+      values[name] = schema.type === 'integer' && INTEGER.test(value) ? Number(value) : value
     }
     return validate(values)
   }
 }
 
 const PAIR = /^([^=]*)=?([^]*)$/
+
+/** As JSON writes it, so not ` 1`, `+1`, `01` or `1e2`. */
+const INTEGER = /^-?(0|[1-9]\d*)$/
 
 /** @param problem the end of a sentence */
 const invalidQuery = (name: string, problem: string) =>
@@ -43,10 +47,4 @@ function decode(text: string): string | undefined {
   } catch {
     return undefined
   }
-}
-
-/** A number if JavaScript writes the same text for it, so not for ` 1`, `+1`, `01` or `1e2`; otherwise the text. */
-function numberIn(text: string): number | string {
-  const number = Number(text)
-  return String(number) === text ? number : text
 }

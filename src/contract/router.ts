@@ -50,16 +50,14 @@ function operationServer(
   limitLarge: LimitLarge,
 ): Koa.Middleware {
   const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!)
-  const hasQuery = operation.parameters.some((one) => one.in === 'query')
-  const readQuery = hasQuery ? queryReader(operation) : () => undefined
+  const readQuery = queryReader(operation)
   const readHeader = headerReader(operation)
   const readBody = operation.bodySchema && bodyReader(operation, limitLarge)
   return async (ctx) => {
     const request = ctx.req as IncomingRequest
     request.log['operation'] = operation.id
     // The captures are as the client sent them; `ctx.params` are percent-decoded.
-    const path: Record<string, string> = {}
-    for (const [i, name] of names.entries()) path[name] = ctx.captures[i]
+    const path = Object.fromEntries(names.map((name, i) => [name, ctx.captures[i]]))
     const query = readQuery(rawQuery(request.url ?? ''))
     const signal = {
       get aborted() {
