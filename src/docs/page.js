@@ -72,7 +72,7 @@ new MutationObserver(() => {
 // What page.css cannot reach: it has no ::part().
 const styles = new CSSStyleSheet()
 styles.replaceSync(`
-  .body :focus-visible { outline: 2px solid; outline-offset: -2px }
+  .body :focus-visible, ::part(btn--resp):focus-visible, ::part(btn-copy):focus-visible { outline: 2px solid; outline-offset: -2px }
   .tab-btn { margin-right: 8px; font-size: 13px }
 `)
 explorer.shadowRoot.adoptedStyleSheets.push(styles)
