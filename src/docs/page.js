@@ -13,7 +13,7 @@ explorer.addEventListener('spec-loaded', ({ detail: { info, tags } }) => {
   for (const operation of operations) {
     operation.parameters = operation.parameters.filter(({ name }) => name !== 'Accept') // it shows only JSON
     if (innerWidth < 768)
-      for (const response of Object.values(operation.responses)) delete response.headers // as wide as a letter
+      for (const response of Object.values(operation.responses)) delete response.headers // one letter wide
     if (!operation.requestBody || !operation.security?.length) continue
     const text = JSON.stringify(operation.requestBody)
     operation.requestBody = JSON.parse(text.replaceAll('@', `-${Date.now()}@`)) // an email may be taken
