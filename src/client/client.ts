@@ -44,19 +44,16 @@ const LOGIN = '/login' satisfies keyof paths
 /** The methods of openapi-fetch. */
 const METHODS = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH', 'TRACE']
 
-/** The largest page that the service returns, in users. */
-const PAGE_SIZE = 1_000
-
 /** Ids sort in order of creation. */
 const NO_PROGRESS = { message: 'the next page is not after this one' }
 
 /** The error when a 2xx does not have what the contract says. */
 const NOT_OURS = { message: 'the response does not come from the Users Service' }
 
-/** A text that a header can have (RFC 9110 §5.5). The error of `fetch` for another token would contain the token. */
+/** A valid header (RFC 9110 §5.5). For an invalid one, the error of `fetch` would contain the token. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]+$/
 
-/** What openapi-fetch makes of a response. */
+/** The result of openapi-fetch. */
 type Result = { data?: string; error?: ErrorMessage; response: Response }
 
 /**
@@ -65,10 +62,9 @@ type Result = { data?: string; error?: ErrorMessage; response: Response }
  * A call resolves to `error`, an `ErrorMessage`, when the response is not a 2xx or not JSON, and rejects when there
  * is no response. Only a 204 to PUT or DELETE, and a 2xx to HEAD, have neither `data` nor `error`.
  *
- * With an `email`, a call that gets 401 logs in again and is sent again, once. Calls that do this at the
- * same time share one log-in, which the `signal` of a call does not abort. If the log-in fails, its
- * response becomes the response of the call. A call with its own `Authorization` header or its own
- * `fetch` is sent unchanged.
+ * With an `email`, a call that gets 401 logs in again and is retried once. Concurrent calls share one log-in, which
+ * the `signal` of a call does not abort. If the log-in fails, its response becomes the response of the call. A call
+ * with its own `Authorization` header or its own `fetch` is sent unchanged.
  *
  * @see https://openapi-ts.dev/openapi-fetch/ for all other options
  */
@@ -97,7 +93,7 @@ export function createUsersClient(options: UsersClientOptions): UsersClient {
   /** @param ext `requestInitExt` of the options */
   async function send(request: Request, ext?: object): Promise<Response> {
     if (request.headers.has('Authorization')) return fetch(request, ext)
-    const copy = request.clone() // for a second attempt: the first reads the body
+    const copy = request.clone() // for the retry: the first attempt consumes the body
     const used = await tokenFor(request.signal)
     if (used !== undefined) request.headers.set('Authorization', `Bearer ${used}`)
     const response = await fetch(request, ext)
@@ -105,7 +101,7 @@ export function createUsersClient(options: UsersClientOptions): UsersClient {
     await response.body?.cancel()
     if (token === used) token = undefined
     copy.headers.set('Authorization', `Bearer ${await tokenFor(request.signal)}`)
-    // The signal of the copy itself can be lost (nodejs/undici#4068).
+    // Node can lose the signal of the copy (nodejs/undici#4068).
     return fetch(copy, { ...ext, signal: request.signal })
   }
 
@@ -139,7 +135,7 @@ export function createUsersClient(options: UsersClientOptions): UsersClient {
 async function* allUsers(client: Pick<UsersClient, 'GET'>, signal: RequestInit['signal']) {
   let after = ''
   do {
-    const query = { limit: PAGE_SIZE, ...(after && { after }) }
+    const query = { limit: 1_000, ...(after && { after }) } // the maximum
     const call = client.GET('/users', { params: { query }, signal })
     const { data, error, response } = await call.catch((cause: Error) => {
       signal?.throwIfAborted()

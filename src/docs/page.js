@@ -13,7 +13,7 @@ explorer.addEventListener('spec-loaded', ({ detail: { info, tags } }) => {
   for (const operation of operations) {
     operation.parameters = operation.parameters.filter(({ name }) => name !== 'Accept') // it shows only JSON
     if (innerWidth < 768)
-      for (const response of Object.values(operation.responses)) delete response.headers // as wide as a letter
+      for (const response of Object.values(operation.responses)) delete response.headers // one letter wide
     if (!operation.requestBody || !operation.security?.length) continue
     const text = JSON.stringify(operation.requestBody)
     operation.requestBody = JSON.parse(text.replaceAll('@', `-${Date.now()}@`)) // an email may be taken
@@ -72,7 +72,7 @@ new MutationObserver(() => {
 // What page.css cannot reach: it has no ::part().
 const styles = new CSSStyleSheet()
 styles.replaceSync(`
-  .body :focus-visible { outline: 2px solid; outline-offset: -2px }
+  .body :focus-visible, ::part(btn--resp):focus-visible, ::part(btn-copy):focus-visible { outline: 2px solid; outline-offset: -2px }
   .tab-btn { margin-right: 8px; font-size: 13px }
 `)
 explorer.shadowRoot.adoptedStyleSheets.push(styles)

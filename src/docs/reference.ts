@@ -26,7 +26,7 @@ const CONTENT_SECURITY_POLICY =
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /**
- * Reads all files at once: many clients of one file then share its memory.
+ * Reads all files at the start, so that all responses share their memory.
  *
  * @param basePath the path at which clients find the service: the server in the contract
  */

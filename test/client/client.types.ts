@@ -3,7 +3,7 @@ import type { ErrorMessage, UsersClient } from '../../src/client/client.ts'
 
 /** @returns whether the email is taken */
 export async function report(users: UsersClient, log: (text: string) => void): Promise<boolean> {
-  const { error } = await users.POST('/users', { body: { name: 'Ada', email: 'ada@example.com' } })
+  const { error } = await users.GET('/users')
   if (!error) return false
   const message: ErrorMessage = error
   log(message.code ?? message.message)
