@@ -7,7 +7,7 @@ import { dirname, join, relative } from 'node:path'
 import { createUsersClient } from '../src/client/client.ts'
 import { VARIABLES } from '../src/config.ts'
 import { blocks, firstCalls, newFolder, read, root, scripts, useReadme } from './support/readme.ts'
-import { runToEnd, serve } from './support/program.ts'
+import { runToEnd, serve, UNSET } from './support/program.ts'
 import { mongodbPlace, sqlitePlace, usersAt } from './support/stores.ts'
 
 /** The script with each `npm run` replaced by the last command of that npm script, without the build. */
@@ -91,7 +91,7 @@ describe('README.md', () => {
     const place = sqlitePlace()
     const { code } = blocks.find((block) => block.code.includes('docker exec users-test'))!
     const script = code.replace('docker exec users-test', '').replace('import-users', IMPORT)
-    const env = { ...process.env, ...place.environment }
+    const env = { ...process.env, ...UNSET, ...place.environment }
     runToEnd('bash', ['-ec', script], { env, stdio: ['ignore', 'pipe', 'pipe'] })
     const user = { id: '665f1c2e8b3f4a0012d4c001', name: 'Ada', email: 'ada@x' }
     expect(await usersAt(place)).toEqual([user])
