@@ -94,7 +94,7 @@ describe('README.md', () => {
     const env = { ...process.env, ...UNSET, ...place.environment }
     runToEnd('bash', ['-ec', script], { env, stdio: ['ignore', 'pipe', 'pipe'] })
     const user = { id: '665f1c2e8b3f4a0012d4c001', name: 'Ada', email: 'ada@x' }
-    expect(await usersAt(place)).toEqual([user])
+    expect(await usersAt(place)).toMatchObject([user])
     await place.remove()
   })
 
