@@ -3,11 +3,11 @@
 import { describe, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createUsersClient } from '../src/client/client.ts'
 import { VARIABLES } from '../src/config.ts'
 import { blocks, firstCalls, newFolder, read, root, scripts, useReadme } from './support/readme.ts'
-import { runToEnd, serve } from './support/program.ts'
+import { runToEnd, serve, UNSET } from './support/program.ts'
 import { mongodbPlace, sqlitePlace, usersAt } from './support/stores.ts'
 
 /** The script with each `npm run` replaced by the last command of that npm script, without the build. */
@@ -87,17 +87,6 @@ describe('README.md', () => {
     expect(fs.readdirSync(join(folder, 'data'))).not.toContain('new')
   })
 
-  test('stores users with fixed ids without standard input', async () => {
-    const place = sqlitePlace()
-    const { code } = blocks.find((block) => block.code.includes('docker exec users-test'))!
-    const script = code.replace('docker exec users-test', '').replace('import-users', IMPORT)
-    const env = { ...process.env, ...place.environment }
-    runToEnd('bash', ['-ec', script], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-    const user = { id: '665f1c2e8b3f4a0012d4c001', name: 'Ada', email: 'ada@x' }
-    expect(await usersAt(place)).toEqual([user])
-    await place.remove()
-  })
-
   test.each([
     ['README.md', /^\| `([A-Z_]+)` /gm],
     ['.env.example', /^#?([A-Z_]+)=/gm],
@@ -106,14 +95,19 @@ describe('README.md', () => {
     expect(names.sort()).toEqual(Object.keys(VARIABLES).sort())
   })
 
-  test('the token of "In your tests" is valid', async () => {
-    const { code } = blocks.find((block) => block.code.includes('openssl dgst'))!
-    const script = code.replace(/^docker run.*\n.*\n/m, 'echo $SIGNING_SECRET\n')
-    const [secret = '', token = ''] = readme.bash(`${script}echo $TOKEN`).split('\n')
+  test('in tests, users have fixed ids, without standard input, and the token is valid', async () => {
     const place = sqlitePlace()
+    const find = (text: string) => blocks.find(({ code }) => code.includes(text))!.code
+    const create = find('docker exec users-test').replace('docker exec users-test', '')
+    const env = { ...process.env, ...UNSET, ...place.environment }
+    const stdio = ['ignore', 'pipe', 'pipe']
+    runToEnd('bash', ['-ec', create.replace('import-users', IMPORT)], { env, stdio })
+    const script = find('openssl dgst').replace(/^docker run.*\n.*\n/m, 'echo $SIGNING_SECRET\n')
+    const [secret = '', token = ''] = readme.bash(`${script}echo $TOKEN`).split('\n')
     const service = serve(place, { SIGNING_SECRET: secret })
     const users = createUsersClient({ baseUrl: await service.listening(), token })
-    expect((await users.GET('/users')).data).toEqual([])
+    const user = { id: '665f1c2e8b3f4a0012d4c001', name: 'Ada', email: 'ada@x' }
+    expect((await users.GET('/users')).data).toMatchObject([user])
     service.process.kill()
     await service.ended
     await place.remove()
@@ -122,16 +116,10 @@ describe('README.md', () => {
 
 const IMPORT = `node ${join(root, 'dist/scripts/users/import-users.js')}`
 
-/** The pages in a folder of the repository. */
-const pagesIn = (folder: string): string[] =>
-  fs.readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name)
-    if (entry.isDirectory()) return OTHERS.includes(entry.name) ? [] : pagesIn(path)
-    return entry.name.endsWith('.md') ? [relative(root, path)] : []
-  })
-
-const OTHERS = ['node_modules', 'dist', '.git', 'data']
-const DOCUMENTS = pagesIn(root)
+/** The pages of the repository. By `find`, which goes on when another test removes a folder meanwhile. */
+const FIND = '. ( -name node_modules -o -name .git -o -name dist ) -prune -o -name *.md -print'
+const { stdout: found } = spawnSync('find', FIND.split(' '), { cwd: root, encoding: 'utf8' })
+const DOCUMENTS = found.trim().replaceAll('./', '').split('\n')
 
 test.each(DOCUMENTS)(
   '%s has no comment in a code block of a shell: at its prompt, zsh has none',
