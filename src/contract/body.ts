@@ -1,6 +1,6 @@
-// Reads the JSON body of a request, and validates it.
-import { isUtf8 } from 'node:buffer'
+// Reads the JSON body of a request with koa-bodyparser, and validates it.
 import type Koa from 'koa'
+import bodyParser from 'koa-bodyparser'
 import { Aborted, batched, type Signal } from '../batch.ts'
 import { BODY_TOO_LARGE, HttpError } from '../http/http-error.ts'
 import { LIMITS } from '../http/limits.ts'
@@ -30,6 +30,7 @@ export function bodyReader(
     if (type === null) return false
     if (type === false) throw unsupported(`the body must be ${JSON_TYPE}`)
     if (coding.toLowerCase() !== 'identity') throw unsupported('the body must not be compressed')
+    request.headers['content-encoding'] = 'identity' // koa-bodyparser knows only lower case
     if (Number(length) > request.bodyLimit) throw BODY_TOO_LARGE
     if (expectsContinue(request)) {
       ctx.res.writeContinue()
@@ -43,10 +44,9 @@ export function bodyReader(
   }
 
   return async (ctx, serve, signal) => {
-    const request = ctx.req as IncomingRequest
     const hasBody = await receive(ctx)
-    const parseAndServe = async () => serve(validate(hasBody ? parse(request) : undefined))
-    const isLarge = request.readableLength > LIMITS.largeBody
+    const parseAndServe = async () => serve(validate(hasBody ? await parse(ctx) : undefined))
+    const isLarge = ctx.req.readableLength > LIMITS.largeBody
     return isLarge ? limitLarge(parseAndServe, signal) : parseAndServe()
   }
 }
@@ -71,16 +71,33 @@ const unsupported = (message: string) => new HttpError(415, 'unsupported_media_t
 const expectsContinue = ({ httpVersion, headers }: IncomingRequest): boolean =>
   httpVersion === '1.1' && headers.expect?.toLowerCase() === '100-continue'
 
+const parseJson = bodyParser({
+  enableTypes: ['json'],
+  detectJSON: () => true, // the media type is already checked
+  jsonLimit: '1mb', // the most that BODY_LIMIT can be; the size is already checked
+  strict: false, // the schema decides which JSON is valid
+  onProtoPoisoning: 'ignore', // `__proto__` is an ordinary field: bodies are never merged into objects
+} as bodyParser.Options)
+
 /** The body of a request, parsed; undefined if it is empty. @throws HttpError 400 */
-function parse(request: IncomingRequest): unknown {
-  const bytes = request.read() as Buffer | null // all of it
-  if (!bytes) return undefined
-  if (!isUtf8(bytes)) throw invalidBody('the body is not valid UTF-8')
+async function parse(ctx: Koa.Context): Promise<unknown> {
+  const { request } = ctx
+  // koa-bodyparser would replace what is not UTF-8.
+  if (!(ctx.req as IncomingRequest).isUtf8) throw invalidBody('the body is not valid UTF-8')
   try {
-    return JSON.parse(UTF8.decode(bytes))
-  } catch {
-    throw invalidBody('the body is not valid JSON')
+    await parseJson(ctx, async () => {})
+  } catch (error) {
+    throw unreadable(error as Error)
   }
+  const { body, rawBody } = request
+  // The context lives until the client has read the response.
+  request.body = undefined
+  request.rawBody = ''
+  return rawBody === '' ? undefined : body
 }
 
-const UTF8 = new TextDecoder() // ignores a byte order mark
+function unreadable(error: Error): HttpError {
+  if (error instanceof HttpError) return error
+  if (error instanceof SyntaxError) return invalidBody('the body is not valid JSON')
+  return invalidBody('the body cannot be read', { cause: error })
+}

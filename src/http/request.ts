@@ -1,4 +1,5 @@
 // A request of Node's server: it collects its body, and has what the log says about it.
+import { isUtf8 } from 'node:buffer'
 import { once } from 'node:events'
 import { IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,6 +19,8 @@ export class IncomingRequest extends IncomingMessage {
   bodyLimit = 0
   /** Whether no more of the body is kept: it has more bytes than `bodyLimit` or too many chunks, or is dropped. */
   isBodyDropped = false
+  /** Whether the body is valid UTF-8, once it has arrived. */
+  isUtf8 = true
   #pieces: Buffer[] = []
   #length = 0
   #chunks = 0
@@ -33,7 +36,9 @@ export class IncomingRequest extends IncomingMessage {
     if (chunk === null) {
       if (this.#pieces.length > 0) {
         const pieces = this.#pieces.splice(0)
-        super.push(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces))
+        const body = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+        this.isUtf8 = isUtf8(body)
+        super.push(body)
       }
       super.push(null)
       this.emit('arrived') // for arrival()
