@@ -167,11 +167,13 @@ describeStores((kind) => {
       expect(await usersIn(own)).toEqual(expected)
     })
 
-    test('let each of many concurrent writers change a user when its condition holds', async () => {
+    test('let concurrent writers change a user when its condition holds, or refuse those that others overtake', async () => {
       const own = await open()
       const { id } = await own.create(newUser())
       const writes = many(150, (i) => own.rename(id, String(i), () => true))
-      expect(new Set(await Promise.all(writes))).toEqual(new Set(['done']))
+      const results = await Promise.all(writes)
+      expect(new Set([...results, 'done', 'refused'])).toEqual(new Set(['done', 'refused']))
+      expect(results[Number((await own.find(id))!.name)]).toBe('done')
     })
 
     test('let only one of many concurrent writers change a user from one name', async () => {
