@@ -63,7 +63,7 @@ test.each([
     / not valid for encoding utf-8$/,
   ],
   ['it is a FIFO', () => execFileSync('mkfifo', [file]), /: it is not a regular file$/],
-  ['its group can read it', () => write(SECRET, 0o640), CHMOD],
+  ['its group can write it', () => (write(SECRET), fs.chmodSync(file, 0o620)), CHMOD],
   ['others can read it', () => write(SECRET, 0o604), CHMOD],
   ['it is a folder', () => fs.mkdirSync(file), /: it is not a regular file$/],
 ])('the file is refused, and named, when %s', (_, make, reason) => {

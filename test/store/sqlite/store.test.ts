@@ -64,11 +64,14 @@ test('a write that fails in a transaction fails alone, unless SQLite undoes the 
       BEGIN SELECT RAISE(${name}, 'no'); END`)
   }
   const create = (name: string) => store.create(newUser({ name })).catch((error: Error) => error)
-  const failed = expect.any(StoreFailure)
   const outcomes = (name: string) => Promise.all(['a', name, 'b'].map(create))
-  expect(await outcomes('ABORT')).toMatchObject([{ name: 'a' }, failed, { name: 'b' }])
-  for (const name of ['ROLLBACK', 'COMMIT'])
-    expect(await outcomes(name)).toEqual([failed, failed, failed])
+  const failure = (reason: string) => new StoreFailure(new Error(reason))
+  expect(await outcomes('ABORT')).toMatchObject([{ name: 'a' }, failure('no'), { name: 'b' }])
+  for (const [name, reason] of Object.entries({
+    ROLLBACK: 'no',
+    COMMIT: 'FOREIGN KEY constraint failed',
+  }))
+    expect(await outcomes(name)).toEqual(Array(3).fill(failure(reason)))
   expect(await create('e')).toMatchObject({ name: 'e' })
   expect((await usersIn(store)).map(({ name }) => name)).toEqual(['a', 'b', 'e'])
   db.close()
