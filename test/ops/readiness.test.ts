@@ -48,6 +48,7 @@ test('in an outage, the service stays ready, and says why the store fails, again
   for (const seconds of [59, 61]) {
     jest.spyOn(performance, 'now').mockReturnValue(now + seconds * 1_000)
     await readiness.check(storeAfter('no primary'))
+    expect(lines).toHaveLength(seconds < 60 ? 1 : 2)
   }
   jest.restoreAllMocks()
   await readiness.check(store)
