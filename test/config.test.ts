@@ -51,7 +51,7 @@ test.each([
   ['ALLOWED_HOSTS', 'a.example, [::1]', ['a.example', '[::1]']],
   ['BASE_PATH', '/users-api/v1.0/~x', '/users-api/v1.0/~x'],
   ['BASE_PATH', '/', ''],
-  ['STOP_DELAY', '5s', 5_000],
+  ['STOP_DELAY', '1h', 3_600_000],
   ['TOKEN_TTL', '90', 90],
   ['BODY_LIMIT', '64KB', 65_536],
   ['DOCS', 'false', false],
@@ -173,11 +173,22 @@ test.each([
 })
 
 test('.env in the current folder adds to the environment, which wins, even if it is empty', () => {
-  const lines = ['\uFEFFLOG_LEVEL=warn', 'HOST=::1', 'DATA_DIR=x', ' ', '\t# note', 'STOP_DELAY=7']
+  const lines = [
+    '\uFEFFLOG_LEVEL=warn',
+    'LOG_LEVELS=x',
+    'HOST=::1',
+    'DATA_DIR=x',
+    ' ',
+    '\t# note',
+    'STOP_DELAY=7',
+  ]
   writeFileSync('.env', `${lines.join('\r\n')}\n\texport  TOKEN_TTL\t= "5s"\t# note\nKEY='a\n  b#'`)
   Object.assign(process.env, { HOST: '127.0.0.2', DATA_DIR: '' })
   const expected = { LOG_LEVEL: 'warn', HOST: '127.0.0.2', DATA_DIR: './data' }
-  expect(loadConfig(false)).toMatchObject({ ...expected, TOKEN_TTL: 5, STOP_DELAY: 7_000 })
+  const warned: string[] = []
+  const config = loadConfig(false, (text) => warned.push(text))
+  expect(config).toMatchObject({ ...expected, TOKEN_TTL: 5, STOP_DELAY: 7_000, warnings: warned })
+  expect(warned.join()).toContain(' LOG_LEVEL?')
   expect(process.env).toMatchObject({ KEY: 'a\n  b#', HOST: '127.0.0.2', DATA_DIR: '' })
 })
 

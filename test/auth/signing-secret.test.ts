@@ -45,7 +45,7 @@ test('processes that start together use the same secret', async () => {
 const write = (text: string, mode = 0o600) => fs.writeFileSync(file, text, { mode })
 
 test('the file can have several secrets, one in each line', () => {
-  write(`${SECRET}\n${OTHER}\n`)
+  write(`${SECRET}\r\n${OTHER}\r\n`)
   expect(open()).toEqual([SECRET, OTHER])
 })
 

@@ -84,6 +84,10 @@ describe('/metrics', () => {
       expect(counts).toContain(`http_request_duration_seconds_count{${labels}} 1`)
     }
     const { text } = await ops('/metrics')
+    const line = /"operation":"readUser","status":404.*"ms":([\d.]+)/
+    while (!line.test(service.output.stdout)) await sleep(5)
+    const seconds = Number(line.exec(service.output.stdout)![1]) / 1_000
+    expect(text).toContain(`_sum{operation="readUser",method="GET",status="404"} ${seconds}\n`)
     for (const secret of ['nobody', ...Object.values(user)]) expect(text).not.toContain(secret)
   })
 

@@ -50,7 +50,7 @@ describeStores((kind) => {
       expect([code, stderr.split('\n').toSorted()]).toEqual([1, ['', ...lines]])
     expect(await usersAt(place)).toEqual(users)
     const rows = `${'b'.repeat(24)},Ada,a@x\n${ID},Dan,d@x\n` // the id differs, or the email
-    const other = file('other.csv', `id,name,email\n${rows}`)
+    const other = file('other.tsv', `id,name,email\n${rows}`.replaceAll(',', '\t'))
     for (const options of [[], ['--update']])
       expect((await importUsers(place, ...options, other)).stdout).toContain(
         ' updated 0, unchanged 0, duplicate 2,',
@@ -61,7 +61,7 @@ describeStores((kind) => {
     const place = at(kind)
     const rows = ['Ada,Alm,a@x', 'Bob,,b@x', 'Bob,,b@x', ',,c@x', 'Bo,,b@x']
     const people = (...some: string[]) =>
-      file('people.csv', ['First,Last,Mail', ...some].join('\n').replaceAll(',', '|'))
+      file('people.txt', ['First,Last,Mail', ...some].join('\n').replaceAll(',', '|'))
     const run = (...some: string[]) => importUsers(place, '--update', ...TEMPLATES, people(...some))
     expect((await run('Eve,,a@x')).code).toBe(0)
     const { stdout, stderr } = await run(...rows)

@@ -46,7 +46,7 @@ test('a file that is not a database is refused, and named, and so is a link', as
   const file = databaseIn(DATA_DIR)
   fs.writeFileSync(file, 'not a database '.repeat(100))
   const message = `cannot open SQLite in ${file}: file is not a database`
-  await expect(openAt(DATA_DIR)).rejects.toThrow(message)
+  await expect(openAt(DATA_DIR)).rejects.toMatchObject({ message, kind: 'error' })
   fs.renameSync(file, `${file}.target`)
   fs.symlinkSync(`${file}.target`, file)
   await expect(openAt(DATA_DIR)).rejects.toThrow(`folder ${DATA_DIR} (DATA_DIR): ELOOP: `)
