@@ -43,18 +43,18 @@ export function watchFiles(db: DatabaseSyncInstance, file: string, warn: (text: 
   let folder: fs.Stats | undefined
   return (): boolean => {
     const now = fs.statSync(dirname(file), { throwIfNoEntry: false })
-    if (now && now.mtimeMs === folder?.mtimeMs && now.ino === folder.ino) return false
-    // The folder has changed. Otherwise, do not look at the log: on Linux 6.18, the next write would take 35 µs more.
+    if (now && now.ctimeMs === folder?.ctimeMs && now.ino === folder.ino) return false
+    // The folder has changed: tools that copy can set its mtime back, but not its ctime. Otherwise, do not look at the log: on Linux 6.18, the next write would take 35 µs more.
     const left = files.filter((name, i) => inodeOf(name) === opened[i])
     const isGone = left.length < files.length
-    if (now && !isGone && Date.now() - now.mtimeMs > tickOf(now)) folder = now
+    if (now && !isGone && Date.now() - now.ctimeMs > tickOf(now)) folder = now
     if (!left.includes(file)) moveAside(db, left, warn)
     return isGone
   }
 }
 
 /** Two changes of a folder within this time, in milliseconds, can have the same time: on FAT, times are even seconds. */
-const tickOf = ({ mtimeMs }: fs.Stats): number => (mtimeMs % 1_000 === 0 ? 2_000 : 20)
+const tickOf = ({ ctimeMs }: fs.Stats): number => (ctimeMs % 1_000 === 0 ? 2_000 : 20)
 
 const inodeOf = (file: string) => fs.statSync(file, { throwIfNoEntry: false })?.ino
 

@@ -81,6 +81,8 @@ async function written() {
   const store = await open(place)
   const user = await store.create(newUser())
   for (const end of ['', '-wal', '-shm']) fs.copyFileSync(file + end, `${file}${end}.copy`)
+  setBack(dirname(file))
+  await sleep(30) // longer than two changes of a folder can have the same time
   expect(store.isGone()).toBe(false)
   return { place, file, store, user }
 }
@@ -89,6 +91,7 @@ test.each<[string, (file: string) => void]>([
   ['the database was deleted', (file) => fs.rmSync(file)],
   ['the database was renamed', (file) => fs.renameSync(file, `${file}.old`)],
   ['the database was replaced by a copy', (file) => fs.renameSync(`${file}.copy`, file)],
+  ['the database was replaced, and the time of its folder set back', replaceAsRsync],
   ['its folder was replaced', (file) => replaceFolder(dirname(file))],
   ['its log was deleted', (file) => fs.rmSync(`${file}-wal`)],
   ['its log was replaced', (file) => fs.renameSync(`${file}-wal.copy`, `${file}-wal`)],
@@ -100,6 +103,13 @@ test.each<[string, (file: string) => void]>([
   await expect(store.remove(user.id)).rejects.toThrow(StoreFailure)
   expect(store.isGone()).toBe(true)
 })
+
+const setBack = (folder: string) => fs.utimesSync(folder, 1_700_000_000, 1_700_000_000)
+
+function replaceAsRsync(file: string): void {
+  fs.renameSync(`${file}.copy`, file)
+  setBack(dirname(file))
+}
 
 function replaceFolder(folder: string): void {
   fs.renameSync(folder, `${folder}.old`)
