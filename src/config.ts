@@ -214,7 +214,7 @@ export const VARIABLES = {
   STOP_TIMEOUT: duration('0s', '1h')({ default: ms('8s') }), // after that; less than the 10 s of `docker stop`
   DOCS: flag({ default: 'true' }),
   LOG_LEVEL: level({ default: 'info' }),
-  OTEL_EXPORTER_OTLP_ENDPOINT: str({ default: undefined }), // telemetry/tracing-variables.ts reads it
+  OTEL_EXPORTER_OTLP_ENDPOINT: str({ default: undefined }), // main.ts and its library read it
 }
 
 const NAMES = [...Object.keys(VARIABLES), ...FILE_VARIABLES.map((name) => `${name}_FILE`)]
