@@ -104,7 +104,7 @@ test.each(['collector:4318', 'http://collector:$PORT', 'http://'])(
   },
 )
 
-test.each([
+test.each<Record<string, string>>([
   { OTEL_TRACES_EXPORTER: 'none' },
   { OTEL_SDK_DISABLED: 'true' },
   { OTEL_EXPORTER_OTLP_ENDPOINT: '' },
