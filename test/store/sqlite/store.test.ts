@@ -61,10 +61,9 @@ test('a write that fails undoes all of its transaction, and later ones succeed',
       BEGIN SELECT RAISE(${name}, 'no'); END`)
   }
   const create = (name: string) => store.create(newUser({ name })).catch((error: Error) => error)
+  const failed = new StoreFailure(new Error('no'))
   for (const name of ['ABORT', 'ROLLBACK'])
-    expect(await Promise.all(['a', name, 'b'].map(create))).toEqual(
-      Array(3).fill(new StoreFailure(new Error('no'))),
-    )
+    expect(await Promise.all(['a', name].map(create))).toEqual([failed, failed])
   expect(await create('e')).toMatchObject({ name: 'e' })
   expect((await usersIn(store)).map(({ name }) => name)).toEqual(['e'])
   db.close()
