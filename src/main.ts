@@ -1,11 +1,7 @@
-// The process: reads the arguments and the environment, starts tracing if it is configured, runs the service.
+// The process: reads the environment, starts tracing if it is configured, runs the service.
 import { parseArgs } from 'node:util'
-import { loadConfig, VARIABLES } from './config.ts'
+import { loadConfig } from './config.ts'
 import { redactPath } from './redact-path.ts'
-
-const USAGE = `usage: npm start, or: node dist/src/main.js [--help] [--version]
-Runs the service. Variables in the environment or in .env configure it; README.md explains them:
-${Object.keys(VARIABLES).join(', ')}`
 
 /**
  * The first SIGTERM or SIGINT. Further ones change nothing: npm, systemd and tini send it twice. Listens from the start,
@@ -15,15 +11,8 @@ const stop = new Promise<NodeJS.Signals>((resolve) => {
   process.on('SIGTERM', resolve).on('SIGINT', resolve)
 })
 
-const OPTIONS = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } } as const
-
 try {
-  const { values } = parseArgs({ options: OPTIONS })
-  if (values.help || values.version) {
-    const { contract } = await import('./contract/contract.ts')
-    console.log(values.help ? USAGE : contract.info.version)
-    process.exit()
-  }
+  parseArgs() // refuses all: variables configure the service
   const config = loadConfig()
   const tracing = sendsTraces(process.env)
     ? (await import('./telemetry/tracing.ts')).startTracing('users-service', redactPath)
