@@ -65,7 +65,7 @@ describeStores((place) => {
     await send(`DELETE /users/${id}`)
     const [created, deleted] = service().lines.slice(-2)
     const caller = '665f1c2e8b3f4a0012d4c001'
-    expect(created).toMatchObject({ method: 'POST', user: caller, location: `/users/${id}` })
-    expect(deleted).toMatchObject({ method: 'DELETE', user: caller, path: `/users/${id}` })
+    expect(created).toMatchObject({ method: 'POST', caller, location: `/users/${id}` })
+    expect(deleted).toMatchObject({ method: 'DELETE', caller, path: `/users/${id}` })
   })
 })

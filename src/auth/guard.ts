@@ -18,7 +18,7 @@ export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
     // Node joins several headers of this name, and the result is not a token.
     const result = tokens.verify(request.headers.authorization)
     if (result.valid) {
-      request.log['user'] = result.id
+      request.log['caller'] = result.id
       return next()
     }
     request.log['refused'] = result.reason // for the log and the metrics only

@@ -39,7 +39,7 @@ test.each<[string, string[]]>([
 })
 
 test.each([
-  ['/users', VALID, 'private, no-cache', { user: '665f1c2e8b3f4a0012d4c001' }],
+  ['/users', VALID, 'private, no-cache', { caller: '665f1c2e8b3f4a0012d4c001' }],
   ['/users', undefined, 'private, no-cache', { refused: 'missing', operation: 'none' }],
   ['/nothing', undefined, 'no-store', {}],
 ])(
@@ -75,7 +75,7 @@ describe('generated requests', () => {
     values.map((value): Alter => {
       return (path) => alter(path, value)
     })
-  const starts = ['/x/..', '/..;', 'http://example.com', 'https://user@example.com:1', '//x.com']
+  const starts = ['/x/..', '/..;', 'http://example.com', 'https://me@example.com:1', '//x.com']
   const ends = ['/', '.json', ';x=1', '?x', '#x', '%00', '%20']
   const firstLetters = [
     (letter: string) => letter.toUpperCase(),

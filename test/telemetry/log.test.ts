@@ -14,7 +14,7 @@ test('lines have no control characters, and keep what they say', () => {
 })
 
 test('a terminal gets one line, however much it says', () => {
-  const fields = { id: 'x'.repeat(100), user: 'y'.repeat(100), location: 'z\n'.repeat(100) }
+  const fields = { id: 'x'.repeat(100), caller: 'y'.repeat(100), location: 'z\n'.repeat(100) }
   const line = prettyPrint(JSON.stringify({ time: 0, level: 30, msg: 'request', ...fields }))
   expect(line).toMatch(/^.*\n$/)
 })
