@@ -11,10 +11,10 @@ import { dist, started } from '../../support/program.ts'
 import { testAsRoot, tmpfsPlace } from '../../support/root.ts'
 import type { Place } from '../../support/stores.ts'
 import { createAt, databaseOf, SECRET, sqlitePlace, usersAt } from '../../support/stores.ts'
-import { useTransfers } from '../../support/transfers.ts'
+import { useScripts } from '../../support/scripts.ts'
 import { newUser } from '../../support/users.ts'
 
-const { folder, at, file, done } = useTransfers()
+const { folder, at, file, done } = useScripts()
 jest.setTimeout(55_000)
 
 const backup = (place: Place, target: string) => done('backup', place, [target])

@@ -15,10 +15,10 @@ import {
   useOwnStores,
   usersIn,
 } from '../../support/stores.ts'
-import { useTransfers } from '../../support/transfers.ts'
+import { useScripts } from '../../support/scripts.ts'
 import { newUser } from '../../support/users.ts'
 
-const { folder, at, done } = useTransfers()
+const { folder, at, done } = useScripts()
 const { newPlace, open } = useOwnStores(sqlitePlace)
 
 /** A user whose name and email are in no other file. */
