@@ -43,7 +43,8 @@ describe('input that is not a request', () => {
     ['a length and chunks', `POST /notes ${HOST}Content-Length: 1\r\n${CHUNKED}\r\n0\r\n\r\n`],
     ['a broken chunk', `${addNoteHead(CHUNKED)}zz\r\n`],
   ])('%s gets 400 in the usual form, and the connection ends', async (_, bytes) => {
-    const headers = { connection: 'close', date: expect.stringMatching(/ GMT$/) }
+    const date = expect.stringMatching(/ GMT$/)
+    const headers = { connection: 'close', 'cache-control': 'no-store', date }
     const json = { message: 'the request is not valid HTTP', code: 'request_malformed' }
     const text = await service().exchange(bytes)
     expect(responsesIn(text)).toMatchObject([{ status: 400, headers, json }])
