@@ -96,7 +96,7 @@ describe('/metrics', () => {
 
   test('has the connections, their limit, and those that were evicted at the limit', async () => {
     const until = async (count: number) => {
-      while (`${await lines('http_connections ')}` !== `http_connections ${count}`) await sleep(5)
+      while ((await lines('http_connections '))[0] !== `http_connections ${count}`) await sleep(5)
     }
     await until(0)
     const sockets = Array.from({ length: 10 }, () => dial(port).socket)
