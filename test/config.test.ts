@@ -47,12 +47,13 @@ test('an empty variable counts as not set; MongoDB works with a secret', () => {
 test.each([
   ['PORT', '0', 0],
   ['HOST', '::', '::', 'OPS_HOST'],
-  ['ALLOWED_HOSTS', 'a.example, b', ['a.example', 'b']],
+  ['PORT', '65535', 65_535],
+  ['ALLOWED_HOSTS', 'a.example, [::1]', ['a.example', '[::1]']],
   ['BASE_PATH', '/users-api/v1.0/~x', '/users-api/v1.0/~x'],
   ['BASE_PATH', '/', ''],
-  ['STOP_DELAY', '5s', 5_000],
+  ['STOP_DELAY', '1h', 3_600_000],
   ['TOKEN_TTL', '90', 90],
-  ['BODY_LIMIT', '64kb', 65_536],
+  ['BODY_LIMIT', '64KB', 65_536],
   ['DOCS', 'false', false],
   ['SIGNING_SECRET', 'é'.repeat(16), ['é'.repeat(16)], 'SIGNING_SECRETS'],
   ['SIGNING_SECRETS', `${OTHER}, ${SECRET}`, [OTHER, SECRET]],
@@ -76,11 +77,13 @@ test.each([
   ['PORT', 'mongodb://u:pw@host', 'must be between 0 and 65535'],
   ['TOKEN_TTL', 'soon', 'must be a duration between 1s and 10y'],
   ['MAX_CONNECTIONS', '1e3', 'must be between 1 and 100000'],
+  ['BODY_LIMIT', '0', 'must be a size between 1b and 1mb'],
   ['BODY_LIMIT', 'big', 'must be a size between 1b and 1mb'],
   ['ALLOWED_HOSTS', 'a:80', 'must be host names without ports, separated by commas'],
   ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
   ['DOCS', 'maybe', 'must be true or false'],
   ['MONGODB_URI', 'localhost', URI_RULE],
+  ['MONGODB_URI', 'mongodb://u:pa?ss@h', URI_RULE],
   ['MONGODB_URI', 'mongodb://u:pa@ss@h', URI_RULE],
   ['MONGODB_URI', 'mongodb://u:pa/ss@h/db', URI_RULE],
   ['SIGNING_SECRET', 'x'.repeat(31), 'must have at least 32 bytes (RFC 7518 §3.2)'],
@@ -141,7 +144,7 @@ test.each(['PORT', 'SIGNING_SECRET', 'MONGODB_URI_FILE'])(
   '%s within quotes is refused, as docker run --env-file keeps them',
   (name) => {
     const refusal = `${name} is in quotes, which docker run --env-file keeps: remove them`
-    for (const value of ['"80"', ` '/api'\r`, '"a\nb"'])
+    for (const value of ['"80"', ` '/api'\r`, '`80`', '"a\nb"'])
       expect(() => loadWith({ [name]: value })).toThrow(new InvalidConfig(refusal))
   },
 )
@@ -170,11 +173,22 @@ test.each([
 })
 
 test('.env in the current folder adds to the environment, which wins, even if it is empty', () => {
-  const lines = ['\uFEFFLOG_LEVEL=warn', 'HOST=::1', 'DATA_DIR=x', ' ', '\t# note', 'STOP_DELAY=7']
+  const lines = [
+    '\uFEFFLOG_LEVEL=warn',
+    'LOG_LEVELS=x',
+    'HOST=::1',
+    'DATA_DIR=x',
+    ' ',
+    '\t# note',
+    'STOP_DELAY=7',
+  ]
   writeFileSync('.env', `${lines.join('\r\n')}\n\texport  TOKEN_TTL\t= "5s"\t# note\nKEY='a\n  b#'`)
   Object.assign(process.env, { HOST: '127.0.0.2', DATA_DIR: '' })
   const expected = { LOG_LEVEL: 'warn', HOST: '127.0.0.2', DATA_DIR: './data' }
-  expect(loadConfig(false)).toMatchObject({ ...expected, TOKEN_TTL: 5, STOP_DELAY: 7_000 })
+  const warned: string[] = []
+  const config = loadConfig(false, (text) => warned.push(text))
+  expect(config).toMatchObject({ ...expected, TOKEN_TTL: 5, STOP_DELAY: 7_000, warnings: warned })
+  expect(warned.join()).toContain(' LOG_LEVEL?')
   expect(process.env).toMatchObject({ KEY: 'a\n  b#', HOST: '127.0.0.2', DATA_DIR: '' })
 })
 

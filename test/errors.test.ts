@@ -78,7 +78,7 @@ test.each(everyOperation)(
     expect([response.status, error]).toEqual([500, sent])
     await service.close()
     const cause = 'cannot use the data store: the cause'
-    expect(service.lines).toMatchObject([{ status: 500, code: 'internal_error', cause }])
+    expect(service.lines).toMatchObject([{ level: 50, status: 500, code: 'internal_error', cause }])
   },
 )
 
@@ -90,12 +90,14 @@ test('the line of a request has the code of its response, and that of no other',
 })
 
 test('an error of another class is in the log, too', async () => {
-  const find = () => Promise.reject(new TypeError('a mistake'))
+  const mistake = Object.assign(new TypeError('a mistake', { cause: 'why' }), { code: 'X' })
+  const find = () => Promise.reject(mistake)
   const service = await startService(failing({ find }))
   const { status, json } = await service.send('GET /users/x')
   expect([status, JSON.stringify(json)]).toEqual([500, INTERNAL_ERROR])
   await service.close()
-  expect(service.lines[0]).toMatchObject({ err: { message: 'a mistake' } })
+  const err = { type: 'TypeError', message: 'a mistake', code: 'X', cause: { message: 'why' } }
+  expect(service.lines[0]).toMatchObject({ err })
 })
 
 test('the log does not have the document or the email that the driver attaches to its error', async () => {

@@ -27,7 +27,7 @@ const HELD_BY: Record<string, [file: string, name: string][]> = {
     ['service.faults.long.ts', 'loses nothing that was acknowledged'],
   ],
   'A deleted user is overwritten,': [
-    ['store/sqlite/erasure.test.ts', 'deleted and former text is overwritten'],
+    ['store/sqlite/erasure.test.ts', 'deleted, former and refused text is overwritten'],
     ['store/sqlite/erasure.test.ts', 'the log of a service that runs keeps nothing for longer'],
   ],
   'No input makes the service fail.': [

@@ -45,7 +45,7 @@ test('processes that start together use the same secret', async () => {
 const write = (text: string, mode = 0o600) => fs.writeFileSync(file, text, { mode })
 
 test('the file can have several secrets, one in each line', () => {
-  write(`${SECRET}\n${OTHER}\n`)
+  write(`${SECRET}\r\n${OTHER}\r\n`)
   expect(open()).toEqual([SECRET, OTHER])
 })
 
@@ -63,7 +63,7 @@ test.each([
     / not valid for encoding utf-8$/,
   ],
   ['it is a FIFO', () => execFileSync('mkfifo', [file]), /: it is not a regular file$/],
-  ['its group can read it', () => write(SECRET, 0o640), CHMOD],
+  ['its group can write it', () => (write(SECRET), fs.chmodSync(file, 0o620)), CHMOD],
   ['others can read it', () => write(SECRET, 0o604), CHMOD],
   ['it is a folder', () => fs.mkdirSync(file), /: it is not a regular file$/],
 ])('the file is refused, and named, when %s', (_, make, reason) => {

@@ -28,7 +28,9 @@ test.each([
   ['GET', '/users', 404, 'not found: this port has /livez, /readyz and /metrics'],
   ['POST', '/livez', 405, 'the method POST is not allowed: use GET or HEAD'],
 ])('the port for operators responds to %s %s with %i', async (method, path, status, text) => {
-  expect(await ops(path, method)).toMatchObject({ status, text })
+  const response = await ops(path, method)
+  expect(response).toMatchObject({ status, text })
+  expect(response.headers.get('allow')).toBe(status === 405 ? 'HEAD, GET' : null)
 })
 
 test.each(['/livez', '/readyz', '/metrics'])('the public port has no %s', async (path) => {
@@ -58,7 +60,7 @@ describe('/metrics', () => {
   test('is the text format of Prometheus', async () => {
     const { headers, text } = await ops('/metrics')
     expect(headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
-    expect(text).toContain('# TYPE http_request_duration_seconds histogram')
+    expect(text).toMatch(/^http_request_duration_seconds_bucket\{le="10"/m)
     expect(text).toMatch(/^nodejs_eventloop_lag_seconds /m)
     expect(text).toMatch(/^process_resident_memory_bytes /m)
     expect(text).toContain(`users_service_build_info{version="${version}"} 1\n`)
@@ -82,6 +84,10 @@ describe('/metrics', () => {
       expect(counts).toContain(`http_request_duration_seconds_count{${labels}} 1`)
     }
     const { text } = await ops('/metrics')
+    const line = /"operation":"readUser","status":404.*"ms":([\d.]+)/
+    while (!line.test(service.output.stdout)) await sleep(5)
+    const seconds = Number(line.exec(service.output.stdout)![1]) / 1_000
+    expect(text).toContain(`_sum{operation="readUser",method="GET",status="404"} ${seconds}\n`)
     for (const secret of ['nobody', ...Object.values(user)]) expect(text).not.toContain(secret)
   })
 

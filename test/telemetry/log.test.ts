@@ -28,9 +28,11 @@ test('a terminal gets no control characters of a request or an error', () => {
   const failure = { time: 0, level: 50, msg: path, err: { message: path, stack: `${path}\n at x` } }
   const [text = '', ...rest] = [request, failure].map((line) => prettyPrint(JSON.stringify(line)))
   expect(text).toMatch(/ GET \/\\u009b31m\\u007f\\u0080\\u001b\[2J\\u000d\\u0007é 404 1 ms \n$/)
+  const aborted = { ...request, status: undefined, msg: 'response aborted' }
+  expect(prettyPrint(JSON.stringify(aborted))).toContain('é response aborted 1 ms ')
   const colours = /\x1b\[\d+m/g // eslint-disable-line -- those that Node's inspect adds
   for (const line of [text, ...rest]) expect(line.replace(colours, '')).not.toMatch(CONTROLS)
-  expect(rest[0]).toContain('\n at x\n')
+  expect(rest[0]).toMatch(/^[\d:]{8} error: [^]*\n at x\n$/)
 })
 
 test.each([

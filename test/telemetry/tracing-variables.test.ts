@@ -14,7 +14,7 @@ test.each<[Record<string, string>, string | undefined]>([
   [{ ...BASE, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: '' }, 'http://collector:4318/v1/traces'],
   [{ ...BASE, OTEL_SDK_DISABLED: 'false' }, 'http://collector:4318/v1/traces'],
   [{ ...BASE, OTEL_SDK_DISABLED: 'True' }, undefined],
-  [{ ...BASE, OTEL_TRACES_EXPORTER: 'none' }, undefined],
+  [{ ...BASE, OTEL_TRACES_EXPORTER: 'console' }, undefined],
 ])('with %j, traces go to %s', (environment, url) => {
   expect(tracesEndpoint(environment)).toEqual(url && new URL(url))
 })

@@ -16,7 +16,7 @@ const OPTIONS = {
   serverSelectionTimeoutMS: TIMEOUT_MS - 100, // less, so that the error has a reason, not just a time-out
   connectTimeoutMS: TIMEOUT_MS - 500, // less again, so that the reason names a host that does not respond
   waitQueueTimeoutMS: TIMEOUT_MS, // then a call that nobody waits for any more is not begun
-  maxConnecting: 16, // by default 2: with a slow server, calls would wait for connections for too long
+  maxConnecting: 100, // as many as the pool has: no call waits for the connection of another, however slow the server is
   socketTimeoutMS: LONG_TIMEOUT_MS, // the longest that any call waits
   w: 'majority', // not inside `writeConcern`, which would not override the URI
   journal: true,

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buffer, text } from 'node:stream/consumers'
+import { makeFile } from '../../../scripts/users/transfer/file.ts'
 import { databaseIn, openStore } from '../../../src/store/open.ts'
 import { Load } from '../../support/load.ts'
 import { dist, run, started } from '../../support/program.ts'
@@ -109,7 +110,7 @@ test('names that SQLite would read as URIs are files and folders', async () => {
   expect(await usersOf(copy)).toMatchObject([{ email: 'ada@x' }])
 })
 
-test('no file is overwritten, and no link is followed', async () => {
+test('no file is overwritten, not even one that another program makes meanwhile, and no link is followed', async () => {
   const place = await filled()
   const [mine, link] = [file('mine.db', 'mine'), join(folder(), 'link.db')]
   symlinkSync(join(folder(), 'target.db'), link)
@@ -117,8 +118,11 @@ test('no file is overwritten, and no link is followed', async () => {
     const { code, stderr } = await backup(place, target)
     expect([code, stderr]).toEqual([1, `${target} exists: give another file\n`])
   }
-  expect(readFileSync(mine, 'utf8')).toBe('mine')
-  expect(readdirSync(folder())).toEqual(['link.db', 'mine.db'])
+  const other = join(folder(), 'other.db')
+  await expect(makeFile(other, async () => file('other.db', 'mine'))).rejects.toThrow('EEXIST')
+  expect(await backup(place, 'copy.db.gz')).toMatchObject({ code: 2 })
+  for (const kept of [mine, other]) expect(readFileSync(kept, 'utf8')).toBe('mine')
+  expect(readdirSync(folder())).toEqual(['link.db', 'mine.db', 'other.db'])
 })
 
 test('it fails if the reader of standard output leaves', async () => {
@@ -128,13 +132,16 @@ test('it fails if the reader of standard output leaves', async () => {
 })
 
 testAsRoot('a copy that could take the last space of services is refused', async () => {
-  const place = await filled(() => tmpfsPlace('4m'))
+  const place = await filled(() => tmpfsPlace('5m'))
+  const db = databaseOf(place)
+  db.exec('UPDATE users SET name = upper(name)') // its log is now as large as the database
   const before = readdirSync(place.DATA_DIR)
-  writeFileSync(join(place.DATA_DIR, 'others'), Buffer.alloc(1_500_000))
+  writeFileSync(join(place.DATA_DIR, 'others'), Buffer.alloc(600_000))
   for (const target of ['-', join(place.DATA_DIR, 'copy.db')]) {
     const { code, stderr } = await backup(place, target)
     const said = /^the copy may need \d+ bytes in \S+, and \d+ are free\n$/
     expect([code, stderr]).toEqual([1, expect.stringMatching(said)])
   }
+  db.close()
   expect(readdirSync(place.DATA_DIR)).toEqual([...before, 'others'].toSorted())
 })

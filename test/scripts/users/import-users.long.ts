@@ -1,5 +1,6 @@
 // import-users and export-users, as programs.
 import { expect, test } from '@jest/globals'
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createUsersClient } from '../../../src/client/client.ts'
 import { openStore } from '../../../src/store/open.ts'
@@ -49,7 +50,7 @@ describeStores((kind) => {
       expect([code, stderr.split('\n').toSorted()]).toEqual([1, ['', ...lines]])
     expect(await usersAt(place)).toEqual(users)
     const rows = `${'b'.repeat(24)},Ada,a@x\n${ID},Dan,d@x\n` // the id differs, or the email
-    const other = file('other.csv', `id,name,email\n${rows}`)
+    const other = file('other.tsv', `id,name,email\n${rows}`.replaceAll(',', '\t'))
     for (const options of [[], ['--update']])
       expect((await importUsers(place, ...options, other)).stdout).toContain(
         ' updated 0, unchanged 0, duplicate 2,',
@@ -59,7 +60,8 @@ describeStores((kind) => {
   test('--update gives users the names in the file by their emails, and lists them', async () => {
     const place = at(kind)
     const rows = ['Ada,Alm,a@x', 'Bob,,b@x', 'Bob,,b@x', ',,c@x', 'Bo,,b@x']
-    const people = (...some: string[]) => file('people.csv', `First,Last,Mail\n${some.join('\n')}`)
+    const people = (...some: string[]) =>
+      file('people.txt', ['First,Last,Mail', ...some].join('\n').replaceAll(',', '|'))
     const run = (...some: string[]) => importUsers(place, '--update', ...TEMPLATES, people(...some))
     expect((await run('Eve,,a@x')).code).toBe(0)
     const { stdout, stderr } = await run(...rows)
@@ -157,7 +159,7 @@ describeStores((kind) => {
     expect(await usersAt(place)).toHaveLength(count + created)
   })
 
-  const SIGNALS = ['SIGINT', 'SIGKILL'] as const
+  const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGKILL'] as const
   test.each(SIGNALS)('an import that is ended by %s goes on when run again', async (signal) => {
     const place = at(kind)
     const count = many(place, 200_000)
@@ -166,7 +168,7 @@ describeStores((kind) => {
     while (await store.isEmpty()) await sleep(10)
     await store.close()
     importing.process.kill(signal)
-    expect(await importing.ended).toBe(signal === 'SIGINT' ? 130 : signal)
+    expect(await importing.ended).toBe(signal === 'SIGKILL' ? signal : 130)
     let stored = 0
     // MongoDB may still be inserting the last users of a killed program.
     for (let before = -1; before !== stored; await sleep(200)) {
@@ -180,6 +182,19 @@ describeStores((kind) => {
     expect([code, stdout]).toEqual([0, expect.stringContaining(summary)])
     expect(await usersAt(place)).toHaveLength(count)
   })
+})
+
+test('an export that is stopped by Ctrl-C says so, and exits with 130', async () => {
+  const place = at(sqlitePlace)
+  await createAt(place, newUser({ name: 'x'.repeat(1_000_000) })) // more than a pipe holds
+  const { process, ended, output } = run('scripts/users/export-users', place, {}, ['-'])
+  await once(process.stdout!, 'data')
+  process.stdout!.pause()
+  process.kill('SIGINT')
+  expect(await once(process, 'exit')).toEqual([130, null])
+  process.stdout!.resume()
+  await ended
+  expect(output.stderr).toBe('stopped: not all users were written\n')
 })
 
 test('--help fits a terminal of 80 × 40', async () => {

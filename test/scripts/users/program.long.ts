@@ -98,17 +98,24 @@ test.each(COMMANDS)('%s reads .env in the current folder', async (command) => {
   expect(program.output.stderr).toMatch(/^STOP_DELAY must be a duration .*, not "soon"\n$/)
 })
 
-test('create-user refuses a name that is not UTF-8, instead of storing another one', async () => {
-  const place = at(sqlitePlace)
-  const command = `node scripts/users/create-user.js --email a@x --name "$(printf 'Jos\\351')"`
-  const env = { ...process.env, ...UNSET, ...place.environment }
-  const { status, stderr } = spawnSync('sh', ['-c', command], { cwd: dist, encoding: 'utf8', env })
-  expect([status, stderr]).toEqual([
-    2,
-    expect.stringMatching(/^the name or the email is not UTF-8/),
-  ])
-  expect(existsSync(databaseIn(place.DATA_DIR))).toBe(false)
-})
+test.each(['name', 'email'])(
+  'create-user refuses a value of --%s that is not UTF-8, instead of storing another one',
+  async (option) => {
+    const place = at(sqlitePlace)
+    const command = `node scripts/users/create-user.js --email a@x --${option} "$(printf 'Jos\\351')"`
+    const env = { ...process.env, ...UNSET, ...place.environment }
+    const { status, stderr } = spawnSync('sh', ['-c', command], {
+      cwd: dist,
+      encoding: 'utf8',
+      env,
+    })
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringMatching(/^the name or the email is not UTF-8/),
+    ])
+    expect(existsSync(databaseIn(place.DATA_DIR))).toBe(false)
+  },
+)
 
 test.each([
   ['a@x', ''],

@@ -1,11 +1,11 @@
 // A collection that other programs have made, and go on to change.
 import { expect, test } from '@jest/globals'
-import { BSONRegExp, Long, MongoClient, MongoServerError, UUID } from 'mongodb'
+import { BSONRegExp, Long, MongoClient, MongoServerError, ObjectId, UUID } from 'mongodb'
 import type { Collection } from 'mongodb'
 import { ensureUniqueEmail, type Users } from '../../../src/store/mongo/collection.ts'
 import { openExisting } from '../../../src/store/open.ts'
 import { StoreFailure } from '../../../src/store/failure.ts'
-import { EmailTaken } from '../../../src/store/user-store.ts'
+import { EmailTaken, IdTaken } from '../../../src/store/user-store.ts'
 import { startProxy } from '../../support/mongodb-proxy.ts'
 import { useUndo } from '../../support/program.ts'
 import {
@@ -15,7 +15,7 @@ import {
   useOwnStores,
   usersIn,
 } from '../../support/stores.ts'
-import { newUser } from '../../support/users.ts'
+import { newUser, user } from '../../support/users.ts'
 
 const undo = useUndo()
 
@@ -104,7 +104,11 @@ describeMongodb('a collection of other programs', () => {
     ['binData', new UUID()],
   ])('is not used if an _id is of type %s', async (type, _id) => {
     const { place, collection } = await newCollection()
-    await collection.insertMany([{ email: 'a@x' }, { _id: _id as never, email: 'b@x' }])
+    const least = new ObjectId('0'.repeat(24))
+    await collection.insertMany([
+      { _id: least, email: 'a@x' },
+      { _id: _id as never, email: 'b@x' },
+    ])
     const message = expect.stringContaining(`a document has one of type ${type}`)
     const failure = { kind: 'an _id is not an ObjectId', message }
     await expect(open(place)).rejects.toMatchObject(failure)
@@ -176,13 +180,13 @@ describeMongodb('a collection of other programs', () => {
     const store = await open(behind)
     const fields = { search: new BSONRegExp('(?i)ada'), roles: ['admin'] }
     const { insertedId } = await collection.insertOne({ name: 'Ada', email: 'a@x', ...fields })
-    const user = { id: insertedId.toHexString(), name: 'Ada', email: 'a@x' }
+    const ada = { id: insertedId.toHexString(), name: 'Ada', email: 'a@x' }
     expect(await store.isEmpty()).toBe(false)
-    expect(await store.find(user.id)).toMatchObject(user)
-    expect(await store.findByEmail('a@x')).toMatchObject(user)
-    expect(await usersIn(store)).toMatchObject([user])
+    expect(await store.find(ada.id)).toMatchObject(ada)
+    expect(await store.findByEmail('a@x')).toMatchObject(ada)
+    expect(await usersIn(store)).toMatchObject([ada])
     await expect(store.create(newUser({ email: 'a@x' }))).rejects.toThrow(EmailTaken)
-    expect(await store.rename(user.id, 'Grace', () => true)).toBe('done')
+    expect(await store.rename(ada.id, 'Grace', () => true)).toBe('done')
     const { roles } = fields
     expect(await collection.findOne({}, { projection: { search: 0 } })).toMatchObject({ roles })
     const projections = proxy
@@ -195,8 +199,11 @@ describeMongodb('a collection of other programs', () => {
   test('with an email that is an array or empty has no user with that email', async () => {
     const { place, collection } = await newCollection()
     const store = await open(place)
-    await collection.insertMany([{ email: ['a@x', 'b@x'] }, { name: 'Ada', email: '' }])
+    const documents = [{ name: 'Ada', email: '' }, { email: ['a@x', 'b@x'] }]
+    const { insertedIds } = await collection.insertMany(documents)
     for (const email of ['a@x', '']) expect(await store.findByEmail(email)).toBeUndefined()
+    const again = user({ id: insertedIds[0]!.toHexString(), email: '' })
+    await expect(store.create(again)).rejects.toThrow(IdTaken)
   })
 })
 
@@ -233,4 +240,10 @@ test.each([
   ['several users have the email null', { email: null }],
 ])('an index that cannot be made says: %s', async (message, keyValue) => {
   await expect(ensureUniqueEmail(withDuplicates(keyValue))).rejects.toThrow(message)
+})
+
+test('an error of the list of indexes is thrown, and no index is made', async () => {
+  const error = new MongoServerError({ code: 13, errmsg: 'not authorized' })
+  const users = Object.assign(withDuplicates(), { indexes: () => Promise.reject(error) })
+  await expect(ensureUniqueEmail(users)).rejects.toBe(error)
 })

@@ -4,20 +4,10 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { databaseIn } from '../../../src/store/open.ts'
-import type { User, UserStore } from '../../../src/store/user-store.ts'
-import { started, useUndo } from '../../support/program.ts'
-import { send } from '../../support/service.ts'
-import {
-  createIn,
-  databaseOf,
-  SECRET,
-  sqlitePlace,
-  useOwnStores,
-  usersIn,
-} from '../../support/stores.ts'
+import { EmailTaken, type User, type UserStore } from '../../../src/store/user-store.ts'
+import { databaseOf, sqlitePlace, useOwnStores } from '../../support/stores.ts'
 import { newUser } from '../../support/users.ts'
 
-useUndo()
 const { newPlace, open } = useOwnStores(sqlitePlace)
 
 /** A user whose name and email are in no other file. */
@@ -41,45 +31,24 @@ const textsOf = (users: User[]) => users.flatMap(({ id, name, email }) => [id, n
 const create = (store: UserStore, ...users: Omit<User, 'id'>[]) =>
   Promise.all(users.map((user) => store.create(user)))
 
-test.each([
-  ['short', 0],
-  ['long', OVERFLOWS],
-])(
-  'of a user with a %s name, a former name and a refused one, nothing is left when the service has stopped',
-  async (_, length) => {
-    const place = newPlace()
-    const service = await started(place, { SIGNING_SECRET: SECRET })
-    const port = Number(new URL(service.url()).port)
-    const [first, second, refused, other] = [0, 1, 2, 3].map(() => unique(length))
-    await send(port, 'POST /users', { json: other })
-    const { json } = await send(port, 'POST /users', { json: first })
-    const { status } = await send(port, 'POST /users', {
-      json: { ...refused, email: first!.email },
-    })
-    await send(port, `PUT /users/${json.id}`, { json: { name: second!.name } })
-    const texts = [json.id, first!.name, first!.email, second!.name, refused!.name] as string[]
-    expect((await send(port, `DELETE /users/${json.id}`)).status).toBe(204)
-    service.process.kill('SIGTERM')
-    expect([status, await service.ended]).toEqual([400, 0])
-    expect(remainsOf([...texts, other!.name], place.DATA_DIR)).toEqual([other!.name])
-  },
-)
-
-test('deleted and former text is overwritten, also after an import, and the stop does not rewrite the database', async () => {
+test('deleted, former and refused text is overwritten, and the stop does not rewrite the database', async () => {
   const place = newPlace()
   const store = await open(place)
-  const [other] = await create(store, unique())
-  const long = Array.from({ length: 3 }, () => unique(1_000_000))
-  await createIn(store, long) // with settings of its own
-  const users = (await usersIn(store)).filter(({ id }) => id !== other!.id)
-  await store.rename(users[0]!.id, 'short')
-  await store.remove(users[1]!.id)
+  const several = () => [0, OVERFLOWS, 1_000_000].map((length) => unique(length))
+  const renamed = await create(store, ...several())
+  const removed = await create(store, ...several())
+  const [kept, ...others] = await create(store, ...several())
+  for (const { id } of renamed) await store.rename(id, 'short')
+  for (const { id } of removed) await store.remove(id)
+  const refused = several().map(({ name }) => ({ name, email: kept!.email }))
+  for (const one of refused) await expect(store.create(one)).rejects.toThrow(EmailTaken)
   const { size } = statSync(databaseIn(place.DATA_DIR))
   await store.close()
   expect(statSync(`${databaseIn(place.DATA_DIR)}-wal`).size).toBe(0)
   expect(statSync(databaseIn(place.DATA_DIR)).size).toBeGreaterThanOrEqual(size)
-  const gone = [users[0]!.name, ...textsOf([users[1]!])]
-  expect(remainsOf([...gone, other!.name], place.DATA_DIR)).toEqual([other!.name])
+  const gone = [...textsOf(removed), ...[...renamed, ...refused].map(({ name }) => name)]
+  const left = textsOf([kept!, ...others])
+  expect(remainsOf([...gone, ...left], place.DATA_DIR)).toEqual(left)
 })
 
 test('the log of a service that runs keeps nothing for longer than 8 MB of further writes', async () => {

@@ -46,7 +46,7 @@ test('a file that is not a database is refused, and named, and so is a link', as
   const file = databaseIn(DATA_DIR)
   fs.writeFileSync(file, 'not a database '.repeat(100))
   const message = `cannot open SQLite in ${file}: file is not a database`
-  await expect(openAt(DATA_DIR)).rejects.toThrow(message)
+  await expect(openAt(DATA_DIR)).rejects.toMatchObject({ message, kind: 'error' })
   fs.renameSync(file, `${file}.target`)
   fs.symlinkSync(`${file}.target`, file)
   await expect(openAt(DATA_DIR)).rejects.toThrow(`folder ${DATA_DIR} (DATA_DIR): ELOOP: `)
@@ -64,11 +64,14 @@ test('a write that fails in a transaction fails alone, unless SQLite undoes the 
       BEGIN SELECT RAISE(${name}, 'no'); END`)
   }
   const create = (name: string) => store.create(newUser({ name })).catch((error: Error) => error)
-  const failed = expect.any(StoreFailure)
   const outcomes = (name: string) => Promise.all(['a', name, 'b'].map(create))
-  expect(await outcomes('ABORT')).toMatchObject([{ name: 'a' }, failed, { name: 'b' }])
-  for (const name of ['ROLLBACK', 'COMMIT'])
-    expect(await outcomes(name)).toEqual([failed, failed, failed])
+  const failure = (reason: string) => new StoreFailure(new Error(reason))
+  expect(await outcomes('ABORT')).toMatchObject([{ name: 'a' }, failure('no'), { name: 'b' }])
+  for (const [name, reason] of Object.entries({
+    ROLLBACK: 'no',
+    COMMIT: 'FOREIGN KEY constraint failed',
+  }))
+    expect(await outcomes(name)).toEqual(Array(3).fill(failure(reason)))
   expect(await create('e')).toMatchObject({ name: 'e' })
   expect((await usersIn(store)).map(({ name }) => name)).toEqual(['a', 'b', 'e'])
   db.close()
