@@ -3,7 +3,7 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { contract } from '../../src/contract/contract.ts'
-import { PROTECTED } from '../../src/auth/guard.ts'
+import { CALLER, PROTECTED } from '../../src/auth/guard.ts'
 import type { UserStore } from '../../src/store/user-store.ts'
 import { expectContract } from '../support/contract.ts'
 import { forged, signRaw } from '../support/forged.ts'
@@ -28,7 +28,7 @@ const VALID = `Bearer ${tokens.issue('665f1c2e8b3f4a0012d4c001')}`
 const [, TOKEN = ''] = VALID.split(' ')
 
 test.each([
-  ['/users', VALID, 'private, no-cache', { user: '665f1c2e8b3f4a0012d4c001' }],
+  ['/users', VALID, 'private, no-cache', { [CALLER]: '665f1c2e8b3f4a0012d4c001' }],
   ['/users', undefined, 'private, no-cache', { refused: 'missing', operation: 'none' }],
   ['/nothing', undefined, 'no-store', {}],
 ])(
@@ -64,7 +64,7 @@ describe('generated requests', () => {
     values.map((value): Alter => {
       return (path) => alter(path, value)
     })
-  const starts = ['/x/..', '/..;', 'http://example.com', 'https://user@example.com:1', '//x.com']
+  const starts = ['/x/..', '/..;', 'http://example.com', 'https://me@example.com:1', '//x.com']
   const ends = ['/', '.json', ';x=1', '?x', '#x', '%00', '%20']
   const firstLetters = [
     (letter: string) => letter.toUpperCase(),

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createServer } from '../../src/http/server.ts'
-import { added, addNote, addNoteHead, useNotes } from '../support/notes.ts'
+import { added, addNote, addNoteHead, startNotes, useNotes } from '../support/notes.ts'
 import { CHUNKED, CLOSE, get } from '../support/requests.ts'
 import { dial, listen, responsesIn, statusesIn } from '../support/service.ts'
 
@@ -19,11 +19,15 @@ const service = useNotes({
 test.each([
   ['of another media type', 'text/plain', 415],
   ['that is too large', 'application/json', 413],
-])('a body %s gets its status at once, not 100 (RFC 9110 §10.1.1)', async (_, type, status) => {
-  const head = `POST /notes HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nExpect: 100-continue\r\n`
-  const text = await service().exchange(`${head}Content-Length: 3000000\r\n\r\n`)
-  expect(statusesIn(text, 'POST /notes')).toEqual([status])
-})
+])(
+  'a body %s gets its status, not 100, and the end (RFC 9110 §10.1.1)',
+  async (_, type, status) => {
+    const head = `POST /notes HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nExpect: 100-continue\r\n`
+    const text = await service().exchange(`${head}Content-Length: 3000000\r\n\r\n`)
+    const headers = { connection: 'close' }
+    expect(responsesIn(text, 'POST /notes')).toMatchObject([{ status, headers }])
+  },
+)
 
 test('every response forbids sniffing', async () => {
   for (const path of ['/notes', '/nothing'])
@@ -148,17 +152,41 @@ test('100 Continue is sent before the body arrives', async () => {
   expect(text).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /)
 })
 
+const statusLinesOf = (text: string) =>
+  [...text.matchAll(/HTTP\/1.1 (\d{3})/g)].map(([, status]) => status)
+
+const JSON_CHUNKS = `Content-Type: application/json\r\n${CHUNKED}`
 test.each([
-  ['', ['413']],
-  ['Expect: 100-continue\r\n', ['100', '413']],
-])('a client that reads after sending too much gets the 413: %j', async (expectation, expected) => {
+  ['POST /notes', JSON_CHUNKS, ['413']],
+  ['POST /notes', `${JSON_CHUNKS}Expect: 100-continue\r\n`, ['100', '413']],
+  ['POST /notes', CHUNKED, ['415']],
+  ['POST /nothing', CHUNKED, ['404']],
+  ['TRACE /notes', CHUNKED, ['405']],
+  ['GET /notes', CHUNKED, ['200']],
+  ['POST http://other/notes', CHUNKED, ['421']],
+])(
+  'a client that reads only after it has sent too much gets the response: %s %j',
+  async (line, headers, expected) => {
+    const hostCheck = () => (host: string) => host === 'localhost'
+    const { port, close } = await startNotes({}, { hostCheck })
+    const { socket, text } = dial(port)
+    socket.pause().write(`${line} HTTP/1.1\r\nHost: localhost\r\n${headers}${CLOSE}\r\n`)
+    const body = `186a0\r\n${'x'.repeat(100_000)}\r\n`.repeat(100)
+    await new Promise((sent) => socket.write(`${body}0\r\n\r\n`, sent))
+    await once(socket.resume(), 'close')
+    expect(statusLinesOf(text())).toEqual(expected)
+    await close()
+  },
+)
+
+test('a response that comes before the end of a body does not end the connection', async () => {
   const { socket, text } = dial(service().port)
-  socket.pause().write(addNoteHead(`${CHUNKED}${CLOSE}${expectation}`))
-  const body = `186a0\r\n${'x'.repeat(100_000)}\r\n`.repeat(100)
-  await new Promise((sent) => socket.write(`${body}0\r\n\r\n`, sent))
-  await once(socket.resume(), 'close')
-  const statuses = [...text().matchAll(/^HTTP\/1.1 (\d+)/gm)].map(([, status]) => status)
-  expect(statuses).toEqual(expected)
+  const upload = addNote(' '.repeat(1_000)).replace('/notes', '/nothing')
+  socket.write(upload.slice(0, -500))
+  while (!text().includes('path not found')) await once(socket, 'data')
+  socket.write(upload.slice(-500) + get('/notes', CLOSE))
+  await once(socket, 'close')
+  expect(statusLinesOf(text())).toEqual(['404', '200'])
 })
 
 describe('the log', () => {
