@@ -30,10 +30,7 @@ export function createMetrics(service: string, version: string) {
     SECONDS,
   )
   const inFlight = gauge('http_requests_in_flight', 'Requests that are being served.')
-  const connections = gauge(
-    'http_connections',
-    'Connections that are open, or whose handler has not ended.',
-  )
+  const connections = gauge('http_connections', 'Connections, open or with a handler at work.')
   const maxConnections = gauge('http_connections_limit', 'The most connections at a time.')
   const drops = counter(
     'http_connections_dropped_total',
