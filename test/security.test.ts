@@ -50,17 +50,26 @@ const HELD_BY: Record<string, [file: string, name: string][]> = {
   ],
   Body: [['http/hostile.test.ts', 'a body may have a thousand chunks; with more it gets 413']],
   Connections: [
-    ['http/hostile.test.ts', 'that have waited longest make room'],
-    ['http/hostile.test.ts', 'that are all being served make a new one wait, not fail'],
+    ['http/connections.test.ts', 'evict the one that has been idle longest'],
+    [
+      'http/connections.test.ts',
+      'wait while all others are served; more than may wait are refused',
+    ],
   ],
   'Waiting requests of one connection': [
     ['http/hostile.test.ts', 'close the connection when more than ten wait'],
   ],
   'Bodies over 4 KB': [['http/hostile.test.ts', 'are parsed and stored 16 at a time']],
-  'Conditional writes (MongoDB)': [['store/mongo/unreachable.long.ts', 'confirms no write fails']],
+  'Writes (MongoDB)': [
+    ['store/mongo/unreachable.long.ts', 'confirms no write fails all that wait'],
+    ['store/mongo/unreachable.long.ts', 'confirms no insert gets eight at a time'],
+  ],
   'A page of a list': [['store/user-store.test.ts', 'has pages of 64 KiB at most']],
   'Request line and headers': [['http/hostile.test.ts', 'are all read, up to 100; more get 431']],
   'Time for headers and body': [['http/hostile.test.ts', 'a body that does not end gets 408']],
+  'Rest of a body, after an early response': [
+    ['http/hostile.test.ts', 'the rest of a body that nobody reads is dropped only for a moment'],
+  ],
   'A silent connection': [
     ['http/hostile.test.ts', 'a client that stops reading is disconnected by a reset'],
   ],
@@ -73,7 +82,10 @@ const HELD_BY: Record<string, [file: string, name: string][]> = {
   'Log lines that cannot be written': [
     ['telemetry/log.long.ts', 'except those that are counted as dropped'],
   ],
-  Memory: [['http/memory.long.ts', 'a process of 256 MiB']],
+  Memory: [
+    ['http/memory.long.ts', 'a process of 256 MiB'],
+    ['http/connections.test.ts', 'is kept while the handler works, also after the client has left'],
+  ],
 }
 
 test('each promise and each limit names its tests', () => {
