@@ -14,17 +14,12 @@ interface Store {
 const GONE =
   'the database was deleted or replaced, and writes fail: if you need what it had, read it from this service now; then restart the service, which opens the file that is there, or makes an empty one'
 
-/** How long an outage lasts, in milliseconds, until it is logged once more. */
-const REPEAT_MS = 60_000
-
 /** Tells `log` when the store fails, and when it responds again. */
 export function createReadiness(log: Logger) {
   let state: 'starting' | 'ready' | 'stopping' | typeof GONE = 'starting'
   let isGone = () => false
   /** Why the store cannot be used, in an outage. */
   let problem: string | undefined
-  /** When `problem` was last logged, in milliseconds. */
-  let loggedAt = 0
 
   function findDatabase(): void {
     try {
@@ -53,10 +48,7 @@ export function createReadiness(log: Logger) {
     } catch (err) {
       if (state === 'stopping') return undefined
       const { kind } = err as StoreFailure
-      if (kind !== problem || performance.now() > loggedAt + REPEAT_MS) {
-        log.error({ err }, 'the store cannot be used')
-        loggedAt = performance.now()
-      }
+      if (kind !== problem) log.error({ err }, 'the store cannot be used')
       problem = kind
       return undefined
     }
