@@ -31,6 +31,7 @@ import type { Tracing } from './telemetry/tracing.ts'
 export async function run(config: Config, stop: Promise<string>, tracing?: Tracing) {
   const { version } = contract.info
   const metrics = createMetrics(SERVICE, version)
+  metrics.maxConnections(config.MAX_CONNECTIONS)
   const log = createLogger(config.LOG_LEVEL, metrics.logLineDropped)
   if (tracing) tracing.log = log
   log.info(`users-service ${version} on Node ${process.version}`)

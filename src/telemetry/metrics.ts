@@ -31,6 +31,7 @@ export function createMetrics(service: string, version: string) {
   )
   const inFlight = gauge('http_requests_in_flight', 'Requests that are being served.')
   const connections = gauge('http_connections', 'Connections, open or with a handler at work.')
+  const maxConnections = gauge('http_connections_limit', 'The most connections at a time.')
   const drops = counter(
     'http_connections_dropped_total',
     'Connections closed at the limit: idle ones evicted for new ones, or new ones refused.',
@@ -63,6 +64,7 @@ export function createMetrics(service: string, version: string) {
     /** The guard refused a request. */
     refused: (reason: string) => refusals.inc({ reason }),
     connections: (count: number) => connections.set(count),
+    maxConnections: (limit: number) => maxConnections.set(limit),
     connectionDropped: (reason: 'evicted' | 'refused') => drops.inc({ reason }),
     logLineDropped: () => lostLines.inc(),
     /** The meters of one operation of the store. */
