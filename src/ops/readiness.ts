@@ -14,12 +14,17 @@ interface Store {
 const GONE =
   'the database was deleted or replaced, and writes fail: if you need what it had, read it from this service now; then restart the service, which opens the file that is there, or makes an empty one'
 
+/** How long an outage lasts, in milliseconds, until it is logged once more. */
+const REPEAT_MS = 60_000
+
 /** Tells `log` when the store fails, and when it responds again. */
 export function createReadiness(log: Logger) {
   let state: 'starting' | 'ready' | 'stopping' | typeof GONE = 'starting'
   let isGone = () => false
   /** Why the store cannot be used, in an outage. */
   let problem: string | undefined
+  /** When `problem` was last logged, in milliseconds. */
+  let loggedAt = 0
 
   function findDatabase(): void {
     try {
@@ -48,7 +53,10 @@ export function createReadiness(log: Logger) {
     } catch (err) {
       if (state === 'stopping') return undefined
       const { kind } = err as StoreFailure
-      if (kind !== problem) log.error({ err }, 'the store cannot be used')
+      if (kind !== problem || performance.now() > loggedAt + REPEAT_MS) {
+        log.error({ err }, 'the store cannot be used')
+        loggedAt = performance.now()
+      }
       problem = kind
       return undefined
     }
