@@ -24,10 +24,13 @@ export function bodyReader(
   async function receive(ctx: Koa.Context): Promise<boolean> {
     const request = ctx.req as IncomingRequest
     const { 'content-length': length, 'content-encoding': coding = 'identity' } = request.headers
+    const { 'content-type': mediaType = '' } = request.headers
+    request.headers['content-type'] = mediaType.replaceAll(EMPTY_PARAMETERS, '') // `type-is` refuses them
     const type = Number(length) === 0 ? null : ctx.is(JSON_TYPE)
     if (type === null) return false
     if (type === false) throw unsupported(`the body must be ${JSON_TYPE}`)
-    if (coding !== 'identity') throw unsupported('the body must not be compressed')
+    if (coding.toLowerCase() !== 'identity') throw unsupported('the body must not be compressed')
+    request.headers['content-encoding'] = 'identity' // koa-bodyparser knows only lower case
     if (Number(length) > request.bodyLimit) throw BODY_TOO_LARGE
     if (expectsContinue(request)) {
       ctx.res.writeContinue()
@@ -56,6 +59,9 @@ export const limitLargeBodies = () =>
     async ([serve]: (() => Promise<void>)[]) => [await serve!().catch((error: Error) => error)],
     { maxBatchSize: 1, concurrency: LIMITS.maxLargeBodies },
   )
+
+/** Empty parameters of a media type (RFC 9110 §5.6.6). */
+const EMPTY_PARAMETERS = /(?:;[ \t]*)+(?=;|$)/g
 
 const JSON_TYPE = 'application/json'
 
