@@ -5,6 +5,7 @@ import fs from 'node:fs'
 import { dirname } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { batched, type Signal } from '../../batch.ts'
+import { StoreFailure } from '../failure.ts'
 import { PAGE_BYTES } from '../pages.ts'
 import { continueAfter, LAST_ID, newUserId } from '../user-id.ts'
 import {
@@ -50,12 +51,21 @@ export async function openSqliteStore(
     warn(`every account can write to ${folder} (DATA_DIR): use chmod o-w, or another folder`)
   const isGone = watchFiles(db, file, warn)
   const transaction = transactor(db)
+  /** A write that fails undoes itself alone, unless SQLite has undone the transaction. */
+  const attempt = (work: () => unknown): unknown => {
+    try {
+      return work()
+    } catch (error) {
+      if (!db.isTransaction) throw error
+      return new StoreFailure(error)
+    }
+  }
   /** Does a write. Those of about the same time are one transaction, with one wait for the disk. */
   const write = batched(
     (writes: (() => unknown)[]) =>
       retryWhileBusy(() => {
         if (isGone()) throw new Error('its file was deleted or replaced') // otherwise the writes would be lost with it
-        return transaction(() => writes.map((work) => work()))
+        return transaction(() => writes.map(attempt))
       }),
     { maxBatchSize: Infinity, concurrency: 1 },
   ) as <T>(work: () => T, signal?: Signal) => Promise<T>

@@ -52,20 +52,28 @@ test('a file that is not a database is refused, and named, and so is a link', as
   await expect(openAt(DATA_DIR)).rejects.toThrow(`folder ${DATA_DIR} (DATA_DIR): ELOOP: `)
 })
 
-test('a write that fails undoes all of its transaction, and later ones succeed', async () => {
+test('a write that fails in a transaction fails alone, unless SQLite undoes the transaction', async () => {
   const place = newPlace()
   const store = await open(place)
   const db = databaseOf(place)
+  db.exec('CREATE TABLE others (id TEXT REFERENCES users (id) DEFERRABLE INITIALLY DEFERRED)')
+  db.exec(`CREATE TRIGGER refuse_COMMIT AFTER INSERT ON users WHEN NEW.name = 'COMMIT'
+    BEGIN INSERT INTO others VALUES ('nobody'); END`)
   for (const name of ['ABORT', 'ROLLBACK']) {
     db.exec(`CREATE TRIGGER refuse_${name} BEFORE INSERT ON users WHEN NEW.name = '${name}'
       BEGIN SELECT RAISE(${name}, 'no'); END`)
   }
   const create = (name: string) => store.create(newUser({ name })).catch((error: Error) => error)
-  const failed = new StoreFailure(new Error('no'))
-  for (const name of ['ABORT', 'ROLLBACK'])
-    expect(await Promise.all(['a', name].map(create))).toEqual([failed, failed])
+  const outcomes = (name: string) => Promise.all(['a', name, 'b'].map(create))
+  const failure = (reason: string) => new StoreFailure(new Error(reason))
+  expect(await outcomes('ABORT')).toMatchObject([{ name: 'a' }, failure('no'), { name: 'b' }])
+  for (const [name, reason] of Object.entries({
+    ROLLBACK: 'no',
+    COMMIT: 'FOREIGN KEY constraint failed',
+  }))
+    expect(await outcomes(name)).toEqual(Array(3).fill(failure(reason)))
   expect(await create('e')).toMatchObject({ name: 'e' })
-  expect((await usersIn(store)).map(({ name }) => name)).toEqual(['e'])
+  expect((await usersIn(store)).map(({ name }) => name)).toEqual(['a', 'b', 'e'])
   db.close()
 })
 
