@@ -1,6 +1,7 @@
 // One connection: it serves its requests one at a time.
 import type { Socket } from 'node:net'
 import { refuse, refuseInput, type HttpError } from './http-error.ts'
+import type { ServerLimits } from './limits.ts'
 import type { IncomingRequest } from './request.ts'
 
 export type Connection = ReturnType<typeof createConnection>
@@ -12,7 +13,7 @@ export type Connection = ReturnType<typeof createConnection>
  */
 export function createConnection(
   socket: Socket,
-  maxWaiting: number,
+  limits: ServerLimits,
   start: (serve: () => void) => void,
 ) {
   const queue: IncomingRequest[] = []
@@ -20,6 +21,7 @@ export function createConnection(
   let isClosing = false
   let ignoredCount = 0
   let idleSince = performance.now()
+  let isNew = true
   let handler: Promise<void> | void // of the last request that was served
   let end = () => socket.destroySoon() // closes the connection after its last response
 
@@ -33,6 +35,7 @@ export function createConnection(
     }
     if (newest?.complete) newest = undefined // an idle connection holds no headers
     idleSince = performance.now()
+    isNew = false
     if (isClosing) end()
   }
 
@@ -64,8 +67,12 @@ export function createConnection(
     closeAfterNewest,
     lastProgress,
 
-    /** Whether it is open, and waits for a client that has done nothing since `time`. */
-    isIdleSince: (time: number) => !socket.destroyed && lastProgress() < time && waitsForClient(),
+    /** Whether it is open, and its client must act and has done nothing for too long before `time`. */
+    isEvictable(time: number): boolean {
+      const isIdle = queue.length === 0 && !isNew
+      const limit = isIdle ? limits.evictableIdleAfter : limits.evictableAfter
+      return !socket.destroyed && waitsForClient() && lastProgress() < time - limit
+    },
 
     /** Resolves when the handler of the last request has ended. */
     handlerEnd: async () => handler,
@@ -73,7 +80,7 @@ export function createConnection(
     /** Serves a request when those before it have been served. */
     add(request: IncomingRequest): void {
       if (isClosing) ignoredCount += 1
-      if (queue.length + ignoredCount > maxWaiting) socket.destroy()
+      if (queue.length + ignoredCount > limits.maxWaitingRequests) socket.destroy()
       if (isClosing || socket.destroyed) return
       newest = request
       request.response.on('close', next)

@@ -49,7 +49,7 @@ export function createConnections(
     for (const socket of held) {
       if (places.size >= limits.maxConnections) return
       held.delete(socket)
-      const connection = createConnection(socket, limits.maxWaitingRequests, start)
+      const connection = createConnection(socket, limits, start)
       places.set(socket, connection)
       observer?.onConnections(places.size)
       socket.once('end', () => connection.onEnd()) // before Node's own listener
@@ -68,9 +68,9 @@ export function createConnections(
 
   /** Evicts a connection for each one that is held, if so many are idle. First, what clients have sent by now is read. */
   function makeRoom(): void {
-    const time = performance.now() - limits.evictableAfter
+    const time = performance.now()
     setImmediate(() => {
-      const idle = [...places.values()].filter((connection) => connection.isIdleSince(time))
+      const idle = [...places.values()].filter((connection) => connection.isEvictable(time))
       idle.sort((one, other) => one.lastProgress() - other.lastProgress())
       for (const connection of idle.slice(0, held.size)) {
         connection.evict()

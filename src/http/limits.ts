@@ -21,7 +21,8 @@ export const SERVER_LIMITS = {
   connectionsCheckingInterval: 1_000, // how often these times are checked
   maxConnections: 500, // the memory in use is this number times the larger of a body and a page of a list
   maxHeldConnections: 2_000, // new ones, which wait for a place; each takes 5 KB, because nothing of it is read
-  evictableAfter: 100, // without progress; a new client on a busy machine needs some time to send its request
+  evictableAfter: 1_000, // without progress; a client on a busy machine needs some time to send or read
+  evictableIdleAfter: 100, // between two requests: a client can send the next one over another connection
   maxWaitingRequests: 10, // on one connection, after the one that is being served
   maxStartsPerTurn: 64, // requests that start in one turn of the event loop; each may have 100 KB twice in V8's heap
 }
