@@ -7,11 +7,11 @@ import { rawPath } from './http/target.ts'
  */
 export const redactPath = (url: string): string =>
   rawPath(url)
-    .slice(0, MAX_PATH_LENGTH)
     .split('/')
     .map((segment) => (PLAIN.test(segment) ? segment : '…'))
     .join('/')
     .replace(NOT_AN_ID, '…')
+    .slice(0, MAX_PATH_LENGTH)
 
 const MAX_PATH_LENGTH = 500 // Docker splits a line of 16 KiB
 const PLAIN = /^[\w.~-]*$/ // an email has `@`, or `%` if it is encoded

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type Koa from 'koa'
 import { contentOfText, JSON_TYPE } from '../http/json.ts'
 import type { IncomingRequest } from '../http/request.ts'
+import type { OutgoingResponse } from '../http/response.ts'
 import { arrayWriter, LINES_TYPE, writeLines, type ListWriter } from './list-body.ts'
 
 export interface Reply {
@@ -55,7 +56,7 @@ async function stream(first: Part, rest: AsyncIterator<Buffer>, ctx: Koa.Context
   ctx.respond = false // Koa would not wait for the end, and the connection would lose its place too early
   if (ctx.method === 'HEAD') return void res.end()
   for (let part = first; !part.done; part = await rest.next()) {
-    if (res.destroyed) return
+    if (res.destroyed || (res as OutgoingResponse).isEnded) return
     if (!res.write(part.value)) await drained(res)
   }
   res.end()

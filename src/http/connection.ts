@@ -119,7 +119,8 @@ export function createConnection(
     /** The client sends no more, so Node ends the connection. A part of a response must not look whole. */
     onEnd(): void {
       const response = queue[0]?.response
-      if (response?.headersSent && !response.writableFinished) socket.resetAndDestroy()
+      if (!response?.headersSent || response.writableFinished || response.earlyEnd) return
+      socket.resetAndDestroy()
     },
 
     /** Closes the connection. If a response has begun, resets it: otherwise a part of a list could look whole. */

@@ -66,13 +66,17 @@ export function createConnections(
     acceptHeld()
   }
 
-  /** Evicts a connection for each one that is held, if so many are idle. First, what clients have sent by now is read. */
+  /**
+   * Evicts a connection for each one that is held and has none yet that is leaving, if so many are idle. First, what
+   * clients have sent by now is read.
+   */
   function makeRoom(): void {
     const time = performance.now()
     setImmediate(() => {
       const idle = [...places.values()].filter((connection) => connection.isEvictable(time))
       idle.sort((one, other) => one.lastProgress() - other.lastProgress())
-      for (const connection of idle.slice(0, held.size)) {
+      const leaving = [...places.keys()].filter((socket) => socket.destroyed).length
+      for (const connection of idle.slice(0, Math.max(0, held.size - leaving))) {
         connection.evict()
         observer?.onDropped('evicted')
       }

@@ -5,16 +5,21 @@ import type { IncomingRequest } from './request.ts'
 export class OutgoingResponse extends ServerResponse<IncomingRequest> {
   /** Whether `end` was called. */
   isEnded = false
+  /** When all of it was written before the end of the request, in milliseconds. */
+  earlyEnd: number | undefined
 
   /**
-   * Sends the response. If the body of the request is still arriving, drops the rest of it before the response ends:
-   * otherwise the end of the connection could reset it, and the client would lose the response (RFC 9112 §9.6).
+   * Sends the response, unless it already has an end. If the body of the request is still arriving, drops the rest of it
+   * before the response ends: otherwise the end of the connection could reset it, and the client would lose the response
+   * (RFC 9112 §9.6). A client that waits for `100 Continue` sends no body.
    */
   override end(content?: unknown, ...rest: unknown[]): this {
+    if (this.isEnded) return this
     this.isEnded = true
-    if (this.req.complete) return super.end(content, ...(rest as []))
+    if (this.req.complete || this.req.headers.expect) return super.end(content, ...(rest as []))
     if (content) this.write(content)
     else this.flushHeaders()
+    this.earlyEnd = performance.now()
     void this.#endAfterBody()
     return this
   }

@@ -35,7 +35,7 @@ export function createOperatorServer(
   }
 
   return createServer(
-    (request, response) => void handle(request, response).catch(() => response.destroy()),
+    async (request, response) => handle(request, response).catch(() => void response.destroy()),
     {
       hostCheck: (bound) => hostCheck(bound, isLoopback(bound) ? allowedHosts : []),
       limits: { maxConnections: LIMITS.maxOperatorConnections },

@@ -1,10 +1,10 @@
 // The request log: an id, a line and metrics for each request. Never a token, a body or a query.
 import { randomUUID } from 'node:crypto'
-import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type Koa from 'koa'
 import type { HttpError } from '../http/http-error.ts'
 import type { IncomingRequest } from '../http/request.ts'
+import type { OutgoingResponse } from '../http/response.ts'
 import { StoreFailure } from '../store/failure.ts'
 import { messageOf, type Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -26,25 +26,29 @@ const TOO_MANY =
 export function createRequestLog({ log, metrics, redactPath }: Options) {
   let tooManyLoggedAt = -Infinity
 
-  function onResponse(request: IncomingRequest, response: ServerResponse, startTime: number): void {
+  function onResponse(
+    request: IncomingRequest,
+    response: OutgoingResponse,
+    startTime: number,
+  ): void {
     const { method = '' } = request
     const { id, trace_id, operation = 'none', refused, code, cause, ...client } = request.log
     const { remoteAddress } = request.socket
     const status = response.headersSent ? response.statusCode : undefined
-    const ms = Math.round((performance.now() - startTime) * 1000) / 1000
+    const ms = Math.round(((response.earlyEnd ?? performance.now()) - startTime) * 1000) / 1000
     metrics.requestEnded({ operation, method, status: String(status ?? 'none') }, ms / 1000)
     if (refused) metrics.refused(refused)
     const path = redactPath(request.url ?? '')
     const location = response.getHeader('Location') // of what was created
     const outcome = { location, status, code, refused, cause, ms }
     const line = { id, trace_id, remoteAddress, ...client, method, path, operation, ...outcome }
-    if (request.socket.destroyed) log.warn(line, 'response aborted')
+    if (request.socket.destroyed && !response.earlyEnd) log.warn(line, 'response aborted')
     else if (response.statusCode >= 500) log.error(line, 'request')
     else log.info(line, 'request')
   }
 
   return {
-    onRequest(request: IncomingRequest, response: ServerResponse): void {
+    onRequest(request: IncomingRequest, response: OutgoingResponse): void {
       const startTime = performance.now()
       response.on('close', () => onResponse(request, response, startTime))
       metrics.requestBegun()
