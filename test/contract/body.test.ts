@@ -67,12 +67,6 @@ describe.each<[string, [string, Request, number, string][]]>([
       ['no body', {}, 400, isRequired('text')],
       ['invalid UTF-8', json(Buffer.from('{"text":"\xff"}', 'latin1')), 400, NOT_UTF8],
       ['another JSON', { body: '{}', headers: typed('application/vnd.x+json') }, 415, MUST_BE_JSON],
-      [
-        'a malformed parameter',
-        { body: '{}', headers: typed('application/json; x') },
-        415,
-        MUST_BE_JSON,
-      ],
       ['no media type', { body: '{}' }, 415, MUST_BE_JSON],
       ['two media types', { body: '{}', headers: TWO_TYPES }, 415, MUST_BE_JSON],
       ['gzip', json(gzipSync('{}'), coded('gzip')), 415, NOT_COMPRESSED],

@@ -8,13 +8,7 @@ import { StoreFailure } from '../../../src/store/failure.ts'
 import { EmailTaken, IdTaken } from '../../../src/store/user-store.ts'
 import { startProxy } from '../../support/mongodb-proxy.ts'
 import { useUndo } from '../../support/program.ts'
-import {
-  createIn,
-  describeMongodb,
-  mongodbPlace,
-  useOwnStores,
-  usersIn,
-} from '../../support/stores.ts'
+import { describeMongodb, mongodbPlace, useOwnStores, usersIn } from '../../support/stores.ts'
 import { newUser, user } from '../../support/users.ts'
 
 const undo = useUndo()
@@ -41,16 +35,6 @@ async function newProxied() {
 }
 
 describeMongodb('a collection of other programs', () => {
-  test('a unique index on email that mongoose made is used', async () => {
-    const { collection, proxy, behind } = await newProxied()
-    await collection.createIndex({ email: 1 }, { unique: true })
-    const store = await open(behind)
-    const fields = newUser()
-    await store.create(fields)
-    await expect(store.create(fields)).rejects.toThrow(EmailTaken)
-    expect(proxy.commands().filter(({ name }) => name === 'createIndexes')).toEqual([])
-  })
-
   test('gets a unique index on email that leaves out users without one', async () => {
     const { collection, proxy, behind } = await newProxied()
     await collection.createIndex({ username: 1 }, { unique: true })
@@ -82,21 +66,6 @@ describeMongodb('a collection of other programs', () => {
     await reader!.close()
     const names = proxy.commands().map(({ name }) => name)
     expect(new Set(names)).toEqual(new Set(['find']))
-  })
-
-  test('a duplicate key of another unique index is a failure, not a taken email', async () => {
-    const { place, collection } = await newCollection()
-    await collection.createIndex({ name: 1 }, { unique: true, name: 'their_index' })
-    const store = await open(place)
-    const { name } = await store.create(newUser())
-    for (const create of [
-      () => store.create(newUser({ name })),
-      () => createIn(store, [newUser({ name }), newUser()]),
-    ]) {
-      const failure: unknown = await create().catch((error: unknown) => error)
-      expect(failure).toBeInstanceOf(StoreFailure)
-      expect(failure).toMatchObject({ kind: 'DuplicateKey' })
-    }
   })
 
   test.each<[string, unknown]>([

@@ -16,7 +16,6 @@ const network = new mongodb.MongoNetworkError('no', { cause: refused })
 
 test.each([
   ['no primary', selection(['Unknown', 'RSSecondary'], refused)],
-  ['no primary', selection(['RSGhost'])],
   ['replica set not found', selection([])],
   ['connection refused', selection(['Unknown'], network)],
   ['connection closed', new mongodb.MongoNetworkError('connection 1 closed')],
