@@ -37,18 +37,18 @@ WORKDIR /app
 # not the blocks of 32 KiB that V8 often takes.
 ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=36000 NODE_OPTIONS="--max-old-space-size=64 --max-semi-space-size=4"
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
-# The folder of SQLite, for a volume; only user 1000 can read it. Not declared as a VOLUME: a container with a
+# The folder of SQLite, for a volume; only the uid 1000 can read it. Not declared as a VOLUME: a container with a
 # read-only file system would get one without a limit on its size.
 RUN install -d -m 700 -o 1000 -g 1000 /data
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json openapi.yaml ./
-# For example: docker run … import-users --help
-RUN for program in create-user import-users export-users backup; do \
-      chmod +x dist/scripts/users/$program.js && ln -s /app/dist/scripts/users/$program.js /usr/local/bin/$program; \
+# For example: docker run … backup --help
+RUN for program in $(grep -l '^#!' dist/scripts/users/*.js); do \
+      chmod +x $program && ln -s /app/$program /usr/local/bin/$(basename $program .js); \
     done
-# Compiled code: with it, the start takes 0.77 (MongoDB) or 0.87 (SQLite) of the time. Node uses it only for the user
-# that made it.
+# Compiled code: with it, the start takes 0.77 (MongoDB) or 0.87 (SQLite) of the time. Node uses it only for the
+# account that made it.
 ENV NODE_COMPILE_CACHE=/app/.cache
 RUN install -d -o 1000 -g 1000 .cache
 USER 1000:1000

@@ -43,9 +43,10 @@ const ignored = fc.constantFrom(
   { admin: true },
   JSON.parse('{"__proto__":{"name":"x"}}') as object,
 )
-const body = fc
-  .tuple(ignored, name, email)
-  .map(([more, name, email]): Record<string, unknown> => ({ ...newUser(), ...more, name, email }))
+const body = fc.tuple(ignored, name, email).map(([more, name, email]) => {
+  const fields: Request['body'] = { ...newUser(), ...more, name, email }
+  return fields
+})
 
 const template = fc.record<Template>({
   operation: fc.oneof(
@@ -72,7 +73,7 @@ const request = (operation: Template['operation'], body: object = {}): Template 
   return { operation, body: { ...newUser(), ...body }, nth: 0, alter: (id) => id }
 }
 
-const LINES = {
+const LINES: Record<Request['operation'], string> = {
   listUsers: 'GET /users',
   createUser: 'POST /users',
   readUser: 'GET /users/',

@@ -7,6 +7,7 @@ import { createUsersClient } from '../src/client/client.ts'
 import { version } from './support/readme.ts'
 import { checkedFetch } from './support/service.ts'
 import { SECRET } from './support/stores.ts'
+import { programs } from './support/scripts.ts'
 
 const IMAGE = `users-service:${version}`
 const BASE = 'node:24-bookworm-slim'
@@ -109,7 +110,6 @@ test('it holds no test, no source and nothing that builds', () => {
   expect(docker('run', '--rm', IMAGE, 'node', '-e', script)).toBe('')
 })
 
-const PROGRAMS = ['create-user', 'import-users', 'export-users', 'backup']
-test.each(PROGRAMS)('it has the program %s', (program) => {
+test.each(programs)('it has the program %s', (program) => {
   expect(docker('run', '--rm', ...STRICT, IMAGE, program, '--help')).toMatch(/^usage: /)
 })

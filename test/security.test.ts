@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals'
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { CALLER } from '../src/auth/guard.ts'
 import { runToEnd, started, useUndo } from './support/program.ts'
 import { newFolder, read, root } from './support/readme.ts'
 import { createAt, databaseOf, SECRET, sqlitePlace, usePlaces, usersAt } from './support/stores.ts'
@@ -45,12 +46,15 @@ const HELD_BY: Record<string, [file: string, name: string][]> = {
   ],
   'A secret that others know is refused:': [
     ['auth/signing-secret.test.ts', 'the file is refused, and named, when %s'],
-    ['auth/signing-secret.test.ts', 'the file is refused when it belongs to another user'],
+    ['auth/signing-secret.test.ts', 'the file is refused when it belongs to another account'],
   ],
   Body: [['http/hostile.test.ts', 'a body may have a thousand chunks; with more it gets 413']],
   Connections: [
-    ['http/hostile.test.ts', 'that have waited longest make room'],
-    ['http/hostile.test.ts', 'that are all being served make a new one wait, not fail'],
+    ['http/connections.test.ts', 'evict the one that has been idle longest'],
+    [
+      'http/connections.test.ts',
+      'wait while all others are served; more than may wait are refused',
+    ],
   ],
   'Waiting requests of one connection': [
     ['http/hostile.test.ts', 'close the connection when more than ten wait'],
@@ -118,8 +122,8 @@ test('support people find a user, correct the name, erase the user, and see who 
   const [who] = commandsWith('service.log')
   const lines = bash(who!.replaceAll(ID, grace!.id), folder).trim().split('\n')
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-    { method: 'PUT', status: 204, user: ada!.id },
-    { method: 'DELETE', status: 204, user: ada!.id },
+    { method: 'PUT', status: 204, [CALLER]: ada!.id },
+    { method: 'DELETE', status: 204, [CALLER]: ada!.id },
   ])
 })
 

@@ -8,80 +8,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { databaseIn } from '../src/store/open.ts'
 import { postHead } from './support/requests.ts'
-import { freePort, run, serve, started, type Program } from './support/program.ts'
-import { version } from './support/readme.ts'
-import { dial, listen, send } from './support/service.ts'
-import type { Place } from './support/stores.ts'
-import {
-  databaseOf,
-  describeStores,
-  mongodbPlace,
-  SECRET,
-  sqlitePlace,
-  usersAt,
-} from './support/stores.ts'
-import { useTransfers } from './support/transfers.ts'
+import { freePort, serve, started, type Program } from './support/program.ts'
+import { dial, listen } from './support/service.ts'
+import { databaseOf, SECRET, sqlitePlace } from './support/stores.ts'
+import { useScripts } from './support/scripts.ts'
 
-const { at, file, folder } = useTransfers()
-
-async function createUser(place: Place, args: string[], env = {}, cwd?: string) {
-  const program = run('scripts/users/create-user', place, env, args, cwd)
-  return { code: await program.ended, ...program.output }
-}
-const ADA = ['--name', 'Ada', '--email', 'ada@example.com']
-
-const listAt = async (url: string, token: string) =>
-  send(Number(new URL(url).port), 'GET /users', { authorization: `Bearer ${token}` })
-
-describeStores((kind) => {
-  test('the first user is created, logged in, and still there after a restart', async () => {
-    const place = at(kind)
-    const service = serve(place)
-    const url = await service.listening()
-    while (service.output.stdout.split('\n').length < 7) await sleep(5)
-    const [first, listening, page, kept, ops] = service.output.stdout.split('\n')
-    expect(first).toContain(`users-service ${version} on Node ${process.version}`)
-    expect(listening).toContain(`listening on ${url}`)
-    expect(page).toContain(`${url}/docs`)
-    expect(kept).toMatch(/users are kept in (SQLite in |MongoDB at )/)
-    expect(ops).toMatch(/\/readyz and \/metrics are on http:\/\/127.0.0.1:\d+/)
-
-    const { stdout } = await createUser(place, ADA)
-    const [user = '', , header = ''] = stdout.split('\n')
-    expect(JSON.parse(user)).toMatchObject({ name: 'Ada', email: 'ada@example.com' })
-    const token = header.replace('Authorization: Bearer ', '')
-    expect((await listAt(url, token)).json).toEqual([JSON.parse(user)])
-
-    service.process.kill('SIGTERM')
-    expect(await service.ended).toBe(0)
-    const taken = 'a user with email `ada@example.com` already exists\n'
-    expect(await createUser(place, ADA)).toEqual({ code: 1, stdout: '', stderr: taken })
-    const again = serve(place)
-    expect((await listAt(await again.listening(), token)).json).toEqual([JSON.parse(user)])
-    expect(again.output.stdout).not.toContain('create-user')
-  })
-
-  test('with a .env in the current folder, the service and create-user use the same store and secret', async () => {
-    const place = at(kind)
-    const lines = Object.entries({ SIGNING_SECRET: SECRET, ...place.environment })
-    file('.env', lines.map((line) => line.join('=')).join('\n'))
-    const bare = { ...place, environment: {} }
-    const url = await serve(bare, {}, folder()).listening()
-    const { stdout } = await createUser(bare, ADA, {}, folder())
-    const [, token = ''] = stdout.trim().split('Bearer ')
-    expect((await listAt(url, token)).json).toEqual(await usersAt(place))
-  })
-})
-
-const testMongodb = process.env['MONGODB_URI'] ? test : test.skip
-testMongodb('create-user without the secret says how to get a token', async () => {
-  const place = at(mongodbPlace)
-  const { code, stdout, stderr } = await createUser(place, ADA, { SIGNING_SECRET: '' })
-  expect([code, stderr]).toEqual([0, expect.stringMatching(/^stored in MongoDB at /)])
-  expect(JSON.parse(stdout.split('\n')[0]!)).toEqual((await usersAt(place))[0])
-  expect(stdout).toContain('SIGNING_SECRET is not set')
-  expect(stdout).toContain('POST /login')
-})
+const { at, file } = useScripts()
 
 test('the service exits with 1 and one clear line for each variable that is wrong, or for a port, host or folder that it cannot use', async () => {
   const other = createServer()
@@ -110,15 +42,15 @@ test('the service exits with 1 and one clear line for each variable that is wron
   other.close()
 })
 
-test('the log warns of a variable that is probably misspelled, and of a folder that every user, not only a group, can write to', async () => {
+test('the log warns of a variable that is probably misspelled, and of a folder that every account, not only a group, can write to', async () => {
   const warnings = [0o777, 0o770].map(async (mode) => {
     const place = at(sqlitePlace)
     chmodSync(place.DATA_DIR, mode)
     const { output } = await started(place, { ALOWED_HOSTS: 'x' })
-    return output.stdout.match(/(?<=:40.*)(ALLOWED_HOSTS\?|every user can write to \/)/g)
+    return output.stdout.match(/(?<=:40.*)(ALLOWED_HOSTS\?|every account can write to \/)/g)
   })
   expect(await Promise.all(warnings)).toEqual([
-    ['ALLOWED_HOSTS?', 'every user can write to /'],
+    ['ALLOWED_HOSTS?', 'every account can write to /'],
     ['ALLOWED_HOSTS?'],
   ])
 })

@@ -1,6 +1,7 @@
 // Each operation under /users end to end on each store, as the specification describes it. (GET /users:
 // users.list.test.ts; any values and orders: app.model.test.ts; bodies that any operation refuses: contract/body.test.ts.)
 import { expect, test } from '@jest/globals'
+import { CALLER } from '../src/auth/guard.ts'
 import type { User } from '../src/store/user-store.ts'
 import { useService, type Request } from './support/service.ts'
 import { describeStores, useStore } from './support/stores.ts'
@@ -64,7 +65,7 @@ describeStores((place) => {
     await send(`DELETE /users/${id}`)
     const [created, deleted] = service().lines.slice(-2)
     const caller = '665f1c2e8b3f4a0012d4c001'
-    expect(created).toMatchObject({ method: 'POST', user: caller, location: `/users/${id}` })
-    expect(deleted).toMatchObject({ method: 'DELETE', user: caller, path: `/users/${id}` })
+    expect(created).toMatchObject({ method: 'POST', [CALLER]: caller, location: `/users/${id}` })
+    expect(deleted).toMatchObject({ method: 'DELETE', [CALLER]: caller, path: `/users/${id}` })
   })
 })

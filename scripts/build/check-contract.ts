@@ -1,11 +1,15 @@
 // Fails when openapi.yaml would break clients of the last released contract, unless package.json has a
 // new major version.
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { breakingChanges, type OpenApi } from './breaking-changes.ts'
 
-const released = parse(readFileSync('scripts/build/released.yaml', 'utf8')) as OpenApi
+const RELEASED = 'scripts/build/released.yaml'
+
 const current = parse(readFileSync('openapi.yaml', 'utf8')) as OpenApi
+const released = existsSync(RELEASED) // not before the first release
+  ? (parse(readFileSync(RELEASED, 'utf8')) as OpenApi)
+  : current
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
 
 const changes = breakingChanges(released, current)

@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/config.ts'
 import { databaseIn } from '../../src/store/open.ts'
 import { copySqlite } from '../../src/store/sqlite/database.ts'
 import { fileAt, program, stopSignal, UsageError, warn } from './program.ts'
-import { makeFile, withTemporary } from './transfer/file.ts'
+import { makeFile, withTemporary } from './file.ts'
 
 const USAGE = `usage: backup FILE
 

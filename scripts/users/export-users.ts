@@ -8,7 +8,7 @@ import { openExisting } from '../../src/store/open.ts'
 import { pagesOf } from '../../src/store/pages.ts'
 import type { User } from '../../src/store/user-store.ts'
 import { fileAt, program, STOPPED, stopSignal, STORE, UsageError, warn } from './program.ts'
-import { makeFile } from './transfer/file.ts'
+import { makeFile } from './file.ts'
 import { formatOf } from './transfer/formats.ts'
 import { startProgress } from './transfer/progress.ts'
 

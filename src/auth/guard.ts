@@ -9,6 +9,9 @@ export const PROTECTED = /\/users/
 
 const REFUSED = new HttpError(401, 'unauthorized', 'a valid bearer token is required', CHALLENGE)
 
+/** The field of the log that has the id in the token: that of a user, whatever the service keeps. */
+export const CALLER = 'user'
+
 export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
   return async function guard(ctx, next) {
     const isProtected = PROTECTED.test(ctx.path)
@@ -18,7 +21,7 @@ export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
     // Node joins several headers of this name, and the result is not a token.
     const result = tokens.verify(request.headers.authorization)
     if (result.valid) {
-      request.log['user'] = result.id
+      request.log[CALLER] = result.id
       return next()
     }
     request.log['refused'] = result.reason // for the log and the metrics only

@@ -27,12 +27,12 @@ export function openSecrets(config: { SIGNING_SECRETS: string[]; DATA_DIR: strin
   }
 }
 
-/** @throws Error another user knows the secret, or can have written it; ssh refuses such a key, too */
+/** @throws Error another account knows the secret, or can have written it; ssh refuses such a key, too */
 function checkPrivate({ uid, mode }: Stats): void {
   if (uid !== (process.geteuid?.() ?? uid))
-    throw new Error('it belongs to another user; use chown, or set SIGNING_SECRET')
+    throw new Error('it belongs to another account; use chown, or set SIGNING_SECRET')
   if (mode & 0o077)
-    throw new Error('other users can read or write it; use chmod 600, or set SIGNING_SECRET')
+    throw new Error('other accounts can read or write it; use chmod 600, or set SIGNING_SECRET')
 }
 
 /** Writes a temporary file and links it into place: the first process wins, and none reads half a secret. */

@@ -10,7 +10,7 @@ export interface Operation {
   id: OperationId
   /** In lower case. */
   method: string
-  /** The path template, e.g. `/books/{id}` (OpenAPI 3.0.3, Paths Object). */
+  /** The path template, e.g. `/notes/{id}` (OpenAPI 3.0.3, Paths Object). */
   path: string
   /** The schema of its request body, which is JSON; none if it takes no body. */
   bodySchema: BodySchema | undefined
@@ -50,7 +50,7 @@ const file = fileURLToPath(import.meta.resolve('#contract.json'))
 
 export const contract = JSON.parse(readFileSync(file, 'utf8')) as OpenApi
 
-/** The path of an operation with its parameters filled in, e.g. `/books/665f…`. */
+/** The path of an operation with its parameters filled in, e.g. `/notes/665f…`. */
 export function pathOf(id: OperationId, parameters: Record<string, string> = {}): string {
   return operationOf(id).path.replaceAll(/\{(\w+)\}/g, (_, name: string) => parameters[name] ?? '')
 }

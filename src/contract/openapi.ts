@@ -67,8 +67,8 @@ export interface paths {
         post?: never;
         /**
          * Delete a user
-         * @description Tokens of the user stay valid until they expire. When a request without a response is sent again, 404 can mean that the
-         *     first one succeeded.
+         * @description Tokens stay valid until they expire. When a request without a response is sent again, 404 can mean that the first one
+         *     succeeded.
          */
         delete: operations["deleteUser"];
         options?: never;

@@ -54,12 +54,9 @@ export class IncomingRequest extends IncomingMessage {
     return this.#chunks <= LIMITS.maxChunks
   }
 
-  /** Drops the body of a client that has left: its handler may still wait for the store. */
+  /** Its client has left: no more of the body arrives. */
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.#pieces = []
     this.emit('arrived')
-    while (this.read() !== null); // Node 26 does not drop it when it resumes a stream that is destroyed
-    this.resume()
     super._destroy(error, done)
   }
 

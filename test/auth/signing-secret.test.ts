@@ -49,7 +49,7 @@ test('the file can have several secrets, one in each line', () => {
   expect(open()).toEqual([SECRET, OTHER])
 })
 
-const CHMOD = /: other users can read or write it; use chmod 600, or set SIGNING_SECRET$/
+const CHMOD = /: other accounts can read or write it; use chmod 600, or set SIGNING_SECRET$/
 
 test.each([
   [
@@ -72,10 +72,10 @@ test.each([
 })
 
 const testAsRoot = process.geteuid?.() === 0 ? test : test.skip
-testAsRoot('the file is refused when it belongs to another user', () => {
+testAsRoot('the file is refused when it belongs to another account', () => {
   write(SECRET)
   fs.chownSync(file, 12_345, 12_345)
   expect(() => open()).toThrow(
-    /^cannot use .*: it belongs to another user; use chown, or set SIGNING_SECRET$/,
+    /^cannot use .*: it belongs to another account; use chown, or set SIGNING_SECRET$/,
   )
 })

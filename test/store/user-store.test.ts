@@ -32,12 +32,15 @@ describeStores((kind) => {
   const { newPlace, open } = useOwnStores(kind)
   const create = (fields?: Partial<User>) => store().create(newUser(fields))
 
-  test('every field can be any text, and comes back exactly; emails differ if any character does', async () => {
+  test('every field for texts can be any text, and comes back exactly; emails differ if any character does', async () => {
     const own = await open()
     const users: User[] = []
     for (const [kind, text] of Object.entries(TEXTS)) {
-      const given = Object.fromEntries(Object.keys(newUser()).map((field) => [field, text]))
-      const created = await own.create(given as Omit<User, 'id'>)
+      const fields = Object.entries(newUser()).map(([field, value]) => {
+        return [field, typeof value === 'string' ? text : value]
+      })
+      const given = Object.fromEntries(fields)
+      const created = await own.create(given)
       const found = [await own.find(created.id), await own.findByEmail(text)]
       const renamed = { ...created, name: `${text}!` }
       for (const _ of [1, 2]) expect(await own.rename(created.id, renamed.name)).toBe('done')

@@ -8,7 +8,7 @@ const OTHER = `${SECRET}.`
 const encoded = (text: string) => Buffer.from(text).toString('base64url')
 
 /** A token with any header and any payload, signed with HMAC-SHA-256. */
-export function signRaw(payload: string, header: object = {}): string {
+function signRaw(payload: string, header: object = {}): string {
   const parts = `${encoded(JSON.stringify({ alg: 'HS256', typ: 'JWT', ...header }))}.${encoded(payload)}`
   return `${parts}.${createHmac('sha256', SECRET).update(parts).digest('base64url')}`
 }

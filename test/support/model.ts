@@ -1,10 +1,13 @@
 // The operations, with pages and conditional writes, as a model in memory: the response
 // that each request must get.
+import type { OperationId } from '../../src/contract/contract.ts'
 import type { User } from '../../src/store/user-store.ts'
 import { newUser } from './users.ts'
 
+type Modelled = 'listUsers' | 'createUser' | 'readUser' | 'renameUser' | 'deleteUser' | 'login'
+
 export interface Request {
-  operation: 'listUsers' | 'createUser' | 'readUser' | 'renameUser' | 'deleteUser' | 'login'
+  operation: Extract<OperationId, Modelled>
   /** The id in the path, or the one after which a page begins. */
   id: string
   body: Record<string, unknown>

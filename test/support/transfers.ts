@@ -1,40 +1,19 @@
 // import-users and export-users, as programs and as functions.
-import { afterEach, beforeEach, expect } from '@jest/globals'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { expect } from '@jest/globals'
 import { parseTemplate } from '../../scripts/users/transfer/columns.ts'
 import { formatOf } from '../../scripts/users/transfer/formats.ts'
 import { linesOf, type Row } from '../../scripts/users/transfer/lines.ts'
 import { userIn } from '../../scripts/users/transfer/users.ts'
 import type { NewUser } from '../../src/store/user-store.ts'
-import { killPrograms, run } from './program.ts'
-import { newFolder } from './readme.ts'
-import { usePlaces, type Place } from './stores.ts'
+import { useScripts } from './scripts.ts'
+import type { Place } from './stores.ts'
 
-/** The files and the stores of one test. */
 export function useTransfers() {
-  let folder: string
-  beforeEach(() => void (folder = newFolder()))
-  afterEach(killPrograms)
-  /** A place that is removed when the test ends. */
-  const at = usePlaces()
-
-  async function done(script: string, place: Place, args: string[], input?: string | Buffer) {
-    const program = run(`scripts/users/${script}`, place, {}, args)
-    program.process.stdin!.end(input)
-    return { code: await program.ended, ...program.output }
-  }
-
+  const scripts = useScripts()
   return {
-    folder: () => folder,
-    at,
-    file: (name: string, content: string | Buffer): string => {
-      writeFileSync(join(folder, name), content)
-      return join(folder, name)
-    },
-    done,
-    importUsers: (place: Place, ...args: string[]) => done('import-users', place, args),
-    exportUsers: (place: Place, ...args: string[]) => done('export-users', place, args),
+    ...scripts,
+    importUsers: (place: Place, ...args: string[]) => scripts.done('import-users', place, args),
+    exportUsers: (place: Place, ...args: string[]) => scripts.done('export-users', place, args),
   }
 }
 

@@ -113,8 +113,8 @@ function makeFile(file: string): void {
     fs.closeSync(fs.openSync(file, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600))
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    const user = code === 'EACCES' ? `; this process is user ${process.geteuid?.()}` : ''
-    const cause = new Error(message + user, { cause: error })
+    const uid = code === 'EACCES' ? `; this process has the uid ${process.geteuid?.()}` : ''
+    const cause = new Error(message + uid, { cause: error })
     throw new StoreFailure(cause, `keep users in the folder ${folder} (DATA_DIR)`)
   }
 }

@@ -2,15 +2,22 @@
 import type { DatabaseSyncInstance } from '@photostructure/sqlite'
 import type { User } from '../user-store.ts'
 
+/** What a field may be kept as: a number and an enum have a default, which existing users get. */
+type Column<Value> = Value extends number
+  ? `INTEGER NOT NULL DEFAULT ${number}`
+  : string extends Value
+    ? `TEXT${string}`
+    : `TEXT NOT NULL DEFAULT '${Value & string}'`
+
 /**
  * A column for each field of a user. An empty email is NULL, because a unique column allows many NULLs. Existing users
- * have NULL in a column that is new, which is read as the empty text.
+ * have NULL in a new column without a default, which is read as the empty text.
  */
 export const COLUMNS = {
   id: 'TEXT NOT NULL PRIMARY KEY',
   name: 'TEXT NOT NULL',
   email: 'TEXT UNIQUE',
-} satisfies Record<keyof User, string>
+} satisfies { [Field in keyof User]: Column<User[Field]> }
 
 /** Counts up when services of earlier versions cannot use the table any more. */
 const VERSION = 1

@@ -48,7 +48,7 @@ export async function openSqliteStore(
   if (isImport) db.exec(IMPORT_PRAGMAS)
   const folder = dirname(file)
   if (fs.statSync(folder).mode & 0o002)
-    warn(`every user can write to ${folder} (DATA_DIR): use chmod o-w, or another folder`)
+    warn(`every account can write to ${folder} (DATA_DIR): use chmod o-w, or another folder`)
   const isGone = watchFiles(db, file, warn)
   const transaction = transactor(db)
   /** A write that fails undoes itself alone, unless SQLite has undone the transaction. */

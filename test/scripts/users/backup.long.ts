@@ -5,17 +5,17 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buffer, text } from 'node:stream/consumers'
-import { makeFile } from '../../../scripts/users/transfer/file.ts'
+import { makeFile } from '../../../scripts/users/file.ts'
 import { databaseIn, openStore } from '../../../src/store/open.ts'
 import { Load } from '../../support/load.ts'
 import { dist, run, started } from '../../support/program.ts'
 import { testAsRoot, tmpfsPlace } from '../../support/root.ts'
 import type { Place } from '../../support/stores.ts'
 import { createAt, databaseOf, SECRET, sqlitePlace, usersAt } from '../../support/stores.ts'
-import { useTransfers } from '../../support/transfers.ts'
+import { useScripts } from '../../support/scripts.ts'
 import { newUser } from '../../support/users.ts'
 
-const { folder, at, file, done } = useTransfers()
+const { folder, at, file, done } = useScripts()
 jest.setTimeout(55_000)
 
 const backup = (place: Place, target: string) => done('backup', place, [target])

@@ -136,7 +136,7 @@ test('a folder that this process may not write to is refused, and named with the
   const options = { env: { DATA_DIR, PORT: '0', OPS_PORT: '0', PATH }, encoding: 'utf8' } as const
   const { status, stderr } = spawnSync('env', node, options)
   const reason =
-    /^cannot keep users in the folder (.+) \(DATA_DIR\): EACCES: .+; this process is user (\d+)\n$/
+    /^cannot keep users in the folder (.+) \(DATA_DIR\): EACCES: .+; this process has the uid (\d+)\n$/
   expect([status, ...reason.exec(stderr)!.slice(1)]).toEqual([1, DATA_DIR, `${getuid!()}`])
 })
 

@@ -1,0 +1,144 @@
+// create-user, as a program.
+import { expect, test } from '@jest/globals'
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { contract } from '../../../src/contract/contract.ts'
+import { databaseIn } from '../../../src/store/open.ts'
+import { dist, run, serve, UNSET } from '../../support/program.ts'
+import { newFolder, read, root, version } from '../../support/readme.ts'
+import { useScripts } from '../../support/scripts.ts'
+import { send } from '../../support/service.ts'
+import {
+  describeStores,
+  mongodbPlace,
+  SECRET,
+  sqlitePlace,
+  usersAt,
+  type Place,
+} from '../../support/stores.ts'
+
+const { at, done, file, folder } = useScripts()
+
+const USAGE = /^.*\nusage: create-user \[--name NAME\] --email EMAIL\nsee --help\n$/
+test.each([
+  ['--version', 0, RegExp(`^${contract.info.version}\n$`), /^$/],
+  ['--name Ada', 2, /^$/, USAGE],
+  ['--email=', 2, /^$/, USAGE],
+])('create-user %s exits with %d', async (args, code, stdout, stderr) => {
+  const ended = await done('create-user', at(sqlitePlace), args.split(' '))
+  const [out, err] = [stdout, stderr].map((pattern) => expect.stringMatching(pattern))
+  expect(ended).toEqual({ code, stdout: out, stderr: err })
+})
+
+test('create-user refuses a name that is not UTF-8, instead of storing another one', async () => {
+  const place = at(sqlitePlace)
+  const command = `node scripts/users/create-user.js --email a@x --name "$(printf 'Jos\\351')"`
+  const env = { ...process.env, ...UNSET, ...place.environment }
+  const { status, stderr } = spawnSync('sh', ['-c', command], { cwd: dist, encoding: 'utf8', env })
+  expect([status, stderr]).toEqual([
+    2,
+    expect.stringMatching(/^the name or the email is not UTF-8/),
+  ])
+  expect(existsSync(databaseIn(place.DATA_DIR))).toBe(false)
+})
+
+test.each([
+  ['a@x', ''],
+  ['a b@x', 'a b@x does not look like an email; the user logs in with exactly this text\n'],
+])('create-user stores %s, and says where and what looks wrong', async (email, warning) => {
+  const place = at(sqlitePlace)
+  const { code, stdout, stderr } = await done('create-user', place, ['--email', email])
+  expect([code, stdout]).toEqual([0, expect.stringContaining(`"email":"${email}"`)])
+  expect(stderr).toBe(`stored in SQLite in ${join(place.DATA_DIR, 'users.db')}\n${warning}`)
+})
+
+test('create-user stores nothing if the secret is refused', async () => {
+  const place = at(sqlitePlace)
+  writeFileSync(join(place.DATA_DIR, 'signing-secret'), SECRET, { mode: 0o644 })
+  const { code, stdout, stderr } = await done('create-user', place, ['--email', 'ada@x'])
+  expect([code, stdout]).toEqual([1, ''])
+  expect(stderr).toContain('other accounts can read or write it')
+  expect(await usersAt(place)).toEqual([])
+})
+
+test('create-user obeys the contract as POST does, and stores nothing that it refuses', async () => {
+  const copy = newFolder()
+  const limited = JSON.parse(read('dist/contract.json'))
+  const { post } = limited.paths['/users']
+  post.requestBody.content['application/json'].schema.properties.name.maxLength = 3
+  cpSync(dist, join(copy, 'dist'), { recursive: true })
+  cpSync(join(root, 'package.json'), join(copy, 'package.json'))
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+  writeFileSync(join(copy, 'dist/contract.json'), JSON.stringify(limited))
+  const place = at(sqlitePlace)
+  const create = (name: string) => {
+    const args = ['dist/scripts/users/create-user.js', '--email', 'a@x', '--name', name]
+    const env = { ...process.env, ...UNSET, ...place.environment }
+    return spawnSync(process.execPath, args, { cwd: copy, encoding: 'utf8', env })
+  }
+  const stderr = 'field `name` must NOT have more than 3 characters\n'
+  expect(create('Grace')).toMatchObject({ status: 1, stdout: '', stderr })
+  expect(existsSync(databaseIn(place.DATA_DIR))).toBe(false)
+  expect(create('Ada')).toMatchObject({ status: 0 })
+})
+
+async function createUser(place: Place, args: string[], env = {}, cwd?: string) {
+  const program = run('scripts/users/create-user', place, env, args, cwd)
+  return { code: await program.ended, ...program.output }
+}
+const ADA = ['--name', 'Ada', '--email', 'ada@example.com']
+
+const listAt = async (url: string, token: string) =>
+  send(Number(new URL(url).port), 'GET /users', { authorization: `Bearer ${token}` })
+
+describeStores((kind) => {
+  test('the first user is created, logged in, and still there after a restart', async () => {
+    const place = at(kind)
+    const service = serve(place)
+    const url = await service.listening()
+    while (service.output.stdout.split('\n').length < 7) await sleep(5)
+    const [first, listening, page, kept, ops] = service.output.stdout.split('\n')
+    expect(first).toContain(`users-service ${version} on Node ${process.version}`)
+    expect(listening).toContain(`listening on ${url}`)
+    expect(page).toContain(`${url}/docs`)
+    expect(kept).toMatch(/users are kept in (SQLite in |MongoDB at )/)
+    expect(ops).toMatch(/\/readyz and \/metrics are on http:\/\/127.0.0.1:\d+/)
+
+    const { stdout } = await createUser(place, ADA)
+    const [user = '', , header = ''] = stdout.split('\n')
+    expect(JSON.parse(user)).toMatchObject({ name: 'Ada', email: 'ada@example.com' })
+    const token = header.replace('Authorization: Bearer ', '')
+    expect((await listAt(url, token)).json).toEqual([JSON.parse(user)])
+
+    service.process.kill('SIGTERM')
+    expect(await service.ended).toBe(0)
+    const taken = 'a user with email `ada@example.com` already exists\n'
+    expect(await createUser(place, ADA)).toEqual({ code: 1, stdout: '', stderr: taken })
+    const again = serve(place)
+    expect((await listAt(await again.listening(), token)).json).toEqual([JSON.parse(user)])
+    expect(again.output.stdout).not.toContain('create-user')
+  })
+
+  test('with a .env in the current folder, the service and create-user use the same store and secret', async () => {
+    const place = at(kind)
+    const lines = Object.entries({ SIGNING_SECRET: SECRET, ...place.environment })
+    file('.env', lines.map((line) => line.join('=')).join('\n'))
+    const bare = { ...place, environment: {} }
+    const url = await serve(bare, {}, folder()).listening()
+    const { stdout } = await createUser(bare, ADA, {}, folder())
+    const [, token = ''] = stdout.trim().split('Bearer ')
+    expect((await listAt(url, token)).json).toEqual(await usersAt(place))
+  })
+})
+
+const testMongodb = process.env['MONGODB_URI'] ? test : test.skip
+testMongodb('create-user without the secret says how to get a token', async () => {
+  const place = at(mongodbPlace)
+  const { code, stdout, stderr } = await createUser(place, ADA, { SIGNING_SECRET: '' })
+  expect([code, stderr]).toEqual([0, expect.stringMatching(/^stored in MongoDB at /)])
+  expect(JSON.parse(stdout.split('\n')[0]!)).toEqual((await usersAt(place))[0])
+  expect(stdout).toContain('SIGNING_SECRET is not set')
+  expect(stdout).toContain('POST /login')
+})
