@@ -38,7 +38,10 @@ const HELD_BY: Record<string, [file: string, name: string][]> = {
   'The service recovers by itself': [
     ['service.faults.long.ts', 'the next start needs no help'],
     ['service.faults.long.ts', 'writes get 500 while reads continue, and succeed again afterwards'],
-    ['service.faults.long.ts', 'under load and comes back'],
+    [
+      'store/mongo/unreachable.long.ts',
+      'within seconds, for the reason of the outage, and is found again',
+    ],
   ],
   'The service reveals nothing.': [
     ['telemetry/tracing.long.ts', 'no email, name or token leaves through traces or the log'],
@@ -71,7 +74,7 @@ const HELD_BY: Record<string, [file: string, name: string][]> = {
     ['ops/server.test.ts', 'the port for operators has room for 100 connections'],
   ],
   'A store that does not respond': [
-    ['service.faults.long.ts', 'requests get 500 in time, the service stays ready'],
+    ['store/mongo/unreachable.long.ts', 'fails hundreds of calls and every opening within seconds'],
   ],
   'Log lines that cannot be written': [
     ['telemetry/log.long.ts', 'except those that are counted as dropped'],

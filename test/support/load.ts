@@ -19,8 +19,6 @@ export class Load {
   readonly outcomes = new Map<Outcome, number>()
   /** Responses that contradict earlier ones. */
   readonly contradictions: string[] = []
-  /** The longest time that a client waited for a response, in milliseconds. */
-  slowest = 0
   readonly #url: () => string
   readonly #name: string
   readonly #users = new Map<string, Known>()
@@ -38,10 +36,9 @@ export class Load {
     this.#name = name
   }
 
-  start(writers: number, readers = 0): void {
+  start(writers: number): void {
     this.#isOver = false
     for (let i = 0; i < writers; i += 1) this.#clients.push(this.#write())
-    for (let i = 0; i < readers; i += 1) this.#clients.push(this.#list())
   }
 
   /** Sends no more requests, and waits for the responses. */
@@ -98,13 +95,6 @@ export class Load {
     }
   }
 
-  async #list(): Promise<void> {
-    while (!this.#isOver) {
-      const { outcome } = await this.#ask('GET', '/users')
-      if (outcome === 'none') await sleep(5)
-    }
-  }
-
   async #rename(id: string, user: Known): Promise<void> {
     user.names.push('second')
     const { outcome } = await this.#ask('PUT', `/users/${id}`, { name: 'second' })
@@ -119,9 +109,7 @@ export class Load {
   }
 
   async #ask(method: string, path: string, json?: object) {
-    const began = performance.now()
     const response = await this.#send(method, path, json)
-    this.slowest = Math.max(this.slowest, performance.now() - began)
     this.outcomes.set(response.outcome, this.count(response.outcome) + 1)
     return response
   }
