@@ -1,6 +1,6 @@
 // GET /users on each store: the order, pages, the email filter, and lines. (Queries that are refused:
 // contract/query.test.ts; long lists and slow readers: contract/list-body.test.ts.)
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import type { User } from '../src/store/user-store.ts'
 import { useService } from './support/service.ts'
 import { describeStores, useStore } from './support/stores.ts'
@@ -47,17 +47,14 @@ describeStores((place) => {
     expect((await get(`/users?after=${LAST}`)).text).toBe('[]')
   })
 
-  describe('with email', () => {
-    const find = async (email: string, more = '') =>
-      (await get(`/users?email=${encodeURIComponent(email)}${more}`)).json
-
-    test('the other parameters apply, too', async () => {
-      const [before, ada] = await createMany(3)
-      const { headers, json } = await get(`/users?limit=1&email=${ada!.email}`)
-      expect([json, headers.link]).toEqual([[ada], undefined])
-      expect(await find(ada!.email, `&after=${before!.id}`)).toEqual([ada])
-      expect(await find(ada!.email, `&after=${ada!.id}`)).toEqual([])
-    })
+  test('with email, the one user with it is listed if the other parameters apply, too', async () => {
+    const [before, ada] = await createMany(3)
+    const { headers, json } = await get(`/users?limit=1&email=${ada!.email}`)
+    expect([json, headers.link]).toEqual([[ada], undefined])
+    const listed = async (query: string) => (await get(`/users?email=${query}`)).json
+    expect(await listed(`${ada!.email}&after=${before!.id}`)).toEqual([ada])
+    for (const none of [`${ada!.email}&after=${ada!.id}`, `X${ada!.email}`, ''])
+      expect(await listed(none)).toEqual([])
   })
 
   test('as application/x-ndjson it has the same users and link, whatever the parameters', async () => {

@@ -5,7 +5,6 @@ import fc from 'fast-check'
 import { contract } from '../../src/contract/contract.ts'
 import { CALLER, PROTECTED } from '../../src/auth/guard.ts'
 import type { UserStore } from '../../src/store/user-store.ts'
-import { expectContract } from '../support/contract.ts'
 import { forged } from '../support/forged.ts'
 import { rounds } from '../support/rounds.ts'
 import { parseResponses, tokens, useService } from '../support/service.ts'
@@ -57,43 +56,32 @@ test('the guard protects exactly the operations that need a token by the contrac
 })
 
 describe('generated requests', () => {
-  const encode = (text: string) => text.replaceAll(/./g, (c) => `%${c.charCodeAt(0).toString(16)}`)
-  const seed = fc.constantFrom('/users', '/users/665f1c2e8b3f4a0012d4c001', '/docs', '/')
-  type Alter = (path: string) => string
-  const each = (values: string[], alter: (path: string, value: string) => string) =>
-    values.map((value): Alter => {
-      return (path) => alter(path, value)
-    })
-  const starts = ['/x/..', '/..;', 'http://example.com', 'https://me@example.com:1', '//x.com']
-  const ends = ['/', '.json', ';x=1', '?x', '#x', '%00', '%20']
-  const firstLetters = [
-    (letter: string) => letter.toUpperCase(),
-    encode,
-    (letter: string) => encode(letter).replace('%', '%25'),
-    () => '\u00ff',
+  const encoded = 'users'.replace(/./, (letter) => `%${letter.charCodeAt(0).toString(16)}`)
+  const names = ['/users', 'users', '/USERS', `/${encoded}`, `/${encoded.replace('%', '%25')}`]
+  const between = [
+    '/',
+    '//',
+    '\\',
+    '%2f',
+    '/.',
+    '/..',
+    '/..;',
+    '/docs',
+    '/665f1c2e8b3f4a0012d4c001',
   ]
-  const alter = fc.constantFrom<Alter>(
-    (path) => path.toUpperCase(),
-    (path) => `/${encode(path.slice(1))}`,
-    ...firstLetters.map(
-      (change): Alter =>
-        (path) =>
-          path.replace('users', (name) => name.replace(/^./, change)),
-    ),
-    ...each(['%2f', '//', '\\', '/./', ''], (path, slash) => path.replaceAll('/', slash)),
-    ...each(starts, (path, start) => start + path),
-    ...each(ends, (path, end) => path + end),
-  )
+  const starts = ['http://example.com', 'https://me@example.com:1', '//x.com']
+  const ends = ['.json', ';x=1', '?x', '#x', '%00', '%20', '\u00ff']
   const visible = fc.integer({ min: 0x21, max: 0x7e }).map((c) => String.fromCharCode(c))
-  const printable = fc.string({ unit: visible })
-  const target = fc
-    .tuple(seed, fc.array(alter, { maxLength: 4 }), fc.option(printable, { nil: '' }))
-    .map(([path, alters, end]) => alters.reduce((at, change) => change(at), path as string) + end)
-    .filter((path) => path !== '')
+  const part = fc.oneof(
+    fc.constantFrom(...names),
+    fc.constantFrom(...between, ...starts, ...ends),
+    fc.string({ unit: visible, minLength: 1 }),
+  )
+  const target = fc.array(part, { minLength: 1, maxLength: 6 }).map((parts) => parts.join(''))
   const method = fc.constantFrom('GET', 'HEAD', 'PUT', 'DELETE', 'POST', 'OPTIONS', 'PATCH')
 
-  /** No header, one that is invalid, or two, which can be valid. */
   const invalid = Object.values(forged).map((token) => [`Bearer ${token}`])
+  /** No header, one that is invalid, or two, which can be valid. */
   const headers = fc.constantFrom<string[]>([], [TOKEN], [VALID, VALID], ...invalid)
 
   type Request = [method: string, target: string, headers: string[]]
@@ -102,7 +90,6 @@ describe('generated requests', () => {
 
   const AT_ONCE = 6 // a connection with many waiting requests is closed
   let answered = 0
-  const seen = new Set<string>()
 
   /** Sends requests over one connection. @returns those without a response: it closes after some errors */
   async function exchange(requests: Request[]): Promise<Request[]> {
@@ -110,14 +97,6 @@ describe('generated requests', () => {
     const bytes = Buffer.from(requests.map(written).join('') + last, 'latin1')
     const responses = parseResponses(await service().exchange(bytes)).slice(0, requests.length)
     expect(responses.length).toBeGreaterThan(0)
-    responses.forEach((response, i) => {
-      const [method, target] = requests[i]!
-      const kind = `${method} ${response.status} ${response.text}`
-      if (response.status === 200 || seen.has(kind)) return
-      seen.add(kind)
-      const isFromParser = response.status === 400
-      expectContract(isFromParser ? '' : method, isFromParser ? '' : target, response)
-    })
     answered += responses.length
     return requests.slice(responses.length)
   }
