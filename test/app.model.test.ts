@@ -129,6 +129,7 @@ describeStores((kind) => {
     }
   }
 
+  // SECURITY.md: No input makes the service fail.
   test('requests one after another get the responses of the model', async () => {
     const any = template.map((one) => (one.limit ? { ...one, other: undefined } : one))
     const requests = fc.array(any, { size: '+1', maxLength: rounds(40, 80) })

@@ -34,6 +34,8 @@ const expectOnly = ({ outcomes }: Load, ...allowed: unknown[]) =>
 
 const anyTime = (most: number) => sleep(Math.random() * most)
 
+// SECURITY.md: An acknowledged write is durable.
+// SECURITY.md: The service recovers by itself
 test('kill -9 under a write load, also at the start, loses nothing that was acknowledged, and the next start needs no help', async () => {
   const place = at(sqlitePlace)
   let service = await start(place)
@@ -54,6 +56,7 @@ test('kill -9 under a write load, also at the start, loses nothing that was ackn
   expect(load.count(500)).toBe(0)
 })
 
+// SECURITY.md: The service recovers by itself
 testAsRoot(
   'while the disk is full, writes get 500 while reads continue, and succeed again afterwards',
   async () => {

@@ -112,6 +112,7 @@ describe('generated requests', () => {
     return storeCalls
   }
 
+  // SECURITY.md: Only a request with a valid token reaches a user.
   test('without a valid token never reach a users operation, whatever the path, method and headers', async () => {
     answered = 0
     const runs = rounds(3, 560)

@@ -51,6 +51,7 @@ test('the file can have several secrets, one in each line', () => {
 
 const CHMOD = /: other accounts can read or write it; use chmod 600, or set SIGNING_SECRET$/
 
+// SECURITY.md: A secret that others know is refused:
 test.each([
   [
     'a line is too short',
@@ -72,6 +73,7 @@ test.each([
 })
 
 const testAsRoot = process.geteuid?.() === 0 ? test : test.skip
+// SECURITY.md: A secret that others know is refused:
 testAsRoot('the file is refused when it belongs to another account', () => {
   write(SECRET)
   fs.chownSync(file, 12_345, 12_345)

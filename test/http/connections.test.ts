@@ -111,6 +111,7 @@ async function* endless() {
 }
 
 describe('too many connections', () => {
+  // SECURITY.md: Connections
   test('evict the one that has been idle longest; first, what it has sent is read', async () => {
     const { port, close, lines } = await startNotes({}, { limits: { maxConnections: 4 } })
     const clients = []
@@ -142,6 +143,7 @@ describe('too many connections', () => {
     await close()
   })
 
+  // SECURITY.md: Connections
   test('wait while all others are served; more than may wait are refused', async () => {
     const limits = { maxConnections: 20, maxHeldConnections: 20 }
     const { port, waiting, end, close, lines } = await startSlow({ limits })

@@ -245,6 +245,7 @@ describeStores((kind) => {
       await expect(own().list({}, AbortSignal.abort())).rejects.toThrow(Aborted)
     })
 
+    // SECURITY.md: A page of a list
     test('has pages of 64 KiB at most, but for one longer user', async () => {
       const own = await open()
       const [short, long] = [Array<number>(700).fill(1), 30_000]

@@ -8,9 +8,9 @@ const OTHER = `${SECRET}.`
 const encoded = (text: string) => Buffer.from(text).toString('base64url')
 
 /** A token with any header and any payload, signed with HMAC-SHA-256. */
-function signRaw(payload: string, header: object = {}): string {
+function signRaw(payload: string, header: object = {}, secret = SECRET): string {
   const parts = `${encoded(JSON.stringify({ alg: 'HS256', typ: 'JWT', ...header }))}.${encoded(payload)}`
-  return `${parts}.${createHmac('sha256', SECRET).update(parts).digest('base64url')}`
+  return `${parts}.${createHmac('sha256', secret).update(parts).digest('base64url')}`
 }
 
 const CLAIMS = '{"id":"x"}'
@@ -24,6 +24,7 @@ export const forged: Record<string, string> = {
   'the signature of other claims': VALID.replace(/\..*\./, `.${encoded('{"id":"y"}')}.`),
   HS512: sign(SECRET, 'HS512'),
   none: sign('', 'none'),
+  'a key in its header': signRaw(CLAIMS, { jwk: { kty: 'oct', k: encoded(OTHER) } }, OTHER),
   'an extension that must be understood': signRaw(CLAIMS, { crit: ['b64'], b64: false }),
   'no extensions that must be understood': signRaw(CLAIMS, { crit: [] }),
   'an exp that is a string': signRaw('{"id":"x","exp":"1"}'),

@@ -13,6 +13,7 @@ import { user } from '../support/users.ts'
 
 const id = newUserId()
 
+// SECURITY.md: The service reveals nothing.
 test.each([
   [`/users/${id}?email=ada@example.com`, `/users/${id}`],
   ['/users/ada@example.com', '/users/…'],

@@ -156,6 +156,7 @@ describeStores((kind) => {
     expect(begun.map(({ scope }) => scope)).toContain('http')
   })
 
+  // SECURITY.md: The service reveals nothing.
   test('no email, name or token leaves through traces or the log', async () => {
     const place = at(kind)
     const user = newUser({ name: 'the-name', email: 'secret+1@example.com' })

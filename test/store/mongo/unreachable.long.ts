@@ -38,6 +38,8 @@ async function open(uri: string) {
 }
 
 describeMongodb('a MongoDB that goes away', () => {
+  // SECURITY.md: The service recovers by itself
+  // SECURITY.md: A store that does not respond
   test('fails hundreds of calls and every opening within seconds, for the reason of the outage, and is found again', async () => {
     const { proxy } = await behindProxy()
     const store = await open(proxy.uri)
@@ -83,6 +85,7 @@ describeMongodb('a MongoDB that goes away', () => {
     await expect(store.create(fields)).rejects.toThrow(EmailTaken)
   })
 
+  // SECURITY.md: Conditional writes (MongoDB)
   test('and confirms no write fails all conditional writes that wait; without a response to one, only that one fails', async () => {
     const { proxy } = await behindProxy()
     const store = await open(proxy.uri)
