@@ -9,7 +9,7 @@ import { newUser } from './support/users.ts'
 const authorization = `Bearer ${tokens.issue('665f1c2e8b3f4a0012d4c001')}`
 
 const store = useStore(sqlitePlace)
-const service = useService(store, undefined, '/api')
+const service = useService(store, '/api')
 
 /** A request with a valid token: its status, its headers and its JSON. */
 async function ask(url: string, method = 'GET', json?: object) {

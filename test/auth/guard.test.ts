@@ -125,9 +125,10 @@ describe('generated requests', () => {
     expect(answered).toBeGreaterThan(150 * runs)
   })
 
-  test('with a valid token do', async () => {
+  test('with a valid token do, but not with two', async () => {
     expect(await storeCallsOf([['GET', '/users', [VALID]]])).toBe(1)
     const target = 'http://example.com/users?email=x'
     expect(await storeCallsOf([['GET', target, [VALID]]])).toBe(1)
+    expect(await storeCallsOf([['GET', target, [VALID, VALID]]])).toBe(0)
   })
 })

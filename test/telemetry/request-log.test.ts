@@ -17,13 +17,11 @@ const id = newUserId()
 test.each([
   [`/users/${id}?email=ada@example.com`, `/users/${id}`],
   ['/users/ada@example.com', '/users/…'],
-  [`/users/${id}/ada`, '/users/…'],
   ['/api/users/ada', '/api/users/…'],
   [`/users/users/${id}`, `/users/users/${id}`],
   [`/users/ada/${id}`, '/users/…'],
   ['/USERS/ada', '/USERS/…'],
   ['/users%2fada', '/users%…'],
-  ['/users;ada', '/users;…'],
   ['/accounts/ada@example.com/edit', '/accounts/…/edit'],
   ['/accounts/ada%40example.com', '/accounts/…'],
   ['/accounts/ada%2540example.com', '/accounts/…'],

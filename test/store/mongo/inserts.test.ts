@@ -31,7 +31,6 @@ function bulkError(codes: Record<number, number>, inserted: number, concern?: ob
 }
 
 test.each([
-  ['a duplicate email', { 0: 11_000 }, [EmailTaken, undefined, undefined]],
   ['a duplicate key without an email', { 2: 11_000 }, [undefined, undefined, StoreFailure]],
   ['several errors', { 0: 11_000, 2: 121 }, [EmailTaken, undefined, StoreFailure]],
 ])('%s fails its own insert only', async (_, codes, expected) => {
