@@ -88,7 +88,7 @@ describeMongodb('a collection of other programs', () => {
     [undefined, ''],
     [Long.fromString('9007199254740993'), '9007199254740993'],
   ])(
-    'reads a name that is %p as text, and renames the user if that text is expected',
+    'with a name that is %p, the user is renamed if that text is expected',
     async (value, text) => {
       const { place, collection } = await newCollection()
       const store = await open(place)
@@ -97,10 +97,6 @@ describeMongodb('a collection of other programs', () => {
         ...(value !== undefined && { name: value }),
       })
       const id = insertedId.toHexString()
-      const stored = expect.objectContaining({ id, name: text, email: 'a@x' })
-      expect(await usersIn(store)).toEqual([stored])
-      expect(await store.find(id)).toEqual(stored)
-      expect(await store.findByEmail('a@x')).toEqual(stored)
       expect(await store.rename(id, 'Grace', ({ name }) => name !== text)).toBe('refused')
       expect(await store.rename(id, 'Grace', ({ name }) => name === text)).toBe('done')
       expect(await store.find(id)).toMatchObject({ name: 'Grace' })
