@@ -109,11 +109,15 @@ const CASES: Record<string, string> = {
     http_request_duration_seconds_bucket{job="users-service", namespace="other", operation="listUsers", le="+Inf"} 0+9x340`,
   'UsersServiceRefusesTokens: many invalid tokens, not expired ones': `
     tokens_refused_total{job="users-service", namespace="users", reason="invalid"} 0x39 0+300x99 30000x200
-    tokens_refused_total{job="users-service", namespace="burst", reason="invalid"} 0x39 0+3000x3 9000x300
+    tokens_refused_total{job="users-service", namespace="burst", reason="invalid"} 0x131 0+3000x3 9000x200
     tokens_refused_total{job="users-service", namespace="other", reason="expired"} 0+30x340`,
   'UsersServiceEventLoopLag: more than 0.1 s': `
     nodejs_eventloop_lag_p99_seconds{job="users-service", namespace="users"} 0.01x39 0.2x99 0.01x200
     nodejs_eventloop_lag_p99_seconds{job="users-service", namespace="other"} 0.09x340`,
+  'UsersServiceDropsConnections: for a while, whatever the reason, not in a burst': `
+    http_connections_dropped_total{job="users-service", namespace="users", reason="evicted"} 0x340
+    http_connections_dropped_total{job="users-service", namespace="users", reason="refused"} 0x39 0+1x99 100x200
+    http_connections_dropped_total{job="users-service", namespace="burst", reason="evicted"} 0x131 0+500x3 1500x200`,
   'UsersServiceDropsLogLines: when the counter rises': `
     log_lines_dropped_total{job="users-service", namespace="users"} 0x39 0+1x99 100x200
     log_lines_dropped_total{job="users-service", namespace="other"} 100x340`,

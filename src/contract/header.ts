@@ -7,9 +7,13 @@ import { parameterValidator } from './validate.ts'
 /** A function that reads and validates the headers of an operation. */
 export function headerReader({ parameters }: Operation) {
   const declared = parameters.filter((parameter) => parameter.in === 'header')
+  const names = declared.map(({ name }) => [name, name.toLowerCase()] as const)
   const validate = parameterValidator(declared, malformed)
-  return (headers: IncomingHttpHeaders) =>
-    validate(Object.fromEntries(declared.map(({ name }) => [name, headers[name.toLowerCase()]])))
+  return (headers: IncomingHttpHeaders) => {
+    const values: Record<string, unknown> = {}
+    for (const [name, key] of names) values[name] = headers[key]
+    return validate(values)
+  }
 }
 
 const malformed = (name: string, problem: string) =>

@@ -221,7 +221,10 @@ export interface components {
     };
     requestBodies: never;
     headers: {
-        /** @description If the path contains `/users`, `private, no-cache`, else `no-store`. Errors of an operation have it, too. */
+        /**
+         * @description If the path contains `/users`, `private, no-cache`, else `no-store`. Errors have it, too; those of HTTP itself (400,
+         *     408, 421, 431) always `no-store`.
+         */
         "Cache-Control": "private, no-cache" | "no-store";
         /**
          * @description It is strong, and changes with the name.

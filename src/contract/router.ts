@@ -57,13 +57,10 @@ function operationServer(
     const request = ctx.req as IncomingRequest
     request.log['operation'] = operation.id
     // The captures are as the client sent them; `ctx.params` are percent-decoded.
-    const path = Object.fromEntries(names.map((name, i) => [name, ctx.captures[i]]))
+    const path: Record<string, string> = {}
+    for (const [i, name] of names.entries()) path[name] = ctx.captures[i]
     const query = readQuery(rawQuery(request.url ?? ''))
-    const signal = {
-      get aborted() {
-        return request.socket.destroyed
-      },
-    }
+    const { signal } = request
     const serve = async (body?: unknown) => {
       const header = readHeader(request.headers)
       const reply = await handler({ path, query, header, body }, signal)

@@ -30,11 +30,11 @@ export function createMetrics(service: string, version: string) {
     SECONDS,
   )
   const inFlight = gauge('http_requests_in_flight', 'Requests that are being served.')
-  const connections = gauge('http_connections', 'Open connections, of clients that were accepted.')
-  const maxConnections = gauge('http_connections_limit', 'The most connections (MAX_CONNECTIONS).')
+  const connections = gauge('http_connections', 'Connections, open or with a handler at work.')
+  const maxConnections = gauge('http_connections_limit', 'The most connections at a time.')
   const drops = counter(
     'http_connections_dropped_total',
-    'Connections closed at the limit: idle ones, for new ones, or new ones.',
+    'Connections closed at the limit: idle ones evicted for new ones, or new ones refused.',
     ['reason'],
   )
   for (const reason of ['evicted', 'refused']) drops.inc({ reason }, 0)

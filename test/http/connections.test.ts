@@ -44,6 +44,7 @@ async function connect(port: number) {
 }
 
 describe('a place', () => {
+  // SECURITY.md: Memory
   test('is kept while the handler works, also after the client has left', async () => {
     const { port, waiting, end, close } = await startSlow({ limits: { maxConnections: 2 } })
     for (let i = 0; i < 2; i += 1) says(get('/notes/x'))(port)
@@ -146,7 +147,7 @@ describe('too many connections', () => {
   // SECURITY.md: Connections
   test('wait while all others are served; more than may wait are refused', async () => {
     const limits = { maxConnections: 20, maxHeldConnections: 20 }
-    const { port, waiting, end, close, lines } = await startSlow({ limits })
+    const { port, waiting, end, close, lines, metrics } = await startSlow({ limits })
     const served = Array.from({ length: 20 }, () => says(get('/notes/x'))(port))
     await until(() => waiting.length === 20)
     const first = dial(port)
@@ -156,6 +157,8 @@ describe('too many connections', () => {
     await until(() => !more.every(isOpen))
     expect([more.filter(isOpen).length, first.text()]).toEqual([19, ''])
     expect(lines).toMatchObject([{ level: 40, reason: 'refused' }])
+    const { text } = await metrics.expose()
+    expect(text).toContain('http_connections_dropped_total{reason="refused"} 1')
     waiting.pop()!()
     await until(() => first.text() !== '')
     expect(statusesIn(first.text())).toEqual([404])

@@ -196,6 +196,7 @@ test('large bodies are parsed and stored 16 at a time; others do not wait for th
 
 const patient = useNotes({ listNotes }, { requestTimeout: 0, timeout: 0 })
 
+// SECURITY.md: Rest of a body, after an early response
 test('the rest of a body that nobody reads is dropped only for a moment', async () => {
   const endless = goesOn(get('/nothing', CHUNKED), '1\r\na\r\n')
   expect(statusesIn(await textFrom(endless, patient().port))).toEqual([404])

@@ -14,7 +14,7 @@ let service: Program
 let port: number
 
 beforeAll(async () => {
-  service = serve(place, { SIGNING_SECRET: SECRET, STOP_DELAY: '1s' })
+  service = serve(place, { SIGNING_SECRET: SECRET, STOP_DELAY: '1s', MAX_CONNECTIONS: '10' })
   port = Number(new URL(await service.listening()).port)
 })
 
@@ -99,6 +99,26 @@ describe('/metrics', () => {
     expect(await inFlight()).toBe('http_requests_in_flight 1')
     socket.destroy()
     await allEnded()
+  })
+
+  test('has the connections, their limit, and those that were evicted at the limit', async () => {
+    const until = async (count: number) => {
+      while ((await lines('http_connections '))[0] !== `http_connections ${count}`) await sleep(5)
+    }
+    await until(0)
+    const sockets = Array.from({ length: 10 }, () => dial(port).socket)
+    await until(10)
+    sockets.push(dial(port).socket)
+    await Promise.race(sockets.map((socket) => once(socket, 'close')))
+    await until(10)
+    expect(await lines('http_connections')).toEqual([
+      'http_connections 10',
+      'http_connections_limit 10',
+      'http_connections_dropped_total{reason="evicted"} 1',
+      'http_connections_dropped_total{reason="refused"} 0',
+    ])
+    for (const socket of sockets) socket.destroy()
+    await until(0)
   })
 
   test('has the refused tokens by reason', async () => {

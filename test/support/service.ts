@@ -49,7 +49,8 @@ export async function startApp(app: Koa, options: ServerOptions = {}) {
   const lines: Record<string, unknown>[] = []
   const write = (line: string) => void lines.push(JSON.parse(line))
   const log = createLogger('debug', undefined, { write })
-  const requestLog = createRequestLog({ log, metrics: createMetrics('x', 'test'), redactPath })
+  const metrics = createMetrics('x', 'test')
+  const requestLog = createRequestLog({ log, metrics, redactPath })
   app.on('error', requestLog.onFailure)
   const handle = app.callback()
   const { server, close } = createServer(handle, {
@@ -62,6 +63,7 @@ export async function startApp(app: Koa, options: ServerOptions = {}) {
   return {
     port,
     lines,
+    metrics,
     /** The client, with a valid token. */
     users: createUsersClient({ baseUrl, token: TOKEN, fetch: checkedFetch }),
     /** Sends what the client cannot, such as `PATCH /users`. */

@@ -85,14 +85,16 @@ describeMongodb('a MongoDB that goes away', () => {
     await expect(store.create(fields)).rejects.toThrow(EmailTaken)
   })
 
-  // SECURITY.md: Conditional writes (MongoDB)
-  test('and confirms no write fails all conditional writes that wait; without a response to one, only that one fails', async () => {
+  // SECURITY.md: Writes (MongoDB)
+  test('and confirms no write fails all that wait, with a condition or without; without a response to one, only that one fails', async () => {
     const { proxy } = await behindProxy()
     const store = await open(proxy.uri)
     const hundred = Array.from({ length: 100 }, () => newUser())
     const users = await createIn(store, hundred)
     const statuses = async () => {
-      const renames = users.map(({ id }) => store.rename(id, 'x', () => true))
+      const renames = users.map(({ id }, i) =>
+        store.rename(id, 'x', i % 2 ? undefined : () => true),
+      )
       const results = await inTime(Promise.allSettled(renames)) // in turn, they would take 8 s
       return results.map(({ status }) => status)
     }
@@ -102,6 +104,17 @@ describeMongodb('a MongoDB that goes away', () => {
     expect(await statuses()).toEqual(users.map(() => 'rejected'))
     const updates = proxy.commands().filter(({ name }) => name === 'update')
     expect(updates).toHaveLength(100 + 64) // so many names are in memory
+  })
+
+  // SECURITY.md: Writes (MongoDB)
+  test('and confirms no insert gets eight at a time, of a hundred users each', async () => {
+    const { proxy } = await behindProxy()
+    const store = await open(proxy.uri)
+    proxy.holdAnswersTo('insert')
+    const inserts = Array.from({ length: 1_000 }, () => store.create(newUser()))
+    const results = await inTime(Promise.allSettled(inserts))
+    expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['rejected']))
+    expect(proxy.commands().filter(({ name }) => name === 'insert')).toHaveLength(8)
   })
 
   test('and confirms no write does not let a PUT succeed that is sent again', async () => {
