@@ -234,6 +234,13 @@ describe('all()', () => {
   })
 })
 
+test('without an email it sends the token that it was given, and returns a 401', async () => {
+  const { response, error } = await client({ token: REFUSED }).GET('/users')
+  const refusal = { message: 'a valid bearer token is required', code: 'unauthorized' }
+  expect([response.status, error]).toEqual([401, refusal])
+  expect(sent).toEqual(['GET /users 401'])
+})
+
 const urlOf = async (server: net.Server) => `http://127.0.0.1:${await listen(server.unref())}`
 
 describe('when something other than the service responds', () => {
