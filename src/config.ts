@@ -39,21 +39,16 @@ const IN_QUOTES = ' is in quotes, which docker run --env-file keeps: remove them
 /** Unlike `dotenv.config`, refuses a file that cannot be read, and lines that it would ignore or cut. */
 function readEnvFile(): NodeJS.Dict<string> {
   if (!existsSync('.env')) return {}
-  const text = readFile('.env', '.env').replaceAll(/\r\n?/g, '\n')
-  const valid = ENV_LINES.exec(text)![0]
-  if (valid.length === text.length) return parse(text, { fast: true }) // else empty lines take quadratic time
-  throw new InvalidConfig(`${RULE}: see line ${valid.split('\n').length}`)
+  const lines = readFile('.env', '.env').split(/\r\n?|\n/)
+  const wrong = lines.map((line) => line.trim()).findIndex((line) => !ENV_LINE.test(line))
+  if (wrong === -1) return parse(lines.join('\n'), { fast: true }) // else empty lines take quadratic time
+  throw new InvalidConfig(`${RULE}: see line ${wrong + 1}`)
 }
 
 const RULE = '.env must have lines like NAME=value, in UTF-8; if it has #, put the value in quotes'
 
-/**
- * As many lines as are empty, comments or variables; a value in quotes may have several lines. Before a `#`, there must
- * be a space: dotenv reads `a#b` as `a`. No two repetitions that follow each other match the same blank, or time would be
- * quadratic.
- */
-const ENV_LINES =
-  /^(?:\s*(?:(?:export\s+)?[\w.-]+\s*=[^\S\n]*(?:(["'`])(?:\\\1|(?!\1)[^])*\1[^\S\n]*|[^\s"'`#][^\n#]*)?)?(?:(?<!\S)#.*)?(?:\n|$))*/
+/** Empty, a comment, or a variable: its value is in quotes, or has neither quotes nor `#`; a comment may follow. */
+const ENV_LINE = /^(#.*|(export\s+)?[\w.-]+\s*=(\s*"[^"]*"|\s*'[^']*'|[^"'`#]*)(\s#.*)?)?$/
 
 /** @param name what names it in the error */
 function readFile(file: string, name: string): string {
@@ -214,7 +209,7 @@ export const VARIABLES = {
   STOP_TIMEOUT: duration('0s', '1h')({ default: ms('8s') }), // after that; less than the 10 s of `docker stop`
   DOCS: flag({ default: 'true' }),
   LOG_LEVEL: level({ default: 'info' }),
-  OTEL_EXPORTER_OTLP_ENDPOINT: str({ default: undefined }), // telemetry/tracing-variables.ts reads it
+  OTEL_EXPORTER_OTLP_ENDPOINT: str({ default: undefined }), // main.ts and its library read it
 }
 
 const NAMES = [...Object.keys(VARIABLES), ...FILE_VARIABLES.map((name) => `${name}_FILE`)]

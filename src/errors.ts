@@ -38,12 +38,10 @@ export function respondToErrors(app: Koa): void {
     if (!error) return
     const isTooLate = this.headerSent || !this.writable
     if (isTooLate && CLIENT_GONE.has(error.code ?? '')) return
-    const isKnown = this.state['error'] === error // a stream and its response both report it
-    this.state['error'] = error
     const httpError = toHttpError(error)
     const { log } = this.req as IncomingRequest
     log['code'] = httpError.code
-    if (httpError.status >= 500 && !isKnown) app.emit('error', httpError, this)
+    if (httpError.status >= 500) app.emit('error', httpError, this)
     // The client must not take a part of a response for the whole.
     if (isTooLate) {
       if (!(this.res as OutgoingResponse).isEnded) this.req.socket.resetAndDestroy()

@@ -1,12 +1,7 @@
-// The process: reads the arguments and the environment, starts tracing if it is configured, runs the service.
+// The process: reads the environment, starts tracing if it is configured, runs the service.
 import { parseArgs } from 'node:util'
-import { loadConfig, VARIABLES } from './config.ts'
+import { loadConfig } from './config.ts'
 import { redactPath } from './redact-path.ts'
-import { tracesEndpoint } from './telemetry/tracing-variables.ts'
-
-const USAGE = `usage: npm start, or: node dist/src/main.js [--help] [--version]
-Runs the service. Variables in the environment or in .env configure it; README.md explains them:
-${Object.keys(VARIABLES).join(', ')}`
 
 /**
  * The first SIGTERM or SIGINT. Further ones change nothing: npm, systemd and tini send it twice. Listens from the start,
@@ -16,29 +11,25 @@ const stop = new Promise<NodeJS.Signals>((resolve) => {
   process.on('SIGTERM', resolve).on('SIGINT', resolve)
 })
 
-const NO_TRACES =
-  'no traces are sent: OTEL_EXPORTER_OTLP_ENDPOINT (or …_TRACES_ENDPOINT) is not an HTTP URL'
-
-const OPTIONS = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } } as const
-
 try {
-  const { values } = parseArgs({ options: OPTIONS })
-  if (values.help || values.version) {
-    const { contract } = await import('./contract/contract.ts')
-    console.log(values.help ? USAGE : contract.info.version)
-    process.exit()
-  }
+  parseArgs() // refuses all: variables configure the service
   const config = loadConfig()
-  const endpoint = tracesEndpoint(process.env)
-  if (typeof endpoint === 'string') config.warnings.push(NO_TRACES)
-  const tracing =
-    endpoint instanceof URL
-      ? (await import('./telemetry/tracing.ts')).startTracing(endpoint, 'users-service', redactPath)
-      : undefined
+  const tracing = sendsTraces(process.env)
+    ? (await import('./telemetry/tracing.ts')).startTracing('users-service', redactPath)
+    : undefined
   const { run } = await import('./service.ts') // only now: tracing instruments modules while they load
   await run(config, stop, tracing)
   process.exit()
 } catch (error) {
   console.error((error as Error).message)
   process.exit(1)
+}
+
+/** OpenTelemetry's libraries read the other variables, and where traces go. */
+function sendsTraces(env: NodeJS.ProcessEnv): boolean {
+  const isOn =
+    (env['OTEL_TRACES_EXPORTER'] || 'otlp') === 'otlp' && env['OTEL_SDK_DISABLED'] !== 'true'
+  return (
+    isOn && Boolean(env['OTEL_EXPORTER_OTLP_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'])
+  )
 }

@@ -2,14 +2,17 @@
 import { rawPath } from './http/target.ts'
 
 /**
- * The path of a URL, without what may be an email or a name: after `/users/`, only an id is shown, also if `/users` is
- * the base path. A longer path is cut: Docker splits a line of 16 KiB.
+ * The path of a URL, without what may be an email or a name: only segments of plain characters are shown, and after
+ * `/users/` only an id, also if `/users` is the base path.
  */
-export function redactPath(url: string): string {
-  const path = rawPath(url).replace(PERSONAL, '…')
-  return path.length > MAX_PATH_LENGTH ? `${path.slice(0, MAX_PATH_LENGTH)}…` : path
-}
+export const redactPath = (url: string): string =>
+  rawPath(url)
+    .slice(0, MAX_PATH_LENGTH)
+    .split('/')
+    .map((segment) => (PLAIN.test(segment) ? segment : '…'))
+    .join('/')
+    .replace(NOT_AN_ID, '…')
 
-const MAX_PATH_LENGTH = 500
-const PERSONAL =
-  /(?<=\/users[^\w.~-])(?!(users\/)?[\da-f]{24}$).+|(?<![^/])[^/]*(?:@|%(?:25)*40)[^/]*/gis
+const MAX_PATH_LENGTH = 500 // Docker splits a line of 16 KiB
+const PLAIN = /^[\w.~-]*$/ // an email has `@`, or `%` if it is encoded
+const NOT_AN_ID = /(?<=\/users\/)(?!(users\/)?[\da-f]{24}$).+/i

@@ -46,7 +46,7 @@ export async function run(config: Config, stop: Promise<string>, tracing?: Traci
   })
   metrics.storeIs(store.description)
   const service = createPublicServer(config, store, { log, metrics, redactPath })
-  await listen(service.server, config.HOST, config.PORT, 'HOST and PORT', config.OPS_PORT)
+  await listen(service.server, config.HOST, config.PORT, 'HOST and PORT')
   const check = async () => {
     const isEmpty = await readiness.check(store)
     if (isEmpty !== undefined) metrics.storeIsEmpty(isEmpty)
@@ -114,24 +114,13 @@ function createPublicServer(config: Config, store: UserStore, observers: Observe
   })
 }
 
-/**
- * @param variables the names of those that set `host` and `port`
- * @param opsPort the port on which this process already listens, if it does
- */
-async function listen(
-  server: Server,
-  host: string,
-  port: number,
-  variables: string,
-  opsPort?: number,
-) {
+/** @param variables the names of those that set `host` and `port` */
+async function listen(server: Server, host: string, port: number, variables: string) {
   try {
     await once(server.listen({ port, host, backlog: BACKLOG }), 'listening')
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    const isOurs = code === 'EADDRINUSE' && port === opsPort
-    const reason = isOurs ? 'OPS_PORT is the same port' : message
-    throw new Error(`cannot listen on ${variables}: ${reason}`, { cause: error })
+    const { message } = error as Error
+    throw new Error(`cannot listen on ${variables}: ${message}`, { cause: error })
   }
 }
 

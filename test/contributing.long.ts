@@ -289,7 +289,7 @@ test('another service is made by the steps of CONTRIBUTING.md', () => {
   expect(guide.run('npm run check && echo CHECKED', 400)).toMatch(/^CHECKED$/m)
   expect(guide.failing('')).toEqual([])
   expect(guide.run(release!)).toMatch(/^v1\.0\.0$/m)
-  expect(guide.run('git show HEAD:scripts/build/released.yaml')).toContain('version: 1.0.0')
+  expect(guide.run('git show HEAD:scripts/build/released.json')).toContain('"version":"1.0.0"')
 }, 1_500_000)
 
 /** Tests that could know how many operations there are. */

@@ -5,15 +5,16 @@ import fs from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
-import { resolveContract } from './resolve-contract.ts'
+import { operationsOf } from './resolve-contract.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const page = join(root, 'src/docs')
 const explorer = join(root, 'node_modules/openapi-explorer')
 
-const contract = parse(fs.readFileSync(join(root, 'openapi.yaml'), 'utf8')) as object
+const contract = parse(fs.readFileSync(join(root, 'openapi.yaml'), 'utf8')) as { info: object }
 write('openapi.json', Buffer.from(JSON.stringify(contract)))
-write('contract.json', Buffer.from(JSON.stringify(resolveContract(contract))))
+const { info } = contract
+write('contract.json', Buffer.from(JSON.stringify({ info, operations: operationsOf(contract) })))
 
 fs.mkdirSync(join(root, 'dist/docs'), { recursive: true })
 for (const file of fs.readdirSync(page)) write(`docs/${file}`, fs.readFileSync(join(page, file)))

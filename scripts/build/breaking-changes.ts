@@ -16,6 +16,18 @@ type Any = any // eslint-disable-line -- whatever a document has at a place
 export const breakingChanges = (released: OpenApi, current: OpenApi): string[] =>
   compare('', resolve(released), resolve(current))
 
+/** A contract without documentation: what of a released one is kept. */
+export function withoutDocumentation<T>(part: T, at = ''): T {
+  if (!part || typeof part !== 'object') return part
+  if (Array.isArray(part)) return part.map((item) => withoutDocumentation(item, `${at} item`)) as T
+  const isKept = (key: string) =>
+    HAS_NAMES.test(at) || key === 'x-extensible-enum' || !DOCUMENTATION.test(key)
+  const kept = Object.entries(part).filter(([key]) => isKept(key))
+  return Object.fromEntries(
+    kept.map(([key, value]) => [key, withoutDocumentation(value, `${at} ${key}`.trim())]),
+  ) as T
+}
+
 function compare(at: string, before: Any, now: Any): string[] {
   return Object.keys({ ...before, ...now }).flatMap((key) => {
     const was = before?.[key]

@@ -4,11 +4,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { breakingChanges, type OpenApi } from './breaking-changes.ts'
 
-const RELEASED = 'scripts/build/released.yaml'
+const RELEASED = 'scripts/build/released.json'
 
 const current = parse(readFileSync('openapi.yaml', 'utf8')) as OpenApi
 const released = existsSync(RELEASED) // not before the first release
-  ? (parse(readFileSync(RELEASED, 'utf8')) as OpenApi)
+  ? (JSON.parse(readFileSync(RELEASED, 'utf8')) as OpenApi)
   : current
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
 

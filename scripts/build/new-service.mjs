@@ -60,4 +60,4 @@ for (const file of files) {
 
 const changes = fs.readFileSync('CHANGELOG.md', 'utf8')
 fs.writeFileSync('CHANGELOG.md', changes.slice(0, changes.indexOf('## ')))
-fs.rmSync('scripts/build/released.yaml')
+fs.rmSync('scripts/build/released.json')

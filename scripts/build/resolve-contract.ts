@@ -1,6 +1,24 @@
-// A contract as the service reads it: without references, and with what it also accepts.
+// A contract as the service reads it: without references, with what it also accepts, and as a list of operations.
+import type { Operation } from '../../src/contract/contract.ts'
 
 type Any = any // eslint-disable-line -- whatever a document has at a place
+
+/** What the service reads of a contract. */
+export function operationsOf(document: object): Operation[] {
+  const { paths }: Any = resolveContract(document)
+  return Object.entries<Any>(paths).flatMap(([path, item]) =>
+    Object.keys(item)
+      .filter((key) => item[key].operationId) // a path item also has parameters
+      .map((method) => operationAt(path, method, item)),
+  )
+}
+
+function operationAt(path: string, method: string, item: Any): Operation {
+  const { operationId: id, requestBody, responses, ...own } = item[method]
+  const bodySchema = requestBody?.content['application/json'].schema
+  const parameters = [...(item.parameters ?? []), ...(own.parameters ?? [])]
+  return { id, method, path, bodySchema, parameters, responses }
+}
 
 /** The document without references, and with the keywords in `x-also-accepts` in place of those of their schema. */
 export const resolveContract = <T extends object>(document: T): T =>

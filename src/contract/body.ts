@@ -86,18 +86,12 @@ async function parse(ctx: Koa.Context): Promise<unknown> {
   if (!(ctx.req as IncomingRequest).isUtf8) throw invalidBody('the body is not valid UTF-8')
   try {
     await parseJson(ctx, async () => {})
-  } catch (error) {
-    throw unreadable(error as Error)
+  } catch {
+    throw invalidBody('the body is not valid JSON')
   }
   const { body, rawBody } = request
   // The context lives until the client has read the response.
   request.body = undefined
   request.rawBody = ''
   return rawBody === '' ? undefined : body
-}
-
-function unreadable(error: Error): HttpError {
-  if (error instanceof HttpError) return error
-  if (error instanceof SyntaxError) return invalidBody('the body is not valid JSON')
-  return invalidBody('the body cannot be read', { cause: error })
 }

@@ -13,13 +13,11 @@ export interface Operation {
   /** The path template, e.g. `/notes/{id}` (OpenAPI 3.0.3, Paths Object). */
   path: string
   /** The schema of its request body, which is JSON; none if it takes no body. */
-  bodySchema: BodySchema | undefined
+  bodySchema?: object & { required?: string[] }
   parameters: Parameter[]
   /** By status. Of the media types, the first is the default. */
   responses: Record<string, { content?: Record<string, unknown> }>
 }
-
-type BodySchema = object & { required?: string[] }
 
 /** A Parameter Object (OpenAPI 3.0.3). */
 export interface Parameter {
@@ -28,27 +26,16 @@ export interface Parameter {
   schema: { type?: string }
 }
 
-interface PathItem {
-  parameters?: Parameter[]
-  [methodOrText: string]: unknown
-}
-
-interface OperationObject {
-  operationId: OperationId
-  parameters?: Parameter[]
-  requestBody?: { content: { 'application/json': { schema: BodySchema } } }
-  responses: Operation['responses']
-}
-
-export interface OpenApi {
+/** What the service reads of the contract. */
+export interface Contract {
   /** Its version is that of the service: `npm version` changes both. */
   info: { title: string; version: string }
-  paths: Record<string, PathItem>
+  operations: Operation[]
 }
 
 const file = fileURLToPath(import.meta.resolve('#contract.json'))
 
-export const contract = JSON.parse(readFileSync(file, 'utf8')) as OpenApi
+export const contract = JSON.parse(readFileSync(file, 'utf8')) as Contract
 
 /** The path of an operation with its parameters filled in, e.g. `/notes/665f…`. */
 export function pathOf(id: OperationId, parameters: Record<string, string> = {}): string {
@@ -56,22 +43,4 @@ export function pathOf(id: OperationId, parameters: Record<string, string> = {})
 }
 
 export const operationOf = (id: OperationId): Operation =>
-  contractOperations.find((operation) => operation.id === id)!
-
-export const contractOperations = operationsOf(contract)
-
-/** The operations of `document`, which has no references. */
-export function operationsOf(document: OpenApi): Operation[] {
-  return Object.entries(document.paths).flatMap(([path, item]) =>
-    Object.keys(item)
-      .filter((key) => 'operationId' in Object(item[key])) // a path item also has parameters
-      .map((method) => operationAt(path, method, item)),
-  )
-}
-
-function operationAt(path: string, method: string, item: PathItem): Operation {
-  const { operationId: id, requestBody, responses, ...own } = item[method] as OperationObject
-  const bodySchema = requestBody?.content['application/json'].schema
-  const parameters = [...(item.parameters ?? []), ...(own.parameters ?? [])]
-  return { id, method, path, bodySchema, parameters, responses }
-}
+  contract.operations.find((operation) => operation.id === id)!

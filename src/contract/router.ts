@@ -6,7 +6,7 @@ import { HttpError } from '../http/http-error.ts'
 import type { IncomingRequest } from '../http/request.ts'
 import { rawQuery } from '../http/target.ts'
 import { bodyReader, limitLargeBodies, type LimitLarge } from './body.ts'
-import { contractOperations, type Operation } from './contract.ts'
+import { contract, type Operation } from './contract.ts'
 import type { Handlers } from './handlers.ts'
 import { headerReader } from './header.ts'
 import { queryReader } from './query.ts'
@@ -15,7 +15,7 @@ import { send, type Reply } from './reply.ts'
 type Handler = (input: object, signal: Signal) => Reply | Promise<Reply>
 
 /** Routes every operation of the contract to its handler. */
-export function createRouter(handlers: Handlers, operations = contractOperations): Router {
+export function createRouter(handlers: Handlers, operations = contract.operations): Router {
   const router = new Router({ sensitive: true, strict: true })
   const limitLarge = limitLargeBodies()
   for (const operation of operations.toSorted(byPrecedence)) {

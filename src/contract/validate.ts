@@ -32,8 +32,7 @@ function problemIn({ keyword, params, parentSchema, message = '' }: ErrorObject)
   return parentSchema?.['x-message'] ?? message
 }
 
-export const invalidBody = (message: string, options?: ErrorOptions) =>
-  new HttpError(400, 'body_invalid', message, options)
+export const invalidBody = (message: string) => new HttpError(400, 'body_invalid', message)
 
 /**
  * A function that checks the bodies of an operation, and removes their other fields. An absent body

@@ -27,7 +27,6 @@ export class IncomingRequest extends IncomingMessage {
   #pieces: Buffer[] = []
   #length = 0
   #chunks = 0
-  #upgrade = false
 
   /**
    * Called by Node's parser with each part of the body, and with null at its end. The stream gets the body in one
@@ -85,17 +84,14 @@ export class IncomingRequest extends IncomingMessage {
   }
 
   /**
-   * Node's parser reads this after each request, and stops if it is true: an offer to upgrade. Here it also stops when
-   * the connection is closed. Otherwise it would create every request that a packet contains: 500 clients that send
-   * 3,000 requests each would end the process.
+   * Whether Node's parser stops after this request: after CONNECT, and when the connection is closed. Otherwise it would
+   * create every request that a packet contains: 500 clients that send 3,000 requests each would end the process.
    */
   get upgrade(): boolean {
-    return this.#upgrade || this.socket.destroyed
+    return this.method === 'CONNECT' || this.socket.destroyed
   }
 
-  set upgrade(offered: boolean | null) {
-    if (offered !== null) this.#upgrade = offered // null: the constructor of Node's class
-  }
+  set upgrade(_offered: boolean | null) {} // Node sets it for the header `Upgrade`, which is ignored
 }
 
 /** An object with the same getter for each request, which takes less time than a closure. */

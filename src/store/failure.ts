@@ -5,7 +5,7 @@ export const NOT_TEXT = 'a field is not text'
 
 /** The store could not do its task; `cause` is the driver's error. */
 export class StoreFailure extends Error {
-  /** What /readyz says: `connection refused`, for example. Never a value or a credential. */
+  /** What /readyz says: `ECONNREFUSED`, for example. Never a value or a credential. */
   readonly kind: string
 
   constructor(cause: unknown, task = 'use the data store', kind?: string) {

@@ -11,9 +11,9 @@ import { detectResources, envDetector, resourceFromAttributes } from '@opentelem
 import {
   BatchSpanProcessor,
   NodeTracerProvider,
-  type ReadableSpan,
+  type SpanProcessor,
 } from '@opentelemetry/sdk-trace-node'
-import { STATUS_CODES, type ClientRequest, type IncomingMessage } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import { register } from 'node:module'
 import { IncomingRequest } from '../http/request.ts'
 import type { Logger } from './log.ts'
@@ -23,26 +23,23 @@ export type Tracing = ReturnType<typeof startTracing>
 /**
  * Traces the modules that are imported from now on.
  *
- * @param endpoint where the collector takes traces
  * @param service the name of this service in traces
  * @param redactPath returns what may be shown of a path
  */
-export function startTracing(endpoint: URL, service: string, redactPath: (path: string) => string) {
+export function startTracing(service: string, redactPath: (path: string) => string) {
   register('@opentelemetry/instrumentation/hook.mjs', import.meta.url)
   let lastReason: string | undefined
-  function report(error: unknown): void {
-    const reason = reasonOf(error as Error)
+  function report({ code, message }: Error & { code?: number | string }): void {
+    const reason = String(code ?? message) // the message of an error with a code can have a credential
     if (reason === lastReason) return
     lastReason = reason
-    const to = endpoint.origin + endpoint.pathname // the other parts can be a credential
-    tracing.log?.warn(`traces cannot be sent to ${to}: ${reason}`)
+    tracing.log?.warn(`traces cannot be sent: ${reason}`)
   }
-  setGlobalErrorHandler(report)
-  const exporter = new OTLPTraceExporter({ url: endpoint.href })
+  setGlobalErrorHandler((error) => report(error as Error))
   const name = resourceFromAttributes({ 'service.name': service })
   const provider = new NodeTracerProvider({
     resource: name.merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new RedactingSpanProcessor(exporter, redactPath)],
+    spanProcessors: [redactor(redactPath), new BatchSpanProcessor(new OTLPTraceExporter())],
   })
   provider.register()
   registerInstrumentations({
@@ -61,32 +58,19 @@ export function startTracing(endpoint: URL, service: string, redactPath: (path: 
   return tracing
 }
 
-/** The same text as long as the cause is the same. Has nothing of the request, and only the status of the response. */
-function reasonOf({ code, message }: Error & { code?: number | string }): string {
-  if (typeof code === 'number') return `${code} ${STATUS_CODES[code] ?? ''}`
-  if (code?.startsWith('HPE_')) return `no HTTP/1.1 (${code}): is it the port for gRPC?`
-  return code ?? message.replace(/.*time.*/i, 'no response in time') // three texts of the library
-}
-
 /** Removes what can name an email: from the path, the query and all errors. The log has the errors, with the id of the trace. */
-class RedactingSpanProcessor extends BatchSpanProcessor {
-  private readonly redactPath: (path: string) => string
-
-  constructor(exporter: OTLPTraceExporter, redactPath: (path: string) => string) {
-    super(exporter)
-    this.redactPath = redactPath
-  }
-
-  override onEnd(span: ReadableSpan): void {
-    const path = span.attributes['url.path']
-    if (typeof path === 'string') span.attributes['url.path'] = this.redactPath(path)
-    for (const name of Object.keys(span.attributes))
-      if (FROM_CLIENTS.test(name)) delete span.attributes[name]
-    delete span.status.message
-    span.events.length = 0
-    super.onEnd(span)
-  }
-}
+const redactor = (redactPath: (path: string) => string): SpanProcessor => ({
+  onStart() {},
+  onEnd({ attributes, status, events }) {
+    const path = attributes['url.path']
+    if (typeof path === 'string') attributes['url.path'] = redactPath(path)
+    for (const name of Object.keys(attributes)) if (FROM_CLIENTS.test(name)) delete attributes[name]
+    delete status.message
+    events.length = 0
+  },
+  forceFlush: async () => {},
+  shutdown: async () => {},
+})
 
 /** The query, and the name that the client's program gives itself: both can be any text. */
 const FROM_CLIENTS = /^url\.query$|agent/

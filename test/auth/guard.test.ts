@@ -2,9 +2,9 @@
 // tokens.test.ts; which paths are protected: also contract/router.test.ts.)
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { contract } from '../../src/contract/contract.ts'
 import { CALLER, PROTECTED } from '../../src/auth/guard.ts'
 import type { UserStore } from '../../src/store/user-store.ts'
+import { contract } from '../support/contract.ts'
 import { forged } from '../support/forged.ts'
 import { rounds } from '../support/rounds.ts'
 import { parseResponses, tokens, useService } from '../support/service.ts'
@@ -46,7 +46,7 @@ test('a body without a valid token gets 401 at once, not 100 (RFC 9110 §10.1.1)
 })
 
 test('the guard protects exactly the operations that need a token by the contract', () => {
-  for (const [path, item] of Object.entries(contract.paths)) {
+  for (const [path, item] of Object.entries<object>(contract.paths)) {
     for (const operation of Object.values(item) as { operationId?: string; security?: [] }[]) {
       if (!operation.operationId) continue
       const expected = PROTECTED.test(path) ? [{ bearer: [] }] : []

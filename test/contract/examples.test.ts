@@ -2,12 +2,12 @@
 // example of a request succeeds.
 import { expect, test } from '@jest/globals'
 import jwt from 'jsonwebtoken'
-import { contract, contractOperations } from '../../src/contract/contract.ts'
+import { contract as read } from '../../src/contract/contract.ts'
 import { hostCheck } from '../../src/http/hosts.ts'
 import { etagOf } from '../../src/preconditions.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { User } from '../../src/store/user-store.ts'
-import { documented, statusOfCode, type Documented } from '../support/contract.ts'
+import { contract, documented, statusOfCode, type Documented } from '../support/contract.ts'
 import { failing } from '../support/failing-store.ts'
 import { withNumberedIds } from '../support/readme.ts'
 import { BODY_LIMIT, responsesIn, startService, type Request } from '../support/service.ts'
@@ -21,7 +21,7 @@ const { paths, components }: Any = contract
 const ID: string = components.parameters.id.example
 
 /** The example bodies of requests. */
-const requests = contractOperations.flatMap(({ id, path, method }) => {
+const requests = read.operations.flatMap(({ id, path, method }) => {
   const content = paths[path][method].requestBody?.content['application/json']
   const examples: Examples = content?.examples ?? {}
   return Object.entries(examples).map(([name, { value }]) => ({ id, name, value }))

@@ -1,7 +1,7 @@
 // Which path and method lead where: the response to each request, without a token and with one.
 import { expect, test } from '@jest/globals'
 import http from 'node:http'
-import { contractOperations } from '../../src/contract/contract.ts'
+import { contract } from '../../src/contract/contract.ts'
 import { useService } from '../support/service.ts'
 import { sqlitePlace, useStore } from '../support/stores.ts'
 import { newUser } from '../support/users.ts'
@@ -47,8 +47,8 @@ async function statusAndAllow(request: string, options?: object): Promise<string
 const METHODS = http.METHODS.filter((method) => method !== 'CONNECT')
 
 test.each(METHODS)('%s is 405 with Allow where it is not defined, never 501', async (method) => {
-  for (const path of new Set(contractOperations.map((operation) => operation.path))) {
-    const defined = contractOperations
+  for (const path of new Set(contract.operations.map((operation) => operation.path))) {
+    const defined = contract.operations
       .filter((operation) => operation.path === path)
       .flatMap(({ method }) => (method === 'get' ? ['HEAD', 'GET'] : [method.toUpperCase()]))
     if (defined.includes(method)) continue

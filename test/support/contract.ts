@@ -5,7 +5,6 @@ import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import { parse } from 'yaml'
 import { resolveContract } from '../../scripts/build/resolve-contract.ts'
-import { contract } from '../../src/contract/contract.ts'
 
 export interface ResponseObject {
   headers?: Record<string, { required?: boolean; schema: object; example?: string }>
@@ -24,7 +23,10 @@ export interface Documented {
   responses: Responses
 }
 
-export const notesContract = parse(readFileSync(new URL('notes.yaml', import.meta.url), 'utf8'))
+const readContract = (file: string) => parse(readFileSync(new URL(file, import.meta.url), 'utf8'))
+
+export const contract = resolveContract(readContract('../../openapi.yaml'))
+export const notesContract = readContract('notes.yaml')
 
 interface Document {
   info: { description?: string }

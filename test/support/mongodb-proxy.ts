@@ -1,7 +1,8 @@
-// A proxy to MongoDB that can be cut or stalled, and that knows the commands that a client has sent.
+// A proxy to MongoDB that can be slow, cut or stalled, and that knows the commands that a client has sent.
 import { BSON, type Document } from 'mongodb'
 import { once } from 'node:events'
 import net, { type AddressInfo, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Command = Document & { name: string }
 
@@ -14,6 +15,13 @@ export async function startProxy(to: string, more: Record<string, string> = {}) 
   const sent: Buffer[][] = []
   let state = 'open'
   let held: Buffer[] = []
+  let delayMs = 0
+  let standstill = Promise.resolve()
+  const send = async (inward: Socket, answer: Buffer) => {
+    if (delayMs > 0) await sleep(delayMs)
+    await standstill
+    inward.write(answer)
+  }
   const server = net.createServer((inward) => {
     if (state === 'cut') return void inward.destroy()
     const pair: [Socket, Socket] = [inward, net.connect(Number(port) || 27_017, hostname)]
@@ -22,9 +30,9 @@ export async function startProxy(to: string, more: Record<string, string> = {}) 
     sent.push(chunks)
     inward.on('data', (chunk: Buffer) => {
       chunks.push(chunk)
-      if (held[0] && held.every((part) => chunk.includes(part))) pair[1].unpipe(inward)
+      if (held[0] && held.every((part) => chunk.includes(part))) pair[1].pause()
     })
-    inward.pipe(pair[1]).pipe(inward)
+    inward.pipe(pair[1]).on('data', (answer: Buffer) => void send(inward, answer))
     for (const socket of pair) {
       socket.on('error', () => {}).on('close', () => pair.forEach((end) => end.destroy()))
     }
@@ -43,6 +51,14 @@ export async function startProxy(to: string, more: Record<string, string> = {}) 
         if (next === 'stalled') stall(pair)
         else pair[0].destroy() // a stalled connection is never used again
       }
+    },
+    /** From now on, each answer takes `ms` more. */
+    slowDown(ms: number) {
+      delayMs = ms
+    },
+    /** For `ms`, no answer comes. */
+    standStill(ms: number) {
+      standstill = sleep(ms)
     },
     /** From now on, no answer to a command with this name comes, for one user or all, although the server does it. */
     holdAnswersTo(name?: string, id = '') {
@@ -63,7 +79,7 @@ export async function startProxy(to: string, more: Record<string, string> = {}) 
 
 function stall([inward, outward]: [Socket, Socket]): void {
   inward.unpipe().pause()
-  outward.unpipe().pause()
+  outward.pause()
 }
 
 /** The commands in the bytes of a client: OP_MSG, whose first section has the command. */

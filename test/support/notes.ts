@@ -1,8 +1,7 @@
 // A service with a contract of its own, notes.yaml: for tests of what is the same in every service.
 import { expect } from '@jest/globals'
 import Koa from 'koa'
-import { resolveContract } from '../../scripts/build/resolve-contract.ts'
-import { operationsOf } from '../../src/contract/contract.ts'
+import { operationsOf } from '../../scripts/build/resolve-contract.ts'
 import type { Handlers } from '../../src/contract/handlers.ts'
 import type { Reply } from '../../src/contract/reply.ts'
 import { createRouter, unmatched } from '../../src/contract/router.ts'
@@ -47,7 +46,7 @@ export function startNotes(
   const app = new Koa()
   respondToErrors(app)
   const operations = { ...HANDLERS, ...handlers } as unknown as Handlers
-  app.use(createRouter(operations, operationsOf(resolveContract(notesContract))).routes())
+  app.use(createRouter(operations, operationsOf(notesContract)).routes())
   app.use(unmatched)
   return startApp(app, options)
 }

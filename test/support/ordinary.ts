@@ -16,6 +16,8 @@ export async function useOrdinarily(port: number): Promise<void> {
   const { id } = made.json
   expect([made.status, made.json]).toEqual([201, { id, ...fields }])
   expect((await send(port, `GET /users/${id}`)).json).toEqual(made.json)
+  expect((await send(port, 'POST /login', { json: { email: fields.email } })).status).toBe(200)
+  expect((await send(port, 'GET /users?limit=1')).status).toBe(200)
   expect((await send(port, `DELETE /users/${id}`)).status).toBe(204)
   expect((await send(port, `GET /users/${id}`)).status).toBe(404)
 }

@@ -21,7 +21,7 @@ test.each([
   [`/users/users/${id}`, `/users/users/${id}`],
   [`/users/ada/${id}`, '/users/…'],
   ['/USERS/ada', '/USERS/…'],
-  ['/users%2fada', '/users%…'],
+  ['/users%2fada', '/…'],
   ['/accounts/ada@example.com/edit', '/accounts/…/edit'],
   ['/accounts/ada%40example.com', '/accounts/…'],
   ['/accounts/ada%2540example.com', '/accounts/…'],
@@ -32,9 +32,7 @@ test.each([
 
 test('of a path of any length, the first 500 characters are shown', () => {
   const path = `/${'a'.repeat(499)}`
-  expect(redactPath(path)).toBe(path)
-  for (const length of [1, 1_000_000])
-    expect(redactPath(path + '"'.repeat(length))).toBe(`${path}…`)
+  for (const length of [0, 1, 1_000_000]) expect(redactPath(path + 'b'.repeat(length))).toBe(path)
 })
 
 const leaves = {

@@ -39,7 +39,7 @@ async function checkExists(users: Users): Promise<void> {
 /** The id of any document; null if there is none. */
 export const findAny = (users: Users) => users.findOne({}, { projection: { _id: 1 }, raw: true })
 
-/** Makes a unique index on email, unless there is one. @throws the driver's error, or one that says which users have the same email */
+/** Makes a unique index on email, unless there is one. @throws the driver's error */
 export async function ensureUniqueEmail(users: Users): Promise<void> {
   const indexes = await users.indexes().catch((error: { code?: unknown }) => {
     if (error.code === NAMESPACE_NOT_FOUND) return []
@@ -47,11 +47,7 @@ export async function ensureUniqueEmail(users: Users): Promise<void> {
   })
   if (indexes.some(hasAllEmails)) return
   const options = { name: 'users_email_unique', unique: true, sparse: true }
-  try {
-    await users.createIndex({ email: 1 }, options)
-  } catch (error) {
-    throw await withDuplicates(users, error)
-  }
+  await users.createIndex({ email: 1 }, options) // if it fails because of duplicates, the runbook finds them
 }
 
 const NAMESPACE_NOT_FOUND = 26 // there is no such collection yet
@@ -62,17 +58,3 @@ const hasAllEmails = ({ key, unique, partialFilterExpression }: IndexDescription
 
 /** Whether the key of an index is email alone. */
 export const isOnEmail = (key: object): boolean => Object.keys(key).join() === 'email'
-
-/** Names users with the same email by their ids, because no email may get into the log. */
-async function withDuplicates(users: Users, error: unknown): Promise<unknown> {
-  const { keyValue } = error as { keyValue?: { email: unknown } }
-  if (!keyValue) return error
-  const { email } = keyValue
-  if (!email)
-    return new Error(`several users have the email ${JSON.stringify(email)}`, { cause: error })
-  const found = await users
-    .find({ email } as object, { projection: { _id: 1 }, limit: 2 })
-    .toArray()
-  const ids = found.map(({ _id }) => String(_id)).join(' and ')
-  return new Error(`the users ${ids} have the same email`, { cause: error })
-}

@@ -59,13 +59,13 @@ async function takenEmails(users: Users, candidates: User[]): Promise<Set<string
 /**
  * Inserts users, except those that the server refuses.
  *
- * @returns the errors of those that were refused, by index
+ * @returns the indexes of those that were refused
  * @throws the driver's error when it is not known which were inserted
  */
-async function insertMany(users: Users, newUsers: User[]): Promise<Map<number, MongoServerError>> {
+async function insertMany(users: Users, newUsers: User[]): Promise<Set<number>> {
   try {
     await users.insertMany(newUsers.map(toDocument), { ordered: false })
-    return new Map()
+    return new Set()
   } catch (error) {
     const refused = refusedBy(error, newUsers.length)
     if (refused) return refused
@@ -74,13 +74,11 @@ async function insertMany(users: Users, newUsers: User[]): Promise<Map<number, M
   }
 }
 
-/** The errors of the documents that were refused, by index; undefined if others may not be inserted either. */
-function refusedBy(error: unknown, count: number): Map<number, MongoServerError> | undefined {
+/** The indexes of the documents that were refused; undefined if others may not be inserted either. */
+function refusedBy(error: unknown, count: number): Set<number> | undefined {
   if (!(error instanceof MongoBulkWriteError)) return undefined
   const refused = [error.writeErrors].flat()
   const isKnown = refused.length > 0 && error.insertedCount + refused.length === count
   if (!isKnown || error.result.getWriteConcernError()) return undefined
-  return new Map(
-    refused.map(({ index, code, errmsg }) => [index, new MongoServerError({ code, errmsg })]),
-  )
+  return new Set(refused.map(({ index }) => index))
 }

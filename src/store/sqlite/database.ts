@@ -47,14 +47,14 @@ export function watchFiles(db: DatabaseSyncInstance, file: string, warn: (text: 
     // The folder has changed: tools that copy can set its mtime back, but not its ctime. Otherwise, do not look at the log: on Linux 6.18, the next write would take 35 µs more.
     const left = files.filter((name, i) => inodeOf(name) === opened[i])
     const isGone = left.length < files.length
-    if (now && !isGone && Date.now() - now.ctimeMs > tickOf(now)) folder = now
+    if (now && !isGone && Date.now() - now.ctimeMs > TICK_MS) folder = now
     if (!left.includes(file)) moveAside(db, left, warn)
     return isGone
   }
 }
 
 /** Two changes of a folder within this time, in milliseconds, can have the same time: on FAT, times are even seconds. */
-const tickOf = ({ ctimeMs }: fs.Stats): number => (ctimeMs % 1_000 === 0 ? 2_000 : 20)
+const TICK_MS = 2_000
 
 const inodeOf = (file: string) => fs.statSync(file, { throwIfNoEntry: false })?.ino
 

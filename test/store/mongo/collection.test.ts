@@ -1,7 +1,6 @@
 // A collection that other programs have made, and go on to change.
 import { expect, test } from '@jest/globals'
-import { BSONRegExp, Long, MongoClient, MongoServerError, ObjectId, UUID } from 'mongodb'
-import type { Collection } from 'mongodb'
+import { BSONRegExp, Long, MongoClient, ObjectId, UUID } from 'mongodb'
 import { ensureUniqueEmail, type Users } from '../../../src/store/mongo/collection.ts'
 import { openExisting } from '../../../src/store/open.ts'
 import { StoreFailure } from '../../../src/store/failure.ts'
@@ -188,27 +187,8 @@ test.each<[boolean, object]>([
   expect(made).toHaveLength(isUsed ? 0 : 1)
 })
 
-/** A collection whose index on email cannot be made, because of the value in `keyValue`. */
-function withDuplicates(keyValue?: object): Users {
-  const code = { code: 11_000, errmsg: 'E11000 dup key: { email: "a@x" }' }
-  const users: Partial<Record<keyof Collection, unknown>> = {
-    indexes: async () => [],
-    createIndex: () =>
-      Promise.reject(new MongoServerError({ ...code, ...(keyValue && { keyValue }) })),
-    find: () => ({ toArray: async () => [{ _id: 'id1' }, { _id: 'id2' }] }),
-  }
-  return users as unknown as Users
-}
-
-test.each([
-  ['the users id1 and id2 have the same email', { email: 'a@x' }],
-  ['several users have the email null', { email: null }],
-])('an index that cannot be made says: %s', async (message, keyValue) => {
-  await expect(ensureUniqueEmail(withDuplicates(keyValue))).rejects.toThrow(message)
-})
-
 test('an error of the list of indexes is thrown, and no index is made', async () => {
-  const error = new MongoServerError({ code: 13, errmsg: 'not authorized' })
-  const users = Object.assign(withDuplicates(), { indexes: () => Promise.reject(error) })
-  await expect(ensureUniqueEmail(users)).rejects.toBe(error)
+  const error = new Error('not authorized')
+  const users = { indexes: () => Promise.reject(error) }
+  await expect(ensureUniqueEmail(users as unknown as Users)).rejects.toBe(error)
 })

@@ -32,7 +32,7 @@ test.each<[string, unknown]>([
 ])(
   'a name of type %s is refused and never changed, and the error names the user, the field and the type',
   (type, name) => {
-    expect(READABLE['name']!.$not.$type).toContain(BSON.BSONType[type as 'date'])
+    expect(JSON.stringify(READABLE)).not.toContain(type)
     const message = `cannot read the user ${ID}: a field is not text: its name is of type ${type}, and the service needs text in UTF-8`
     expect(() => read(name)).toThrow(message)
   },
