@@ -1,16 +1,15 @@
 // The service at a path of a proxy: with BASE_PATH its links work, and only paths that begin with it exist.
 import { describe, expect, test } from '@jest/globals'
-import { once } from 'node:events'
 import { parse } from 'yaml'
 import { read } from './support/readme.ts'
-import { dial, parseResponses, startService, tokens, useService } from './support/service.ts'
+import { parseResponses, startService, tokens, useService } from './support/service.ts'
 import { sqlitePlace, useStore } from './support/stores.ts'
 import { newUser } from './support/users.ts'
 
 const authorization = `Bearer ${tokens.issue('665f1c2e8b3f4a0012d4c001')}`
 
 const store = useStore(sqlitePlace)
-const service = useService(store, undefined, '/api')
+const service = useService(store, '/api')
 
 /** A request with a valid token: its status, its headers and its JSON. */
 async function ask(url: string, method = 'GET', json?: object) {
@@ -25,11 +24,9 @@ async function ask(url: string, method = 'GET', json?: object) {
 const own = (path: string) => `http://127.0.0.1:${service().port}${path}`
 
 /** The status of a request as it is written here, without a token or with `more` headers. */
-async function statusOf(line: string, more = '', port = service().port): Promise<number> {
-  const { socket, text } = dial(port)
-  socket.write(`${line} HTTP/1.1\r\nHost: localhost\r\n${more}Connection: close\r\n\r\n`)
-  await once(socket, 'close')
-  return parseResponses(text())[0]!.status
+async function statusOf(line: string, more = '', { exchange } = service()): Promise<number> {
+  const head = `${line} HTTP/1.1\r\nHost: localhost\r\n${more}Connection: close\r\n\r\n`
+  return parseResponses(await exchange(head))[0]!.status
 }
 
 const OUTSIDE =
@@ -82,7 +79,7 @@ describe('with BASE_PATH=/api', () => {
 })
 
 test('a base path such as /users guards nothing of its own, and hides nothing', async () => {
-  const { port, close } = await startService(store(), { basePath: '/users' })
+  const below = await startService(store(), { basePath: '/users' })
   for (const [path, without, withToken] of [
     ['/users/docs', 200, 200],
     ['/users', 404, 404],
@@ -90,9 +87,9 @@ test('a base path such as /users guards nothing of its own, and hides nothing', 
     ['/users/x/users', 401, 404],
     ['/users/users/docs', 401, 404],
   ] as const) {
-    const statuses = [await statusOf(`GET ${path}`, '', port)]
-    statuses.push(await statusOf(`GET ${path}`, `Authorization: ${authorization}\r\n`, port))
+    const statuses = [await statusOf(`GET ${path}`, '', below)]
+    statuses.push(await statusOf(`GET ${path}`, `Authorization: ${authorization}\r\n`, below))
     expect([path, ...statuses]).toEqual([path, without, withToken])
   }
-  await close()
+  await below.close()
 })

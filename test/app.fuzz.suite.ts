@@ -14,6 +14,7 @@ import { newUser } from './support/users.ts'
 
 const place = usePlace()
 
+// SECURITY.md: No input makes the service fail.
 test('no request gets a response that the contract does not document', async () => {
   await createAt(place, newUser())
   const url = await serve(place, { SIGNING_SECRET: SECRET }).listening()

@@ -43,19 +43,6 @@ describe('in an app', () => {
     },
   )
 
-  test('an error after the headers resets the connection, and is emitted, unless the client left', async () => {
-    const other = errorWith('EIO')
-    const app = (errors: Error[]) =>
-      ask((ctx) => {
-        ctx.respond = false
-        ctx.res.writeHead(200).write('begun')
-        for (const error of errors) ctx.onerror(error)
-        process.nextTick(() => ctx.res.end())
-      })
-    expect(await app(GONE)).toEqual({ response: [200, 'OK', 'begun'], emitted: [] })
-    expect(await app([other])).toEqual({ response: 'broken off', emitted: [other] })
-  })
-
   test('an error after the client left is emitted unless it only says so', async () => {
     const other = new Error('x')
     const { emitted } = await ask(async (ctx, leave) => {

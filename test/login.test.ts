@@ -21,8 +21,6 @@ describeStores((place) => {
   })
 
   test.each([
-    [{}, 'is required'],
-    [{ email: null }, 'is required'],
     [{ email: '' }, 'is required'],
     [{ email: 7 }, 'must be string'],
     [{ email: { $ne: null } }, 'must be string'],

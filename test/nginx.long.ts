@@ -21,7 +21,7 @@ const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
 
 describeNginx('behind nginx, which keeps the path', () => {
   const store = useStore(sqlitePlace)
-  const service = useService(store, undefined, '/api')
+  const service = useService(store, '/api')
   let url: string
   let stop: () => Promise<unknown>
 

@@ -1,4 +1,4 @@
-// SECURITY.md: each promise and each limit has a test, and each command does what the page says.
+// What SECURITY.md says: each promise and each limit has a test, and each command does what the page says.
 import { expect, test } from '@jest/globals'
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -14,93 +14,20 @@ const at = usePlaces()
 
 const page = read('SECURITY.md')
 
-/** What SECURITY.md says in bold or in the first column of a table, and the tests that hold it. */
-const HELD_BY: Record<string, [file: string, name: string][]> = {
-  'Only a request with a valid token reaches a user.': [
-    ['auth/guard.test.ts', 'without a valid token never reach a users operation'],
-    ['auth/tokens.test.ts', 'a token with %s is invalid'],
-    ['auth/tokens.test.ts', 'a token is refused as expired as soon as it expires'],
-    ['auth/tokens.test.ts', 'a token is refused as premature'],
-  ],
-  'An acknowledged write is durable.': [
-    ['store/sqlite/store.test.ts', 'a write waits for the disk: synchronous is FULL'],
-    ['store/mongo/store.test.ts', 'confirms a write when a majority has it in its journals'],
-    ['service.faults.long.ts', 'loses nothing that was acknowledged'],
-  ],
-  'A deleted user is overwritten,': [
-    ['store/sqlite/erasure.test.ts', 'deleted, former and refused text is overwritten'],
-    ['store/sqlite/erasure.test.ts', 'the log of a service that runs keeps nothing for longer'],
-  ],
-  'No input makes the service fail.': [
-    ['app.model.test.ts', 'requests one after another get the responses of the model'],
-    ['app.fuzz.suite.ts', 'no request gets a response that the contract does not document'],
-  ],
-  'The service recovers by itself': [
-    ['service.faults.long.ts', 'the next start needs no help'],
-    ['service.faults.long.ts', 'writes get 500 while reads continue, and succeed again afterwards'],
-    ['service.faults.long.ts', 'under load and comes back'],
-  ],
-  'The service reveals nothing.': [
-    ['telemetry/tracing.long.ts', 'no email, name or token leaves through traces or the log'],
-    ['telemetry/request-log.test.ts', 'of users, only ids'],
-  ],
-  'A secret that others know is refused:': [
-    ['auth/signing-secret.test.ts', 'the file is refused, and named, when %s'],
-    ['auth/signing-secret.test.ts', 'the file is refused when it belongs to another account'],
-  ],
-  Body: [['http/hostile.test.ts', 'a body may have a thousand chunks; with more it gets 413']],
-  Connections: [
-    ['http/connections.test.ts', 'evict the one that has been idle longest'],
-    [
-      'http/connections.test.ts',
-      'wait while all others are served; more than may wait are refused',
-    ],
-  ],
-  'Waiting requests of one connection': [
-    ['http/hostile.test.ts', 'close the connection when more than ten wait'],
-  ],
-  'Bodies over 4 KB': [['http/hostile.test.ts', 'are parsed and stored 16 at a time']],
-  'Writes (MongoDB)': [
-    ['store/mongo/unreachable.long.ts', 'confirms no write fails all that wait'],
-    ['store/mongo/unreachable.long.ts', 'confirms no insert gets eight at a time'],
-  ],
-  'A page of a list': [['store/user-store.test.ts', 'has pages of 64 KiB at most']],
-  'Request line and headers': [['http/hostile.test.ts', 'are all read, up to 100; more get 431']],
-  'Time for headers and body': [['http/hostile.test.ts', 'a body that does not end gets 408']],
-  'Rest of a body, after an early response': [
-    ['http/hostile.test.ts', 'the rest of a body that nobody reads is dropped only for a moment'],
-  ],
-  'A silent connection': [
-    ['http/hostile.test.ts', 'a client that stops reading is disconnected by a reset'],
-  ],
-  'Connections to the port for operators': [
-    ['ops/server.test.ts', 'the port for operators has room for 100 connections'],
-  ],
-  'A store that does not respond': [
-    ['service.faults.long.ts', 'requests get 500 in time, the service stays ready'],
-  ],
-  'Log lines that cannot be written': [
-    ['telemetry/log.long.ts', 'except those that are counted as dropped'],
-  ],
-  Memory: [
-    ['http/memory.long.ts', 'a process of 256 MiB'],
-    ['http/connections.test.ts', 'is kept while the handler works, also after the client has left'],
-  ],
-}
+/** What tests say that they hold, each in a comment such as `// SECURITY.md: Body`. */
+const held = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => /\.(test|long|suite)\.ts$/.test(file) && !file.includes('node_modules'))
+  .flatMap((file) => [...read(`test/${file}`).matchAll(/^ *\/\/ SECURITY\.md: (.+)$/gm)])
 
-test('each promise and each limit names its tests', () => {
+test('each promise and each limit is named at its tests', () => {
   const section = (title: string) => page.split(`\n## ${title}\n`)[1]!.split('\n## ')[0]!
   const promised = section('What the service promises') + section('Limits')
   const [, ...rows] = promised.matchAll(/^\| (\w.*?) +\|/gm)
   const statements = [...promised.matchAll(/^(?:- )?\*\*(.+?)\*\*/gm), ...rows]
-  expect(statements.map(([, words]) => words).sort()).toEqual(Object.keys(HELD_BY).sort())
-})
-
-const NAMED = Object.entries(HELD_BY).flatMap(([words, tests]) =>
-  tests.map((one) => [words, ...one] as const),
-)
-test.each(NAMED)('%s: %s has the test "%s"', (_, file, name) => {
-  expect(read(`test/${file}`)).toContain(name)
+  const [named, stated] = [held, statements].map(
+    (found) => new Set(found.map(([, words]) => words)),
+  )
+  expect(named).toEqual(stated)
 })
 
 const commands = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, code]) => code!)

@@ -25,9 +25,9 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
       service.process.kill(again)
       await sleep(50)
     }
-    socket.write('[]'.padEnd(15))
+    socket.write('{}'.padEnd(15))
     expect(await service.ended).toBe(0)
-    expect(text()).toContain('HTTP/1.1 400')
+    expect(text()).toContain('HTTP/1.1 201')
     const { stdout } = service.output
     expect(stdout.match(/finishing|cut off|stopped/g)).toEqual(['finishing', 'stopped'])
   },

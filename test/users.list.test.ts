@@ -1,6 +1,6 @@
 // GET /users on each store: the order, pages, the email filter, and lines. (Queries that are refused:
 // contract/query.test.ts; long lists and slow readers: contract/list-body.test.ts.)
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import type { User } from '../src/store/user-store.ts'
 import { useService } from './support/service.ts'
 import { describeStores, useStore } from './support/stores.ts'
@@ -20,10 +20,10 @@ describeStores((place) => {
     return users
   }
 
-  /** Follows the pages from `path` on, and calls `between` after each. */
-  async function pagesFrom(path: string, between?: (page: User[]) => Promise<unknown>) {
+  /** Follows the pages from `path` on. */
+  async function pagesFrom(path: string) {
     const pages: User[][] = []
-    for (let target: string | undefined = path; target; await between?.(pages.at(-1)!)) {
+    for (let target: string | undefined = path; target;) {
       const response = await get(target)
       pages.push(response.json)
       const link = String(response.headers['link'])
@@ -40,28 +40,6 @@ describeStores((place) => {
     expect(sizes.slice(0, -1)).toEqual(Array(Math.ceil(8 / limit) - 1).fill(limit))
   })
 
-  test('pages are short where users are long, and hold all users once', async () => {
-    const before = await create()
-    const users = []
-    for (const length of [1, 40_000, 40_000, 1, 100_000, 100_000, 1, 1])
-      users.push(await create({ name: 'x'.repeat(length) }))
-    const pages = await pagesFrom(`/users?limit=5&after=${before.id}`)
-    expect(pages[0]).toEqual(users.slice(0, 2))
-    expect(pages.flat()).toEqual(users)
-  })
-
-  test('pages hold every user that stays exactly once while others are created and deleted', async () => {
-    const [before, ...users] = await createMany(31)
-    const pages = await pagesFrom(`/users?limit=4&after=${before!.id}`, async (page) => {
-      await store().remove(page.at(-1)!.id) // the link names it
-      await store().remove(users.pop()!.id) // no page has it yet
-      await create()
-    })
-    const seen = pages.flat().map(({ id }) => id)
-    expect(seen).toEqual([...new Set(seen)].sort())
-    expect(seen).toEqual(expect.arrayContaining(users.map(({ id }) => id)))
-  })
-
   test('with after alone, all users after that id come without a link', async () => {
     const [before, ...users] = await createMany(3)
     const { headers, json } = await get(`/users?after=${before!.id}`)
@@ -69,31 +47,14 @@ describeStores((place) => {
     expect((await get(`/users?after=${LAST}`)).text).toBe('[]')
   })
 
-  describe('with email', () => {
-    const find = async (email: string, more = '') =>
-      (await get(`/users?email=${encodeURIComponent(email)}${more}`)).json
-
-    test('the one user with exactly this email is found', async () => {
-      const ada = await create()
-      expect(await find(ada.email)).toEqual([ada])
-      for (const other of ['nobody@example.com', ada.email.toUpperCase(), ` ${ada.email}`]) {
-        expect(await find(other)).toEqual([])
-      }
-    })
-
-    test('no user is found by the empty email', async () => {
-      await create({ email: '' })
-      for (const query of ['email=', 'email'])
-        expect((await get(`/users?${query}`)).json).toEqual([])
-    })
-
-    test('the other parameters apply, too', async () => {
-      const [before, ada] = await createMany(3)
-      const { headers, json } = await get(`/users?limit=1&email=${ada!.email}`)
-      expect([json, headers.link]).toEqual([[ada], undefined])
-      expect(await find(ada!.email, `&after=${before!.id}`)).toEqual([ada])
-      expect(await find(ada!.email, `&after=${ada!.id}`)).toEqual([])
-    })
+  test('with email, the one user with it is listed if the other parameters apply, too', async () => {
+    const [before, ada] = await createMany(3)
+    const { headers, json } = await get(`/users?limit=1&email=${ada!.email}`)
+    expect([json, headers.link]).toEqual([[ada], undefined])
+    const listed = async (query: string) => (await get(`/users?email=${query}`)).json
+    expect(await listed(`${ada!.email}&after=${before!.id}`)).toEqual([ada])
+    for (const none of [`${ada!.email}&after=${ada!.id}`, `X${ada!.email}`, ''])
+      expect(await listed(none)).toEqual([])
   })
 
   test('as application/x-ndjson it has the same users and link, whatever the parameters', async () => {

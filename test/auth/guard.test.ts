@@ -4,8 +4,8 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { CALLER, PROTECTED } from '../../src/auth/guard.ts'
 import type { UserStore } from '../../src/store/user-store.ts'
-import { contract, expectContract } from '../support/contract.ts'
-import { forged, signRaw } from '../support/forged.ts'
+import { contract } from '../support/contract.ts'
+import { forged } from '../support/forged.ts'
 import { rounds } from '../support/rounds.ts'
 import { parseResponses, tokens, useService } from '../support/service.ts'
 import { sqlitePlace, useStore } from '../support/stores.ts'
@@ -56,72 +56,40 @@ test('the guard protects exactly the operations that need a token by the contrac
 })
 
 describe('generated requests', () => {
-  const encode = (text: string) => text.replaceAll(/./g, (c) => `%${c.charCodeAt(0).toString(16)}`)
-  const seed = fc.constantFrom('/users', '/users/665f1c2e8b3f4a0012d4c001', '/docs', '/')
-  type Alter = (path: string) => string
-  const each = (values: string[], alter: (path: string, value: string) => string) =>
-    values.map((value): Alter => {
-      return (path) => alter(path, value)
-    })
-  const starts = ['/x/..', '/..;', 'http://example.com', 'https://me@example.com:1', '//x.com']
-  const ends = ['/', '.json', ';x=1', '?x', '#x', '%00', '%20']
-  const firstLetters = [
-    (letter: string) => letter.toUpperCase(),
-    encode,
-    (letter: string) => encode(letter).replace('%', '%25'),
-    () => '\u00ff',
+  const encoded = 'users'.replace(/./, (letter) => `%${letter.charCodeAt(0).toString(16)}`)
+  const names = ['/users', 'users', '/USERS', `/${encoded}`, `/${encoded.replace('%', '%25')}`]
+  const between = [
+    '/',
+    '//',
+    '\\',
+    '%2f',
+    '/.',
+    '/..',
+    '/..;',
+    '/docs',
+    '/665f1c2e8b3f4a0012d4c001',
   ]
-  const alter = fc.constantFrom<Alter>(
-    (path) => path.toUpperCase(),
-    (path) => `/${encode(path.slice(1))}`,
-    ...firstLetters.map(
-      (change): Alter =>
-        (path) =>
-          path.replace('users', (name) => name.replace(/^./, change)),
-    ),
-    ...each(['%2f', '//', '\\', '/./', ''], (path, slash) => path.replaceAll('/', slash)),
-    ...each(starts, (path, start) => start + path),
-    ...each(ends, (path, end) => path + end),
-  )
+  const starts = ['http://example.com', 'https://me@example.com:1', '//x.com']
+  const ends = ['.json', ';x=1', '?x', '#x', '%00', '%20', '\u00ff']
   const visible = fc.integer({ min: 0x21, max: 0x7e }).map((c) => String.fromCharCode(c))
-  const printable = fc.string({ unit: visible })
-  const target = fc
-    .tuple(seed, fc.array(alter, { maxLength: 4 }), fc.option(printable, { nil: '' }))
-    .map(([path, alters, end]) => alters.reduce((at, change) => change(at), path as string) + end)
-    .filter((path) => path !== '')
+  const part = fc.oneof(
+    fc.constantFrom(...names),
+    fc.constantFrom(...between, ...starts, ...ends),
+    fc.string({ unit: visible, minLength: 1 }),
+  )
+  const target = fc.array(part, { minLength: 1, maxLength: 6 }).map((parts) => parts.join(''))
   const method = fc.constantFrom('GET', 'HEAD', 'PUT', 'DELETE', 'POST', 'OPTIONS', 'PATCH')
 
-  const refused = [...Object.values(forged), signRaw('{"exp":1}'), signRaw('{"nbf":9999999999}')]
-  const bearers = refused.map((token) => `Bearer ${token}`)
-  const invalid = fc.constantFrom(...bearers, `Basic ${TOKEN}`, TOKEN)
-  /** A valid header with one character more, fewer, or another. */
-  const other = fc.constantFrom('', '.', '=', '-', 'A', 'z', ' ', '\t', '\u00ff')
-  const altered = fc
-    .tuple(fc.nat(VALID.length - 1), other)
-    .map(([at, other]) => VALID.slice(0, at) + other + VALID.slice(at + 1))
-    .filter((header) => !/^bearer\s+(.*)/i.exec(header)?.[1]?.startsWith(TOKEN))
-  const header = fc.oneof(
-    { weight: 3, arbitrary: invalid },
-    { weight: 3, arbitrary: altered },
-    printable.map((text) => `Bearer ${text}`),
-    printable,
-  )
-  /** No header; one that is invalid; or several, which can be valid. */
-  const several = fc.array(fc.oneof(header, fc.constant(VALID)), { minLength: 2, maxLength: 4 })
-  const headers = fc.oneof(
-    { weight: 1, arbitrary: fc.constant<string[]>([]) },
-    { weight: 8, arbitrary: header.map((one) => [one]) },
-    { weight: 2, arbitrary: several },
-  )
-  const name = fc.constantFrom('Authorization', 'authorization', 'AUTHORIZATION', 'authorizatioN')
+  const invalid = Object.values(forged).map((token) => [`Bearer ${token}`])
+  /** No header, one that is invalid, or two, which can be valid. */
+  const headers = fc.constantFrom<string[]>([], [TOKEN], [VALID, VALID], ...invalid)
 
-  type Request = [method: string, target: string, headers: string[], name: string]
-  const written = ([method, target, headers, name]: Request) =>
-    `${method} ${target} HTTP/1.1\r\nHost: localhost\r\n${headers.map((one) => `${name}: ${one}\r\n`).join('')}\r\n`
+  type Request = [method: string, target: string, headers: string[]]
+  const written = ([method, target, headers]: Request) =>
+    `${method} ${target} HTTP/1.1\r\nHost: localhost\r\n${headers.map((one) => `Authorization: ${one}\r\n`).join('')}\r\n`
 
   const AT_ONCE = 6 // a connection with many waiting requests is closed
   let answered = 0
-  const seen = new Set<string>()
 
   /** Sends requests over one connection. @returns those without a response: it closes after some errors */
   async function exchange(requests: Request[]): Promise<Request[]> {
@@ -129,14 +97,6 @@ describe('generated requests', () => {
     const bytes = Buffer.from(requests.map(written).join('') + last, 'latin1')
     const responses = parseResponses(await service().exchange(bytes)).slice(0, requests.length)
     expect(responses.length).toBeGreaterThan(0)
-    responses.forEach((response, i) => {
-      const [method, target] = requests[i]!
-      const kind = `${method} ${response.status} ${response.text}`
-      if (response.status === 200 || seen.has(kind)) return
-      seen.add(kind)
-      const isFromParser = response.status === 400
-      expectContract(isFromParser ? '' : method, isFromParser ? '' : target, response)
-    })
     answered += responses.length
     return requests.slice(responses.length)
   }
@@ -152,11 +112,12 @@ describe('generated requests', () => {
     return storeCalls
   }
 
+  // SECURITY.md: Only a request with a valid token reaches a user.
   test('without a valid token never reach a users operation, whatever the path, method and headers', async () => {
     answered = 0
     const runs = rounds(3, 560)
     const length = { minLength: 150, maxLength: 250 }
-    const requests = fc.array(fc.tuple(method, target, headers, name), length)
+    const requests = fc.array(fc.tuple(method, target, headers), length)
     const property = fc.asyncProperty(requests, async (requests) => {
       expect(await storeCallsOf(requests)).toBe(0)
     })
@@ -164,9 +125,10 @@ describe('generated requests', () => {
     expect(answered).toBeGreaterThan(150 * runs)
   })
 
-  test('with a valid token do', async () => {
-    expect(await storeCallsOf([['GET', '/users', [VALID], 'authorization']])).toBe(1)
+  test('with a valid token do, but not with two', async () => {
+    expect(await storeCallsOf([['GET', '/users', [VALID]]])).toBe(1)
     const target = 'http://example.com/users?email=x'
-    expect(await storeCallsOf([['GET', target, [VALID], 'Authorization']])).toBe(1)
+    expect(await storeCallsOf([['GET', target, [VALID]]])).toBe(1)
+    expect(await storeCallsOf([['GET', target, [VALID, VALID]]])).toBe(0)
   })
 })

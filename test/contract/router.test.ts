@@ -16,18 +16,15 @@ test.each`
   ${'GET /users'}                     | ${401}       | ${200}
   ${'POST /users'}                    | ${401}       | ${400}
   ${`GET /users/${ID}`}               | ${401}       | ${404}
-  ${`DELETE /users/${ID}`}            | ${401}       | ${404}
   ${'PUT /users'}                     | ${401}       | ${'405 HEAD, GET, POST'}
   ${'GET /'}                          | ${404}       | ${404}
   ${'OPTIONS *'}                      | ${404}       | ${404}
-  ${'GET /nothing'}                   | ${404}       | ${404}
   ${'GET /USERS'}                     | ${404}       | ${404}
   ${'GET /users/'}                    | ${401}       | ${404}
   ${`GET /users/${ID}/name`}          | ${401}       | ${404}
   ${'GET //users'}                    | ${401}       | ${404}
   ${`GET /${ENCODED}`}                | ${404}       | ${404}
   ${`GET /users%2F${ID}`}             | ${401}       | ${404}
-  ${'GET /./users'}                   | ${401}       | ${404}
   ${'GET /x/../users'}                | ${401}       | ${404}
   ${'GET /users;x'}                   | ${401}       | ${404}
   ${'GET /api/users'}                 | ${401}       | ${404}

@@ -39,7 +39,7 @@ const describeBrowser = existsSync(CHROMIUM) ? describe : describe.skip
 describeBrowser('the page', () => {
   const store = useStore(sqlitePlace)
   const service = useService(store)
-  const withBasePath = useService(store, undefined, '/api')
+  const withBasePath = useService(store, '/api')
   const problems: string[] = []
   const requests: string[] = []
   let browser: Browser

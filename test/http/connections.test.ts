@@ -44,6 +44,7 @@ async function connect(port: number) {
 }
 
 describe('a place', () => {
+  // SECURITY.md: Memory
   test('is kept while the handler works, also after the client has left', async () => {
     const { port, waiting, end, close } = await startSlow({ limits: { maxConnections: 2 } })
     for (let i = 0; i < 2; i += 1) says(get('/notes/x'))(port)
@@ -111,6 +112,7 @@ async function* endless() {
 }
 
 describe('too many connections', () => {
+  // SECURITY.md: Connections
   test('evict the one that has been idle longest; first, what it has sent is read', async () => {
     const { port, close, lines } = await startNotes({}, { limits: { maxConnections: 4 } })
     const clients = []
@@ -142,6 +144,7 @@ describe('too many connections', () => {
     await close()
   })
 
+  // SECURITY.md: Connections
   test('wait while all others are served; more than may wait are refused', async () => {
     const limits = { maxConnections: 20, maxHeldConnections: 20 }
     const { port, waiting, end, close, lines, metrics } = await startSlow({ limits })

@@ -64,11 +64,13 @@ test('headers that do not end get 408', async () => {
   expect(statuses).toEqual(allGet('408', slowHeaders))
 })
 
+// SECURITY.md: Time for headers and body
 test('a body that does not end gets 408', async () => {
   const statuses = await statusesOf(slowBodies, 8, forBodies().port)
   expect(statuses).toEqual(allGet('408', slowBodies))
 })
 
+// SECURITY.md: A silent connection
 test('a client that stops reading is disconnected by a reset', async () => {
   const { port, lines } = forSilence()
   const sockets = await many(5, async () => doesNotRead(get('/notes'))(port))
@@ -123,6 +125,7 @@ test('pipelined requests are served one at a time, in their order', async () => 
   ])
 })
 
+// SECURITY.md: Waiting requests of one connection
 test('pipelined requests close the connection when more than ten wait', async () => {
   const clients = {
     'with twelve requests': says(get('/notes/x').repeat(12)),
@@ -140,6 +143,7 @@ test.each(CODINGS)('the coding %j gets 400, and nothing after it is read', async
   expect(statusesIn(await service().exchange(add))).toEqual([201]) // it was a request
 })
 
+// SECURITY.md: Request line and headers
 test('headers are all read, up to 100; more get 431', async () => {
   const request = (headers: string) => says(get('/notes/x', headers + CLOSE))
   const besides = get('/notes/x', CLOSE).split('\r\n').length - 3 // without the request line and the end
@@ -158,6 +162,7 @@ test('headers are all read, up to 100; more get 431', async () => {
   })
 })
 
+// SECURITY.md: Body
 test('a body may have a thousand chunks; with more it gets 413', async () => {
   const chunks = (count: number) => {
     const body = chunksOf('{"text":"x"}'.padEnd(count))
@@ -176,6 +181,7 @@ const waits = useNotes({
   },
 })
 
+// SECURITY.md: Bodies over 4 KB
 test('large bodies are parsed and stored 16 at a time; others do not wait for them', async () => {
   const { port } = waits()
   const large = addNote({ text: 'x'.repeat(5_000) }, CLOSE)
@@ -190,6 +196,7 @@ test('large bodies are parsed and stored 16 at a time; others do not wait for th
 
 const patient = useNotes({ listNotes }, { requestTimeout: 0, timeout: 0 })
 
+// SECURITY.md: Rest of a body, after an early response
 test('the rest of a body that nobody reads is dropped only for a moment', async () => {
   const endless = goesOn(get('/nothing', CHUNKED), '1\r\na\r\n')
   expect(statusesIn(await textFrom(endless, patient().port))).toEqual([404])

@@ -188,6 +188,7 @@ const statusesIn = (text: string) =>
 
 const describeLinux = process.platform === 'linux' ? describe : describe.skip
 
+// SECURITY.md: Memory
 describeLinux('a process of 256 MiB, on Linux, serves others while hundreds of clients', () => {
   describeStores((kind) => {
     let place: Place

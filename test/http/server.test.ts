@@ -38,9 +38,7 @@ describe('input that is not a request', () => {
   const HOST = 'HTTP/1.1\r\nHost: localhost\r\n'
   test.each([
     ['garbage', 'nonsense\r\n\r\n'],
-    ['the version 2.0', 'GET / HTTP/2.0\r\nHost: localhost\r\n\r\n'],
     ['HTTP/1.0 with a transfer coding', `POST /notes HTTP/1.0\r\n${CHUNKED}\r\n0\r\n\r\n`],
-    ['a method that Node does not know', `BREW / ${HOST}\r\n`],
     ['no host', 'GET /notes HTTP/1.1\r\n\r\n'],
     ['two hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
     ['a path in the host', 'GET / HTTP/1.1\r\nHost: a/users\r\n\r\n'],

@@ -37,6 +37,7 @@ test.each(['/livez', '/readyz', '/metrics'])('the public port has no %s', async 
   expect((await send(port, `GET ${path}`)).status).toBe(404)
 })
 
+// SECURITY.md: Connections to the port for operators
 test('the port for operators has room for 100 connections, and the public port goes on', async () => {
   const opsPort = Number(new URL(service.ops()).port)
   const sockets = Array.from({ length: 300 }, () => dial(opsPort).socket)

@@ -10,7 +10,6 @@ export default async function beforeAllTests(): Promise<void> {
   try {
     globalThis.mongodbContainer = await startMongodb()
     process.env['MONGODB_URI'] = globalThis.mongodbContainer.uri
-    process.env['MONGODB_IN_CONTAINER'] = 'yes'
   } catch (error) {
     process.env['MONGODB_MISSING'] = (error as Error).message
   }

@@ -1,16 +1,14 @@
 // Tokens that look valid and are not, by what is wrong with them.
 import jwt from 'jsonwebtoken'
-import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { SECRET } from './stores.ts'
 
-const RSA = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
-const PUBLIC_KEY = createPublicKey(RSA).export({ format: 'pem', type: 'spki' }).toString()
 const OTHER = `${SECRET}.`
 
 const encoded = (text: string) => Buffer.from(text).toString('base64url')
 
 /** A token with any header and any payload, signed with HMAC-SHA-256. */
-export function signRaw(payload: string, header: object = {}, secret = SECRET): string {
+function signRaw(payload: string, header: object = {}, secret = SECRET): string {
   const parts = `${encoded(JSON.stringify({ alg: 'HS256', typ: 'JWT', ...header }))}.${encoded(payload)}`
   return `${parts}.${createHmac('sha256', secret).update(parts).digest('base64url')}`
 }
@@ -19,22 +17,14 @@ const CLAIMS = '{"id":"x"}'
 const VALID = signRaw(CLAIMS)
 const sign = (key: jwt.Secret, algorithm: jwt.Algorithm) =>
   jwt.sign({ id: 'x' }, key, { algorithm })
-const jwk = { kty: 'oct', k: encoded(OTHER) }
-const ALGORITHMS = ['none', 'None', 'hs256', null, ['HS256']]
 
 export const forged: Record<string, string> = {
   'another secret': sign(OTHER, 'HS256'),
   'no signature': VALID.replace(/[^.]*$/, ''),
   'the signature of other claims': VALID.replace(/\..*\./, `.${encoded('{"id":"y"}')}.`),
   HS512: sign(SECRET, 'HS512'),
-  RS256: sign(RSA, 'RS256'),
   none: sign('', 'none'),
-  ...Object.fromEntries(
-    ALGORITHMS.map((alg) => [`the algorithm ${JSON.stringify(alg)}`, signRaw(CLAIMS, { alg })]),
-  ),
-  'a public key as the secret': signRaw(CLAIMS, {}, PUBLIC_KEY),
-  'a key in its header': signRaw(CLAIMS, { jwk }, OTHER),
-  'the address of a key': signRaw(CLAIMS, { jku: 'http://127.0.0.1/keys', kid: '1' }, OTHER),
+  'a key in its header': signRaw(CLAIMS, { jwk: { kty: 'oct', k: encoded(OTHER) } }, OTHER),
   'an extension that must be understood': signRaw(CLAIMS, { crit: ['b64'], b64: false }),
   'no extensions that must be understood': signRaw(CLAIMS, { crit: [] }),
   'an exp that is a string': signRaw('{"id":"x","exp":"1"}'),

@@ -1,4 +1,4 @@
-// The operations, with pages and conditional writes, as a model in memory: the response
+// The operations, with conditional writes but without pages, as a model in memory: the response
 // that each request must get.
 import type { OperationId } from '../../src/contract/contract.ts'
 import type { User } from '../../src/store/user-store.ts'
@@ -8,20 +8,15 @@ type Modelled = 'listUsers' | 'createUser' | 'readUser' | 'renameUser' | 'delete
 
 export interface Request {
   operation: Extract<OperationId, Modelled>
-  /** The id in the path, or the one after which a page begins. */
+  /** The id in the path. */
   id: string
   body: Record<string, unknown>
-  /** The size of a page. */
-  limit?: number | undefined
   /** The name that the user must still have, sent as `If-Match`. */
   ifName?: string | undefined
 }
 
-/**
- * The status and what matters of the body: users, the id in a token, or the email that is taken; and the
- * id after which the next page begins.
- */
-export type Response = [status: number, body?: unknown, next?: string]
+/** The status and what matters of the body: users, the id in a token, or the email that is taken. */
+export type Response = [status: number, body?: unknown]
 
 export class Model {
   #users = new Map<string, User>()
@@ -40,12 +35,12 @@ export class Model {
    * @param actual the response of the service, which alone chooses a new id
    * @returns what `actual` should be
    */
-  respond({ operation, id, body, limit, ifName }: Request, actual: Response): Response {
+  respond({ operation, id, body, ifName }: Request, actual: Response): Response {
     const user = this.#users.get(id)
     const hasChanged = user && ifName !== undefined && user.name !== ifName
     switch (operation) {
       case 'listUsers':
-        return limit === undefined ? [200, [...this.#users.values()]] : this.#page(id, limit)
+        return [200, [...this.#users.values()]]
       case 'createUser':
         return this.#create(body, actual[1] as User)
       case 'readUser':
@@ -65,12 +60,6 @@ export class Model {
         return owner ? [200, owner.id] : [401]
       }
     }
-  }
-
-  #page(after: string, limit: number): Response {
-    const users = [...this.#users.values()].filter(({ id }) => id > after)
-    const page = users.slice(0, limit)
-    return users.length > limit ? [200, page, page.at(-1)!.id] : [200, page]
   }
 
   #create(body: Request['body'], actual?: User): Response {

@@ -9,7 +9,6 @@ import { createApp } from '../../src/app.ts'
 import { createUsersClient } from '../../src/client/client.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
-import type { ServerLimits } from '../../src/http/limits.ts'
 import { createServer } from '../../src/http/server.ts'
 import { redactPath } from '../../src/redact-path.ts'
 import { createRequestLog } from '../../src/telemetry/request-log.ts'
@@ -84,12 +83,8 @@ export async function listen(server: net.Server): Promise<number> {
 type Service = Awaited<ReturnType<typeof startService>>
 
 /** Starts one service for the tests of a suite. */
-export function useService(
-  store: () => UserStore,
-  limits?: Partial<ServerLimits>,
-  basePath?: string,
-): () => Service {
-  return useStarted(() => startService(store(), { limits, basePath }))
+export function useService(store: () => UserStore, basePath?: string): () => Service {
+  return useStarted(() => startService(store(), { basePath }))
 }
 
 /** Starts one service for the tests of a suite, by `start`. */

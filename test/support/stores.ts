@@ -31,6 +31,14 @@ export function sqlitePlace(): Place {
 /** The database of a store, as another program opens it. */
 export const databaseOf = ({ DATA_DIR }: Place) => new DatabaseSync(databaseIn(DATA_DIR))
 
+/** What SQLite finds wrong with a database, which can be in use. */
+export function faultsIn(place: Place): unknown[] {
+  const db = databaseOf(place)
+  const found = db.prepare('PRAGMA integrity_check').all()
+  db.close()
+  return found.filter((row) => (row as Record<string, unknown>)['integrity_check'] !== 'ok')
+}
+
 /** A new database, by default on the server that the tests were given. */
 export function mongodbPlace(server = process.env['MONGODB_URI']!): Place {
   const MONGODB_URI = withDatabase(server, `test-${randomUUID()}`)

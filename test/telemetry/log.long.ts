@@ -44,6 +44,7 @@ test('a file gets all lines', async () => {
   expect(lines.map((line) => JSON.parse(line).msg)).toEqual([...Array(300).fill('line'), 'end'])
 })
 
+// SECURITY.md: Log lines that cannot be written
 test('a pipe gets whole lines when its reader is slow, except those that are counted as dropped', async () => {
   const logger = startLogger('pipe')
   const [dropped] = await once(logger.stderr!, 'data')

@@ -19,7 +19,7 @@ import {
   type Place,
 } from '../../support/stores.ts'
 
-const { at, done, file, folder } = useScripts()
+const { at, done } = useScripts()
 
 const USAGE = /^.*\nusage: create-user \[--name NAME\] --email EMAIL\nsee --help\n$/
 test.each([
@@ -84,8 +84,8 @@ test('create-user obeys the contract as POST does, and stores nothing that it re
   expect(create('Ada')).toMatchObject({ status: 0 })
 })
 
-async function createUser(place: Place, args: string[], env = {}, cwd?: string) {
-  const program = run('scripts/users/create-user', place, env, args, cwd)
+async function createUser(place: Place, args: string[], env = {}) {
+  const program = run('scripts/users/create-user', place, env, args)
   return { code: await program.ended, ...program.output }
 }
 const ADA = ['--name', 'Ada', '--email', 'ada@example.com']
@@ -119,17 +119,6 @@ describeStores((kind) => {
     const again = serve(place)
     expect((await listAt(await again.listening(), token)).json).toEqual([JSON.parse(user)])
     expect(again.output.stdout).not.toContain('create-user')
-  })
-
-  test('with a .env in the current folder, the service and create-user use the same store and secret', async () => {
-    const place = at(kind)
-    const lines = Object.entries({ SIGNING_SECRET: SECRET, ...place.environment })
-    file('.env', lines.map((line) => line.join('=')).join('\n'))
-    const bare = { ...place, environment: {} }
-    const url = await serve(bare, {}, folder()).listening()
-    const { stdout } = await createUser(bare, ADA, {}, folder())
-    const [, token = ''] = stdout.trim().split('Bearer ')
-    expect((await listAt(url, token)).json).toEqual(await usersAt(place))
   })
 })
 

@@ -14,8 +14,9 @@ import { escapeControls } from '../../../scripts/users/program.ts'
 const { folder, at, file, done } = useScripts()
 
 const ARGUMENTS: Record<string, string[]> = {
-  'create-user': ['--email', 'a@x'],
-  'import-users': ['--format', 'csv', '-'],
+  'src/main': [],
+  'scripts/users/create-user': ['--email', 'a@x'],
+  'scripts/users/import-users': ['--format', 'csv', '-'],
 }
 
 test('control characters cannot reach a terminal', async () => {
@@ -74,10 +75,10 @@ test.each([
   expect(stderr).toMatch(message)
 })
 
-test.each(programs)('%s reads .env in the current folder', async (script) => {
+const paths = ['src/main', ...programs.map((name) => `scripts/users/${name}`)]
+test.each(paths)('%s reads .env in the current folder', async (path) => {
   file('.env', 'STOP_DELAY=soon')
-  const args = ARGUMENTS[script] ?? ['-']
-  const program = run(`scripts/users/${script}`, at(sqlitePlace), {}, args, folder())
+  const program = run(path, at(sqlitePlace), {}, ARGUMENTS[path] ?? ['-'], folder())
   program.process.stdin!.end()
   expect(await program.ended).toBe(1)
   expect(program.output.stderr).toMatch(/^STOP_DELAY must be a duration .*, not "soon"\n$/)

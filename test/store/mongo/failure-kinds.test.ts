@@ -16,7 +16,6 @@ const network = new mongodb.MongoNetworkError('no', { cause: refused })
 
 test.each([
   ['no primary', selection(['Unknown', 'RSSecondary'], refused)],
-  ['no primary', selection(['RSGhost'])],
   ['replica set not found', selection([])],
   ['ECONNREFUSED', selection(['Unknown'], network)],
   ['EAI_AGAIN', failure('getaddrinfo', 'EAI_AGAIN')],

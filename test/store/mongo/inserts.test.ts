@@ -31,7 +31,6 @@ function bulkError(codes: Record<number, number>, inserted: number, concern?: ob
 }
 
 test.each([
-  ['a duplicate email', { 0: 11_000 }, [EmailTaken, undefined, undefined]],
   ['a duplicate key without an email', { 2: 11_000 }, [undefined, undefined, StoreFailure]],
   ['several errors', { 0: 11_000, 2: 121 }, [EmailTaken, undefined, StoreFailure]],
 ])('%s fails its own insert only', async (_, codes, expected) => {
@@ -55,13 +54,6 @@ const duplicate = { index: 0, code: 11_000, errmsg: 'no' }
 const unconfirmed = { writeErrors: [duplicate], writeConcernError: { code: 64, errmsg: 'no' } }
 
 test.each([
-  ['an email that is taken', ['a@x'], EmailTaken],
-  ['a key that is taken, without an email', [''], StoreFailure],
-])('a single insert fails for %s', async (_, emails, expected) => {
-  expect(await results(new mongodb.MongoServerError(duplicate), emails)).toEqual([expected])
-})
-
-test.each([
   ['an error of the connection', new mongodb.MongoNetworkError('gone')],
   ['another refusal', new mongodb.MongoServerError({ code: 121, errmsg: 'no' })],
   ['an unconfirmed duplicate', new mongodb.MongoWriteConcernError(unconfirmed as never)],
@@ -71,11 +63,9 @@ test.each([
 
 test.each([
   ['email', { email: 1 }, [], EmailTaken],
-  ['email, descending', { email: -1 }, [], EmailTaken],
   ['the id', { _id: 1 }, [], IdTaken],
   ['the id, and a user has the email', { _id: 1 }, ['a@x'], EmailTaken],
   ['another field', { phone: 1 }, [], StoreFailure],
-  ['email and another field', { email: 1, tenant: 1 }, [], StoreFailure],
   ['nothing, and a user has the email', undefined, ['a@x'], EmailTaken],
   ['nothing, and no user has the email', undefined, [], StoreFailure],
 ])('a duplicate key of %s', async (_, keyPattern, taken, expected) => {

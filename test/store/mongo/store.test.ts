@@ -49,6 +49,7 @@ describeMongodb('MongoDB', () => {
 
   const newUsers = (length: number) => Array.from({ length }, () => newUser())
 
+  // SECURITY.md: An acknowledged write is durable.
   test('confirms a write when a majority has it in its journals, whatever the URI says', async () => {
     const writes = await sent({ w: '0', journal: 'false' }, async (store) => {
       const { id, email } = await store.create(newUser())

@@ -31,6 +31,7 @@ const textsOf = (users: User[]) => users.flatMap(({ id, name, email }) => [id, n
 const create = (store: UserStore, ...users: Omit<User, 'id'>[]) =>
   Promise.all(users.map((user) => store.create(user)))
 
+// SECURITY.md: A deleted user is overwritten,
 test('deleted, former and refused text is overwritten, and the stop does not rewrite the database', async () => {
   const place = newPlace()
   const store = await open(place)
@@ -51,6 +52,7 @@ test('deleted, former and refused text is overwritten, and the stop does not rew
   expect(remainsOf([...gone, ...left], place.DATA_DIR)).toEqual(left)
 })
 
+// SECURITY.md: A deleted user is overwritten,
 test('the log of a service that runs keeps nothing for longer than 8 MB of further writes', async () => {
   const place = newPlace()
   const store = await open(place)

@@ -27,6 +27,7 @@ test('a database is made with its folders; only its owner can read it, and its l
   expect([fs.statSync(log).size, ...modes]).toEqual([0, 0o600, 0o700, 0o700])
 })
 
+// SECURITY.md: An acknowledged write is durable.
 test('a write waits for the disk: synchronous is FULL', async () => {
   const db = await openDatabase(databaseIn(newPlace().DATA_DIR))
   expect({ ...db.prepare('PRAGMA synchronous').get() }).toEqual({ synchronous: 2 })
