@@ -31,7 +31,7 @@ const SWEEP_MS = 50
  * end of the last; if a batch has one call, each begins at once.
  *
  * @param run returns a result for each item; an `Error` fails its own call only. When `run` rejects, its calls fail,
- * and so do those that wait for it: they would only wait for the same failure once more
+ * and so do those that wait for it (fail fast: the server has just timed out)
  */
 export function batched<In, Out>(
   run: (items: In[]) => Promise<(Out | Error)[]>,

@@ -17,7 +17,7 @@ export type Config = ReturnType<typeof readConfig>
 export class InvalidConfig extends Error {}
 
 /**
- * Adds the variables of `.env` in the current folder to the environment, which wins, removes blanks at the ends of
+ * Adds the variables of `.env` in the current folder to the environment, which wins, trims the
  * values, and reads the configuration.
  *
  * @param warn is called with each warning of the configuration
@@ -45,7 +45,8 @@ function readEnvFile(): NodeJS.Dict<string> {
   throw new InvalidConfig(`${RULE}: see line ${wrong + 1}`)
 }
 
-const RULE = '.env must have lines like NAME=value, in UTF-8; if it has #, put the value in quotes'
+const RULE =
+  '.env must have one NAME=value on each line, in UTF-8; put a value with # or a quote in (other) quotes'
 
 /** Empty, a comment, or a variable: its value is in quotes, or has neither quotes nor `#`; a comment may follow. */
 const ENV_LINE = /^(#.*|(export\s+)?[\w.-]+\s*=(\s*"[^"]*"|\s*'[^']*'|[^"'`#]*)(\s#.*)?)?$/
@@ -105,7 +106,7 @@ function misspellingIn(name: string): string | [] {
 /** Variables that may also be given as a file, for secrets that are mounted: `SIGNING_SECRET_FILE`. */
 const FILE_VARIABLES = ['SIGNING_SECRET', 'SIGNING_SECRETS', 'MONGODB_URI']
 
-/** The variables that are set, and the text of the files in `_FILE` variables, without blanks at its ends. */
+/** The variables that are set, and the text of the files in `_FILE` variables, trimmed. */
 function readFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const vars = Object.fromEntries(Object.entries(environment).filter(([, value]) => value))
   for (const name of FILE_VARIABLES) {

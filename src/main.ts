@@ -1,5 +1,4 @@
 // The process: reads the environment, starts tracing if it is configured, runs the service.
-import { parseArgs } from 'node:util'
 import { loadConfig } from './config.ts'
 import { redactPath } from './redact-path.ts'
 
@@ -11,10 +10,19 @@ const stop = new Promise<NodeJS.Signals>((resolve) => {
   process.on('SIGTERM', resolve).on('SIGINT', resolve)
 })
 
+const NO_ARGUMENTS =
+  'the service takes no arguments: variables in the environment or in .env configure it (README.md)'
+const NO_TRACES =
+  'no traces are sent: OTEL_EXPORTER_OTLP_ENDPOINT (or …_TRACES_ENDPOINT) is not an HTTP URL'
+
 try {
-  parseArgs() // refuses all: variables configure the service
+  const [argument] = process.argv.slice(2)
+  if (argument) throw new Error(`${argument}: ${NO_ARGUMENTS}`)
   const config = loadConfig()
-  const tracing = sendsTraces(process.env)
+  const endpoint = tracesEndpoint(process.env)
+  const isUrl = /^https?:\/\/[^/]/i.test(endpoint) && URL.canParse(endpoint)
+  if (endpoint && !isUrl) config.warnings.push(NO_TRACES)
+  const tracing = isUrl
     ? (await import('./telemetry/tracing.ts')).startTracing('users-service', redactPath)
     : undefined
   const { run } = await import('./service.ts') // only now: tracing instruments modules while they load
@@ -25,11 +33,9 @@ try {
   process.exit(1)
 }
 
-/** OpenTelemetry's libraries read the other variables, and where traces go. */
-function sendsTraces(env: NodeJS.ProcessEnv): boolean {
-  const isOn =
-    (env['OTEL_TRACES_EXPORTER'] || 'otlp') === 'otlp' && env['OTEL_SDK_DISABLED'] !== 'true'
-  return (
-    isOn && Boolean(env['OTEL_EXPORTER_OTLP_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'])
-  )
+/** Where traces go, if anywhere. OpenTelemetry reads these variables and others itself. */
+function tracesEndpoint(env: NodeJS.ProcessEnv): string {
+  const isDisabled = env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true'
+  if (isDisabled || (env['OTEL_TRACES_EXPORTER'] || 'otlp') !== 'otlp') return ''
+  return env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_ENDPOINT'] || ''
 }

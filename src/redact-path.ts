@@ -15,4 +15,5 @@ export const redactPath = (url: string): string =>
 
 const MAX_PATH_LENGTH = 500 // Docker splits a line of 16 KiB
 const PLAIN = /^[\w.~-]*$/ // an email has `@`, or `%` if it is encoded
+/** `users/` twice: the base path may be `/users`. */
 const NOT_AN_ID = /(?<=\/users\/)(?!(users\/)?[\da-f]{24}$).+/i

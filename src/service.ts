@@ -69,7 +69,7 @@ export async function run(config: Config, stop: Promise<string>, tracing?: Traci
   log.info(`${signal}: finishing the requests in flight`)
   service.drain()
   await sleep(config.STOP_DELAY) // load balancers take a moment to notice
-  const isCutOff = await service.close(config.STOP_TIMEOUT * 0.8)
+  const isCutOff = await service.close(config.STOP_TIMEOUT * 0.8) // the rest is for the store and the traces
   if (isCutOff) log.warn('STOP_TIMEOUT is over: requests in flight were cut off')
   const closed = store
     .close()
@@ -120,7 +120,8 @@ async function listen(server: Server, host: string, port: number, variables: str
     await once(server.listen({ port, host, backlog: BACKLOG }), 'listening')
   } catch (error) {
     const { message } = error as Error
-    throw new Error(`cannot listen on ${variables}: ${message}`, { cause: error })
+    const reason = `cannot listen on ${variables}: ${message} (PORT and OPS_PORT must differ)`
+    throw new Error(reason, { cause: error })
   }
 }
 

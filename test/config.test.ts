@@ -191,7 +191,8 @@ test('.env in the current folder adds to the environment, which wins, even if it
   expect(process.env).toMatchObject({ KEY: 'a  b#', HOST: '127.0.0.2', DATA_DIR: '' })
 })
 
-const RULE = '.env must have lines like NAME=value, in UTF-8; if it has #, put the value in quotes'
+const RULE =
+  '.env must have one NAME=value on each line, in UTF-8; put a value with # or a quote in (other) quotes'
 test.each([
   ['a name with :', '\n# PORT\nPORT: 1\nLOG_LEVEL="debug"', 3],
   ['a # in a value without quotes', `HOST=x\r\nSIGNING_SECRET=${SECRET}#1`, 2],

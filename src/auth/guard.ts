@@ -9,7 +9,7 @@ export const PROTECTED = /\/users/
 
 const REFUSED = new HttpError(401, 'unauthorized', 'a valid bearer token is required', CHALLENGE)
 
-/** The field of the log that has the id in the token: that of a user, whatever the service keeps. */
+/** The field of the log for the id in the token. Another service keeps this name: tokens belong to users. */
 export const CALLER = 'user'
 
 export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {

@@ -8,7 +8,7 @@ import type { operations } from './openapi.ts'
  */
 export type Handlers = { [K in keyof operations]: Handler<K> }
 
-/** @param signal whether the client has left: then what has not begun need not begin */
+/** @param signal whether the client has left: then work that has not begun can be skipped */
 export type Handler<K extends keyof operations> = (
   input: Input<operations[K]>,
   signal: Signal,

@@ -1,4 +1,4 @@
-// Users as comma-separated values (RFC 4180). Blanks around a field that is not in quotes do not count.
+// Users as comma-separated values (RFC 4180). A field that is not in quotes is trimmed.
 import type { User } from '../../../src/store/user-store.ts'
 import { UsageError } from '../program.ts'
 import { columnsOf, FIELDS, wrongColumns, type Template } from './columns.ts'

@@ -54,7 +54,7 @@ export function changer(execute: Execute, find: (id: string) => Promise<Fields |
     const filter = { _id: toObjectId(id), ...READABLE }
     if (await execute((users) => write(users, filter))) return 'done'
     const fields = await find(id)
-    if (fields) userOf(fields) // throws, unless the user has just been created
+    if (fields) userOf(fields) // throws if the user cannot be read; else it was created after the write
     return 'not found'
   }
 

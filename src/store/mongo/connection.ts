@@ -39,10 +39,14 @@ export function openConnection(uri: string, readOnly: boolean) {
     const connection = current // another call may replace it meanwhile
     try {
       if (connection.closeReason) throw connection.closeReason // the driver would connect a closed client again
-      if (isCheckDue(connection)) await withTimeout(prepareOnce(connection, readOnly), timeoutMs)
+      if (isCheckDue(connection)) {
+        const check = prepareOnce(connection, readOnly)
+        if (connection.checkedAt === undefined) await withTimeout(check, timeoutMs)
+        else check.catch(() => (connection.checkedAt = undefined)) // then the next call fails, too
+      }
       return await withTimeout(call(connection.users), timeoutMs)
     } catch (error) {
-      if (!connection.closeReason && isStuck(error, connection.checkedAt !== undefined)) {
+      if (!connection.closeReason && isStuck(error, connection)) {
         current = connect(uri)
         discard(connection, error).catch(() => {}) // without waiting, because the server may be unreachable
       }
@@ -63,10 +67,12 @@ function discard(connection: Connection, reason: unknown): Promise<void> {
 
 /**
  * Whether a new client is needed after `error`. On a broken connection, the driver's monitor and `connect()` can
- * wait forever: driver 7.9 awaits the `drain` of a destroyed socket.
+ * wait forever: driver 7.9 awaits the `drain` of a destroyed socket. The check itself may take longer than a call: a
+ * slow server is not stuck.
  */
-const isStuck = (error: unknown, isChecked: boolean): boolean =>
-  error instanceof MongoServerSelectionError || (!isChecked && error instanceof TimeoutError)
+const isStuck = (error: unknown, { checkedAt, checking }: Connection): boolean =>
+  error instanceof MongoServerSelectionError ||
+  (error instanceof TimeoutError && checkedAt === undefined && checking === undefined)
 
 function connect(uri: string) {
   const connection = {
@@ -93,9 +99,11 @@ const isCheckDue = ({ checkedAt }: Connection): boolean =>
 
 /** Calls at the same time wait for the same check. */
 function prepareOnce(connection: Connection, readOnly: boolean): Promise<void> {
-  connection.checking ??= prepare(connection, readOnly).finally(() => {
-    connection.checking = undefined
-  })
+  connection.checking ??= withTimeout(prepare(connection, readOnly), LONG_TIMEOUT_MS).finally(
+    () => {
+      connection.checking = undefined
+    },
+  )
   return connection.checking
 }
 

@@ -19,7 +19,7 @@ export const COLUMNS = {
   email: 'TEXT UNIQUE',
 } satisfies { [Field in keyof User]: Column<User[Field]> }
 
-/** Counts up when services of earlier versions cannot use the table any more. */
+/** Increment when older versions cannot read the table. */
 const VERSION = 1
 
 /**
