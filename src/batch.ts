@@ -1,8 +1,9 @@
 // The queue for everything that waits: it does calls of about the same time together, limits how many run at a time, and
 // drops a call whose client has left before it began.
+import type { Socket } from 'node:net'
 
-/** Whether anybody still waits for a result. The service looks, and does not listen, which takes less CPU time. */
-export type Signal = Pick<AbortSignal, 'aborted'>
+/** The connection of the client that waits for a result. The service looks at it, and does not listen: that is cheaper. */
+export type Client = Pick<Socket, 'destroyed'>
 
 /** The client has left, so its call was not begun. */
 export class Aborted extends Error {
@@ -11,7 +12,7 @@ export class Aborted extends Error {
 
 interface Call<In, Out> {
   item: In
-  signal: Signal | undefined
+  client: Client | undefined
   resolve: (result: Out) => void
   reject: (error: unknown) => void
 }
@@ -36,7 +37,7 @@ const SWEEP_MS = 50
 export function batched<In, Out>(
   run: (items: In[]) => Promise<(Out | Error)[]>,
   { maxBatchSize, concurrency = Infinity }: Options,
-): (item: In, signal?: Signal) => Promise<Out> {
+): (item: In, client?: Client) => Promise<Out> {
   let waiting: Call<In, Out>[] = []
   let running = 0
   let wasAlone = false // whether the last batch had one call
@@ -81,16 +82,16 @@ export function batched<In, Out>(
     setImmediate(isOneTurn ? flush : () => setImmediate(flush))
   }
 
-  return (item, signal) =>
+  return (item, client) =>
     new Promise((resolve, reject) => {
-      waiting.push({ item, signal, resolve, reject })
+      waiting.push({ item, client, resolve, reject })
       schedule()
     })
 }
 
 /** Whether the client still waits. Otherwise its call fails. */
-function isWanted({ signal, reject }: Pick<Call<never, never>, 'signal' | 'reject'>): boolean {
-  if (!signal?.aborted) return true
+function isWanted({ client, reject }: Pick<Call<never, never>, 'client' | 'reject'>): boolean {
+  if (!client?.destroyed) return true
   reject(new Aborted('the client has left'))
   return false
 }

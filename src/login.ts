@@ -6,8 +6,8 @@ import type { Tokens } from './auth/tokens.ts'
 
 export function login(store: UserStore, tokens: Tokens): Pick<Handlers, 'login'> {
   return {
-    async login({ body: { email } }, signal) {
-      const user = await store.findByEmail(email, signal)
+    async login({ body: { email } }, client) {
+      const user = await store.findByEmail(email, client)
       if (!user) throw UNKNOWN_EMAIL
       return { status: 200, body: { token: tokens.issue(user.id) } }
     },

@@ -119,9 +119,9 @@ async function listen(server: Server, host: string, port: number, variables: str
   try {
     await once(server.listen({ port, host, backlog: BACKLOG }), 'listening')
   } catch (error) {
-    const { message } = error as Error
-    const reason = `cannot listen on ${variables}: ${message} (PORT and OPS_PORT must differ)`
-    throw new Error(reason, { cause: error })
+    const { code, message } = error as NodeJS.ErrnoException
+    const hint = code === 'EADDRINUSE' ? ' (PORT and OPS_PORT must differ)' : ''
+    throw new Error(`cannot listen on ${variables}: ${message}${hint}`, { cause: error })
   }
 }
 

@@ -12,11 +12,11 @@ type UserHandlers = Omit<Handlers, 'login'>
 /** @param basePath what the links begin with */
 export function users(store: UserStore, basePath: string): UserHandlers {
   return {
-    async listUsers({ query: { email, after, limit } }, signal) {
+    async listUsers({ query: { email, after, limit } }, client) {
       if (email !== undefined)
-        return { status: 200, body: listOf(await store.findByEmail(email, signal), after) }
-      if (limit === undefined) return { status: 200, body: pagesOf(store, { after }, signal) }
-      const { users, isLast } = await store.list({ after, limit: limit + 1 }, signal)
+        return { status: 200, body: listOf(await store.findByEmail(email, client), after) }
+      if (limit === undefined) return { status: 200, body: pagesOf(store, { after }, client) }
+      const { users, isLast } = await store.list({ after, limit: limit + 1 }, client)
       const body = users.slice(0, limit)
       if (isLast) return { status: 200, body }
       const query = new URLSearchParams({ limit: `${limit}`, after: body.at(-1)!.id })
@@ -24,14 +24,14 @@ export function users(store: UserStore, basePath: string): UserHandlers {
       return { status: 200, headers: { Link }, body }
     },
 
-    async createUser({ body }, signal) {
-      const user = await store.create(newUser(body), signal)
+    async createUser({ body }, client) {
+      const user = await store.create(newUser(body), client)
       const Location = basePath + pathOf('readUser', { id: user.id })
       return { status: 201, headers: { Location, ETag: etagOf(user) }, body: user }
     },
 
-    async readUser({ path: { id }, header }, signal) {
-      const user = await store.find(id, signal)
+    async readUser({ path: { id }, header }, client) {
+      const user = await store.find(id, client)
       if (!user) throw USER_NOT_FOUND
       const ETag = etagOf(user)
       if (!ifMatch(header['If-Match'] ?? '*', ETag)) throw preconditionFailed(header['If-Match'])
@@ -39,13 +39,13 @@ export function users(store: UserStore, basePath: string): UserHandlers {
       return { status: 200, headers: { ETag }, body: user }
     },
 
-    async renameUser({ path: { id }, header, body: { name } }, signal) {
-      const result = await store.rename(id, name, conditionOf(header, name), signal)
+    async renameUser({ path: { id }, header, body: { name } }, client) {
+      const result = await store.rename(id, name, conditionOf(header, name), client)
       return changed(result, header)
     },
 
-    async deleteUser({ path: { id }, header }, signal) {
-      return changed(await store.remove(id, conditionOf(header), signal), header)
+    async deleteUser({ path: { id }, header }, client) {
+      return changed(await store.remove(id, conditionOf(header), client), header)
     },
   }
 }

@@ -6,7 +6,7 @@ import fs from 'node:fs'
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UNSET } from './support/program.ts'
-import { clientExamples, newFolder, read, root, useReadme } from './support/readme.ts'
+import { clientExamples, firstCalls, newFolder, read, root, useReadme } from './support/readme.ts'
 
 const { expectOutput, ...readme } = useReadme()
 
@@ -97,6 +97,7 @@ describe('in an empty project, the package of the client', () => {
   }
 
   test('runs the examples of README.md and of its own, which compile strictly', () => {
+    for (const { code } of firstCalls) readme.bash(readme.here(code))
     const [example, own] = clientExamples
     write('readme.mts', example!.code)
     write('own.mts', own!.code)

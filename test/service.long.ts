@@ -34,8 +34,10 @@ test('the service exits with 1 and one clear line for each variable that is wron
   const both = /^(PORT must.*\nLOG_LEVEL must.*\n|LOG_LEVEL must.*\nPORT must.*\n)$/
   expect(variables).toEqual(says(both))
   expect(others).toEqual([
-    says(/^cannot listen on HOST and PORT: .*address already in use 127\.0\.0\.1:\d+\n$/),
-    says(/^cannot listen on HOST and PORT: .*address already in use .*\n$/),
+    says(/^cannot listen on HOST and PORT: .*address already in use 127\.0\.0\.1:\d+ \(.*\n$/),
+    says(
+      /^cannot listen on HOST and PORT: .*address already in use .* \(PORT and OPS_PORT must differ\)\n$/,
+    ),
     says(/^cannot listen on OPS_HOST \(or HOST\) and OPS_PORT: .* 192\.0\.2\.1\n$/),
     says(/^cannot keep users in the folder .* \(DATA_DIR\): .+\n$/),
   ])

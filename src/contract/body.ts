@@ -1,7 +1,7 @@
 // Reads the JSON body of a request with koa-bodyparser, and validates it.
 import type Koa from 'koa'
 import bodyParser from 'koa-bodyparser'
-import { Aborted, batched, type Signal } from '../batch.ts'
+import { Aborted, batched } from '../batch.ts'
 import { BODY_TOO_LARGE, HttpError } from '../http/http-error.ts'
 import { LIMITS } from '../http/limits.ts'
 import type { IncomingRequest } from '../http/request.ts'
@@ -11,13 +11,11 @@ import { invalidBody, validator } from './validate.ts'
 /**
  * A function that reads and validates a body of `operation`, and calls `serve` with it.
  *
- * @param limitLarge serves a large body
  * @throws HttpError 400, 413 or 415; Aborted the client has left
  */
 export function bodyReader(
   operation: Operation,
-  limitLarge: LimitLarge,
-): (ctx: Koa.Context, serve: (body: unknown) => Promise<void>, signal: Signal) => Promise<void> {
+): (ctx: Koa.Context, serve: (body: unknown) => Promise<void>) => Promise<void> {
   const validate = validator(operation)
 
   /** Resolves when the body has arrived, to whether there is one. @throws HttpError 413, 415 */
@@ -43,22 +41,19 @@ export function bodyReader(
     return true
   }
 
-  return async (ctx, serve, signal) => {
+  return async (ctx, serve) => {
     const hasBody = await receive(ctx)
     const parseAndServe = async () => serve(validate(hasBody ? await parse(ctx) : undefined))
     const isLarge = ctx.req.readableLength > LIMITS.largeBody
-    return isLarge ? limitLarge(parseAndServe, signal) : parseAndServe()
+    return isLarge ? limitLarge(parseAndServe, ctx.req.socket) : parseAndServe()
   }
 }
 
-export type LimitLarge = ReturnType<typeof limitLargeBodies>
-
-/** Returns a function that limits how many large bodies are parsed and stored at a time. Each fails alone. */
-export const limitLargeBodies = () =>
-  batched(
-    async ([serve]: (() => Promise<void>)[]) => [await serve!().catch((error: Error) => error)],
-    { maxBatchSize: 1, concurrency: LIMITS.maxLargeBodies },
-  )
+/** Limits how many large bodies are parsed and stored at a time. Each fails alone. */
+const limitLarge = batched(
+  async ([serve]: (() => Promise<void>)[]) => [await serve!().catch((error: Error) => error)],
+  { maxBatchSize: 1, concurrency: LIMITS.maxLargeBodies },
+)
 
 /** Empty parameters of a media type (RFC 9110 §5.6.6). */
 const EMPTY_PARAMETERS = /(?:;[ \t]*)+(?=;|$)/g

@@ -1,5 +1,5 @@
 // The contract's operations as types of functions. Compiles to nothing.
-import type { Signal } from '../batch.ts'
+import type { Client } from '../batch.ts'
 import type { operations } from './openapi.ts'
 
 /**
@@ -8,10 +8,10 @@ import type { operations } from './openapi.ts'
  */
 export type Handlers = { [K in keyof operations]: Handler<K> }
 
-/** @param signal whether the client has left: then work that has not begun can be skipped */
+/** @param client whether the client has left: then work that has not begun can be skipped */
 export type Handler<K extends keyof operations> = (
   input: Input<operations[K]>,
-  signal: Signal,
+  client: Client,
 ) => Reply<operations[K]['responses']> | Promise<Reply<operations[K]['responses']>>
 
 /** What a handler gets, validated; only parameters in the path are exactly as sent. */

@@ -1,26 +1,25 @@
 // The contract's paths as routes. No path, method or status is written here.
 import { Router, type Layer } from '@koa/router'
 import type Koa from 'koa'
-import type { Signal } from '../batch.ts'
+import type { Client } from '../batch.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { IncomingRequest } from '../http/request.ts'
 import { rawQuery } from '../http/target.ts'
-import { bodyReader, limitLargeBodies, type LimitLarge } from './body.ts'
+import { bodyReader } from './body.ts'
 import { contract, type Operation } from './contract.ts'
 import type { Handlers } from './handlers.ts'
 import { headerReader } from './header.ts'
 import { queryReader } from './query.ts'
 import { send, type Reply } from './reply.ts'
 
-type Handler = (input: object, signal: Signal) => Reply | Promise<Reply>
+type Handler = (input: object, client: Client) => Reply | Promise<Reply>
 
 /** Routes every operation of the contract to its handler. */
 export function createRouter(handlers: Handlers, operations = contract.operations): Router {
   const router = new Router({ sensitive: true, strict: true })
-  const limitLarge = limitLargeBodies()
   for (const operation of operations.toSorted(byPrecedence)) {
     const route = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
-    const serve = operationServer(operation, handlers[operation.id] as Handler, limitLarge)
+    const serve = operationServer(operation, handlers[operation.id] as Handler)
     router.register(route, [operation.method], serve, { name: operation.id }) // traces use the name
   }
   return router
@@ -44,15 +43,11 @@ export const unmatched: Koa.Middleware = (ctx) => {
   throw methodNotAllowed(ctx.method, [...allowed].join(', '))
 }
 
-function operationServer(
-  operation: Operation,
-  handler: Handler,
-  limitLarge: LimitLarge,
-): Koa.Middleware {
+function operationServer(operation: Operation, handler: Handler): Koa.Middleware {
   const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!)
   const readQuery = queryReader(operation)
   const readHeader = headerReader(operation)
-  const readBody = operation.bodySchema && bodyReader(operation, limitLarge)
+  const readBody = operation.bodySchema && bodyReader(operation)
   return async (ctx) => {
     const request = ctx.req as IncomingRequest
     request.log['operation'] = operation.id
@@ -60,13 +55,12 @@ function operationServer(
     const path: Record<string, string> = {}
     for (const [i, name] of names.entries()) path[name] = ctx.captures[i]
     const query = readQuery(rawQuery(request.url ?? ''))
-    const { signal } = request
     const serve = async (body?: unknown) => {
       const header = readHeader(request.headers)
-      const reply = await handler({ path, query, header, body }, signal)
+      const reply = await handler({ path, query, header, body }, request.socket)
       const { content = {} } = operation.responses[reply.status] ?? {}
       await send(ctx, reply, Object.keys(content))
     }
-    return readBody ? readBody(ctx, serve, signal) : serve()
+    return readBody ? readBody(ctx, serve) : serve()
   }
 }

@@ -2,7 +2,6 @@
 import { isUtf8 } from 'node:buffer'
 import { once } from 'node:events'
 import { IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LIMITS } from './limits.ts'
 import type { OutgoingResponse } from './response.ts'
@@ -11,8 +10,6 @@ export class IncomingRequest extends IncomingMessage {
   response!: OutgoingResponse
   /** Serves it. Resolves when nothing works on it any more. */
   serve!: () => Promise<void> | void
-  /** Whether its client has left. */
-  readonly signal = new ClientSignal(this.socket)
   /** Fields of its line in the log. Other folders set them. */
   readonly log: Record<string, string | undefined> = {}
   /** When the client last sent a part of it, or read a page of the response, in milliseconds. */
@@ -92,17 +89,4 @@ export class IncomingRequest extends IncomingMessage {
   }
 
   set upgrade(_offered: boolean | null) {} // Node sets it for the header `Upgrade`, which is ignored
-}
-
-/** A class, because V8 makes an object with a getter of its own for each request slowly. */
-class ClientSignal {
-  readonly #socket: Socket
-
-  constructor(socket: Socket) {
-    this.#socket = socket
-  }
-
-  get aborted(): boolean {
-    return this.#socket.destroyed
-  }
 }

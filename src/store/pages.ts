@@ -1,5 +1,5 @@
 // Reads a list page by page.
-import type { Signal } from '../batch.ts'
+import type { Client } from '../batch.ts'
 import type { ListQuery, User, UserStore } from './user-store.ts'
 
 /** The most bytes of users in a page of a list. A longer user gets a page of its own. */
@@ -9,10 +9,10 @@ export const PAGE_BYTES = 64 * 1024
 export async function* pagesOf(
   store: Pick<UserStore, 'list'>,
   { after = '' }: Omit<ListQuery, 'limit'> = {},
-  signal?: Signal,
+  client?: Client,
 ): AsyncGenerator<User[]> {
   for (;;) {
-    const { users, isLast } = await store.list({ after }, signal)
+    const { users, isLast } = await store.list({ after }, client)
     after = users.at(-1)?.id ?? after // before `yield`, after which the caller may have changed the array
     if (users.length > 0) yield users
     if (isLast) return

@@ -1,5 +1,5 @@
 // The port: what the operations can ask of a store. No driver's error, id type or query leaves a store.
-import type { Signal } from '../batch.ts'
+import type { Client } from '../batch.ts'
 import type { components } from '../contract/openapi.ts'
 
 /** The user of the contract, but with every field: an absent one is the empty text. */
@@ -11,32 +11,32 @@ export type User = Required<components['schemas']['User']>
  * unique and compared exactly; the empty text means no email. Once the promise of a write has resolved,
  * the write is durable and every later read sees it.
  *
- * Every method rejects with `StoreFailure` when the store fails, and with `Aborted` when its signal says, before it has
- * begun, that the client has left.
+ * Every method rejects with `StoreFailure` when the store fails, and with `Aborted` when its client has left before it has
+ * begun.
  */
 export interface UserStore {
   /** Where the users are, for people; without credentials. */
   description: string
 
   /** Stores a new user, under a new id unless it has one from elsewhere. @throws EmailTaken, or IdTaken if only that is */
-  create(user: NewUser, signal?: Signal): Promise<User>
+  create(user: NewUser, client?: Client): Promise<User>
 
   /** The most calls of `create` at once that become one write. */
   maxBatchSize: number
 
-  find(id: string, signal?: Signal): Promise<User | undefined>
+  find(id: string, client?: Client): Promise<User | undefined>
 
   /** The user with exactly this email; none for the empty text. */
-  findByEmail(email: string, signal?: Signal): Promise<User | undefined>
+  findByEmail(email: string, client?: Client): Promise<User | undefined>
 
   /** The first users of a list: at most `limit`, and at most about 64 KiB; a longer user has a page of its own. */
-  list(query: ListQuery, signal?: Signal): Promise<Page>
+  list(query: ListQuery, client?: Client): Promise<Page>
 
   /** Replaces the name. */
-  rename(id: string, name: string, condition?: Condition, signal?: Signal): Promise<WriteResult>
+  rename(id: string, name: string, condition?: Condition, client?: Client): Promise<WriteResult>
 
   /** Deletes the user. */
-  remove(id: string, condition?: Condition, signal?: Signal): Promise<WriteResult>
+  remove(id: string, condition?: Condition, client?: Client): Promise<WriteResult>
 
   isEmpty(): Promise<boolean>
 

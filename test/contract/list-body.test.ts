@@ -6,7 +6,7 @@ import net from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { arrayWriter, writeLines, type ListWriter } from '../../src/contract/list-body.ts'
 import { StoreFailure } from '../../src/store/failure.ts'
-import type { Signal } from '../../src/batch.ts'
+import type { Client } from '../../src/batch.ts'
 import type { User, UserStore } from '../../src/store/user-store.ts'
 import { failing } from '../support/failing-store.ts'
 import { get } from '../support/requests.ts'
@@ -44,9 +44,9 @@ const user = (i: number): User => ({ ...fields, id: i.toString(16).padStart(24, 
 
 /** A store with `count` users that notes how many were fetched. */
 function storeOf(count: number, atEnd?: () => void) {
-  const seen: { fetched: number; signal?: Signal | undefined } = { fetched: 0 }
-  const list: UserStore['list'] = async (_, signal) => {
-    seen.signal = signal
+  const seen: { fetched: number; client?: Client | undefined } = { fetched: 0 }
+  const list: UserStore['list'] = async (_, client) => {
+    seen.client = client
     if (seen.fetched < count) return { users: [user(seen.fetched++)], isLast: false }
     if (atEnd) await sleep(50).then(nextTurn) // first, the client reads what was sent, however late the timer is
     atEnd?.()
@@ -93,12 +93,12 @@ describe.each(TYPES)('a list as %s', (type) => {
     for (let before = -1; before !== seen.fetched || before === 0; await sleep(100)) {
       before = seen.fetched
     }
-    expect(seen.signal!.aborted).toBe(false)
+    expect(seen.client!.destroyed).toBe(false)
     socket.destroy()
     await once(socket, 'close')
     const { fetched } = seen
     await sleep(100)
-    expect(seen.signal!.aborted).toBe(true)
+    expect(seen.client!.destroyed).toBe(true)
     expect(seen.fetched).toBeLessThanOrEqual(fetched + 1)
     expect(fetched).toBeLessThan(50_000)
     await service.close()

@@ -1,6 +1,6 @@
 // Renames and deletes users in MongoDB, perhaps under a condition.
 import type { Filter } from 'mongodb'
-import { batched, type Signal } from '../../batch.ts'
+import { batched, type Client } from '../../batch.ts'
 import { NOT_TEXT, type StoreFailure } from '../failure.ts'
 import { isUserId } from '../user-id.ts'
 import type { Condition, WriteResult } from '../user-store.ts'
@@ -66,8 +66,8 @@ export function changer(execute: Execute, find: (id: string) => Promise<Fields |
     },
     { maxBatchSize: 1, concurrency: MAX_WRITES },
   )
-  return async (change: Change, signal?: Signal): Promise<WriteResult> =>
-    isUserId(change.id) ? limited(change, signal) : 'not found'
+  return async (change: Change, client?: Client): Promise<WriteResult> =>
+    isUserId(change.id) ? limited(change, client) : 'not found'
 }
 
 /** An unreadable user fails no write of another. @throws any other error */

@@ -1,6 +1,6 @@
 // A connection to MongoDB: makes calls of the driver within a time limit, translates their errors, and replaces
 // a client that is stuck.
-import { MongoClient, MongoNetworkError, MongoServerSelectionError, ReadPreference } from 'mongodb'
+import { MongoClient, MongoServerSelectionError, ReadPreference } from 'mongodb'
 import { StoreFailure } from '../failure.ts'
 import { checkCollection, type UserDocument, type Users } from './collection.ts'
 import { kindOf, TimeoutError } from './failure-kinds.ts'
@@ -114,11 +114,7 @@ async function prepare(connection: Connection, readOnly: boolean): Promise<void>
     throw connection.closeReason
   }
   const { disconnects } = connection
-  const check = () => checkCollection(connection.users, readOnly)
-  await check().catch((error: unknown) => {
-    if (!(error instanceof MongoNetworkError)) throw error
-    return check() // the driver does not retry all of it, and one of its connections may be broken
-  })
+  await checkCollection(connection.users, readOnly)
   if (connection.disconnects === disconnects) connection.checkedAt = performance.now()
 }
 

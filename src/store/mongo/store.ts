@@ -1,6 +1,6 @@
 // Users in MongoDB. In src, only this folder uses the driver.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { batched, type Signal } from '../../batch.ts'
+import { batched, type Client } from '../../batch.ts'
 import { isUserId, newUserId } from '../user-id.ts'
 import type { StoreOptions, User, UserStore } from '../user-store.ts'
 import { LONG_TIMEOUT_MS, openConnection, type Execute } from './connection.ts'
@@ -47,22 +47,22 @@ export async function openMongoStore(
   )
   return {
     description,
-    async create({ id = newUserId(), ...fields }, signal) {
+    async create({ id = newUserId(), ...fields }, client) {
       const user = { id, ...fields }
-      await insert(user, signal)
+      await insert(user, client)
       return user
     },
     maxBatchSize: MAX_BATCH_SIZE,
-    find: async (id, signal) => (isUserId(id) ? toUser(await findById(id, signal)) : undefined),
-    findByEmail: async (email, signal) => toUser(await findByEmail(email, signal)),
+    find: async (id, client) => (isUserId(id) ? toUser(await findById(id, client)) : undefined),
+    findByEmail: async (email, client) => toUser(await findByEmail(email, client)),
     list: lister(execute),
-    rename: (id, name, condition, signal) => {
+    rename: (id, name, condition, client) => {
       const update = { $set: { name } }
       const rename: Write = async (users, filter) =>
         (await users.updateOne(filter, update)).matchedCount > 0
-      return change({ id, write: rename, condition }, signal)
+      return change({ id, write: rename, condition }, client)
     },
-    remove: (id, condition, signal) => change({ id, write: remove, condition }, signal),
+    remove: (id, condition, client) => change({ id, write: remove, condition }, client),
     isGone: () => false, // a server that comes back empty is checked by connection.ts
     isEmpty: async () => (await execute(findAny)) === null,
     close,
@@ -85,9 +85,9 @@ function finder(execute: Execute, field: 'id' | 'email') {
     maxBatchSize: 1,
     concurrency: 1,
   })
-  return async (value: string, signal?: Signal): Promise<Fields | undefined> => {
-    const fields = await find(value, signal)
-    return fields && sizeOf(fields) > LARGE_BYTES ? turn(fields, signal) : fields
+  return async (value: string, client?: Client): Promise<Fields | undefined> => {
+    const fields = await find(value, client)
+    return fields && sizeOf(fields) > LARGE_BYTES ? turn(fields, client) : fields
   }
 }
 

@@ -4,7 +4,7 @@ import type { DatabaseSyncInstance as Database } from '@photostructure/sqlite'
 import fs from 'node:fs'
 import { dirname } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { batched, type Signal } from '../../batch.ts'
+import { batched, type Client } from '../../batch.ts'
 import { StoreFailure } from '../failure.ts'
 import { PAGE_BYTES } from '../pages.ts'
 import { continueAfter, LAST_ID, newUserId } from '../user-id.ts'
@@ -68,7 +68,7 @@ export async function openSqliteStore(
         return transaction(() => writes.map(attempt))
       }),
     { maxBatchSize: Infinity, concurrency: 1 },
-  ) as <T>(work: () => T, signal?: Signal) => Promise<T>
+  ) as <T>(work: () => T, client?: Client) => Promise<T>
   const insert = inserter(db)
   const hasEmail = db.prepare(`SELECT 1 FROM users WHERE email = ${TEXT}`)
   const find = finder(db, 'id')
@@ -76,24 +76,24 @@ export async function openSqliteStore(
   const rename = changer(db, `UPDATE users SET name = ${TEXT} WHERE id = ${TEXT}`)
   const remove = changer(db, `DELETE FROM users WHERE id = ${TEXT}`)
   /** Checks and changes in one transaction. */
-  const changeIf = (id: string, change: () => boolean, condition?: Condition, signal?: Signal) =>
+  const changeIf = (id: string, change: () => boolean, condition?: Condition, client?: Client) =>
     write((): WriteResult => {
       const user = condition && find(id)
       if (user && !condition(user)) return 'refused'
       return change() ? 'done' : 'not found'
-    }, signal)
+    }, client)
   const any = db.prepare('SELECT 1 FROM users LIMIT 1')
   const newest = db.prepare('SELECT id FROM users WHERE id < ? ORDER BY id DESC LIMIT 1')
   const row = await retryWhileBusy(() => newest.get(LAST_ID), `open SQLite in ${file}`)
   if (row) continueAfter((row as { id: string }).id)
   return {
     description: `SQLite in ${file}`,
-    create: ({ id = newUserId(), ...fields }, signal) =>
+    create: ({ id = newUserId(), ...fields }, client) =>
       write(() => {
         const user = { id, ...fields }
         if (insert(user)) return user
         return hasEmail.get(bindable(user.email)) ? new EmailTaken(user.email) : new IdTaken()
-      }, signal) as Promise<User>,
+      }, client) as Promise<User>,
     maxBatchSize: Infinity,
     find: (id) => retryWhileBusy(() => find(id)),
     findByEmail: (email) => retryWhileBusy(() => findByEmail(email)),

@@ -148,7 +148,9 @@ describeMongodb('a service whose MongoDB is unreachable at the start', () => {
     const login = () => send(port, 'POST /login', { json: { email: 'nobody@example.com' } })
     expect(await probe(service, '/livez')).toBe('200 alive')
     await until(service, (state) => state !== '503 starting')
-    expect(await probe(service)).toMatch(/^503 starting, but the store cannot be used: (ECONN|Mongo|no )/)
+    expect(await probe(service)).toMatch(
+      /^503 starting, but the store cannot be used: (ECONN|Mongo|no )/,
+    )
     expect((await inTime(login())).status).toBe(500)
     proxy.be('open')
     await until(service, (state) => state === '200 ready')
@@ -157,7 +159,9 @@ describeMongodb('a service whose MongoDB is unreachable at the start', () => {
     proxy.be('cut')
     expect((await inTime(login())).status).toBe(500)
     await until(service, (state) => state !== '200 ready')
-    expect(await probe(service)).toMatch(/^200 ready, but the store cannot be used: (ECONN|Mongo|no )/)
+    expect(await probe(service)).toMatch(
+      /^200 ready, but the store cannot be used: (ECONN|Mongo|no )/,
+    )
     proxy.be('open')
     await until(service, (state) => state === '200 ready')
   })
