@@ -1,7 +1,8 @@
 // What can go wrong with users, and the one place that turns any error into a response.
 import { STATUS_CODES } from 'node:http'
 import type Koa from 'koa'
-import { CHALLENGE, HttpError } from './http/http-error.ts'
+import { CHALLENGE } from './auth/guard.ts'
+import { HttpError } from './http/http-error.ts'
 import type { IncomingRequest } from './http/request.ts'
 import type { OutgoingResponse } from './http/response.ts'
 import { isWeak } from './preconditions.ts'

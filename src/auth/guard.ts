@@ -1,11 +1,14 @@
 // Decides which requests may pass: the first app.use. Never reads a body, never calls a store.
 import type Koa from 'koa'
-import { CHALLENGE, HttpError } from '../http/http-error.ts'
+import { HttpError } from '../http/http-error.ts'
 import type { IncomingRequest } from '../http/request.ts'
 import type { Tokens } from './tokens.ts'
 
 /** Paths that match are protected: see the path of a request in CONTRIBUTING.md. Tested as the client sent it. */
 export const PROTECTED = /\/users/
+
+/** What a 401 has (RFC 6750 §3). */
+export const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer realm="users"' } }
 
 const REFUSED = new HttpError(401, 'unauthorized', 'a valid bearer token is required', CHALLENGE)
 

@@ -29,8 +29,6 @@ export class HttpError extends Error {
   }
 }
 
-export const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer realm="users"' } } // RFC 6750 §3
-
 export const MALFORMED = new HttpError(400, 'request_malformed', 'the request is not valid HTTP')
 export const BODY_TOO_LARGE = new HttpError(413, 'body_too_large', 'the body is too large')
 export const HEADERS_TOO_LARGE = new HttpError(

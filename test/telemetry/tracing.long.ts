@@ -48,7 +48,7 @@ async function serveTraced(place: Place, to: number, env: Record<string, string>
 
 /** What the log says of the collector: the level and the message. */
 const said = ({ output }: Program): string[] =>
-  [...output.stdout.matchAll(/"level":(\d+).*"msg":"(traces .*?)"}$/gm)].map(
+  [...output.stdout.matchAll(/"level":(\d+).*"msg":"((?:no )?traces .*?)"}$/gm)].map(
     ([, level, text]) => `${level} ${text}`,
   )
 
