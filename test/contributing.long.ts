@@ -263,7 +263,7 @@ const OTHER_FIELDS: Change[] = [
 
 /** Words that mean the operating system, HTTP, SQLite or another service. */
 const SPARED =
-  '--user --username User USER runAsUser githubusercontent user-agent user:password user_version username'
+  '--username user User USER runAsUser githubusercontent user-agent user:password user_version username'
 
 test('another service is made by the steps of CONTRIBUTING.md', () => {
   const guide = followGuide('Another service from this one')

@@ -17,7 +17,7 @@ if (to.length !== 3 || !to.every((name) => /^[a-z]+$/.test(name))) {
 
 /** Where the word means something else: in the operating system, HTTP, SQLite and other services. */
 const SPARED =
-  /runAsUser|CALLER = 'user'|`user` is the user|[U]SER \d+|--user\b|Config\.[U]ser|username|user:password|user-agent|user_version|githubusercontent/
+  /runAsUser|CALLER = 'user'|`user` is the user|[U]SER \d+|Config\.[U]ser|username|user:password|user-agent|user_version|githubusercontent/
 
 const capital = (name) => name[0].toUpperCase() + name.slice(1)
 const forms = ([one, many, unique]) =>
