@@ -20,16 +20,18 @@ export async function send(
 ): Promise<void> {
   const hasChoice = mediaTypes.length > 1
   const type = (hasChoice && ctx.accepts(mediaTypes)) || mediaTypes[0] || 'application/json'
-  const list = isAsyncIterable(body) ? partsOf(body, type, ctx.req as IncomingRequest) : undefined
-  const first = await list?.next() // a failure before the first page becomes a 500
-  ctx.status = status
-  ctx.set(headers)
-  if (hasChoice) ctx.vary('Accept')
-  if (body === undefined) return // assigning undefined to ctx.body would make it a 204
-  if (type === 'application/json') ctx.set('Content-Type', JSON_TYPE)
-  else ctx.type = type // with `charset=utf-8` if it is text
-  if (list) await stream(first!, list, ctx)
-  else ctx.body = contentOf(body, type)
+  const begin = () => {
+    ctx.status = status
+    ctx.set(headers)
+    if (hasChoice) ctx.vary('Accept')
+    if (body === undefined) return // with a type, Koa would send a body
+    if (type === 'application/json') ctx.set('Content-Type', JSON_TYPE)
+    else ctx.type = type // with `charset=utf-8` if it is text
+  }
+  if (isAsyncIterable(body))
+    return stream(partsOf(body, type, ctx.req as IncomingRequest), ctx, begin)
+  begin()
+  if (body !== undefined) ctx.body = contentOf(body, type) // undefined would make it a 204
 }
 
 function contentOf(body: unknown, type: string): string | Buffer {
@@ -50,19 +52,24 @@ async function* partsOf(list: AsyncIterable<unknown[]>, type: string, request: I
   yield Buffer.from(write())
 }
 
-/** Sends each part when the client has read the one before. Resolves at the end, also when the client has left. */
-async function stream(first: Part, rest: AsyncIterator<Buffer>, ctx: Koa.Context): Promise<void> {
+/**
+ * Sends each part when the client has read the one before, and keeps none of them. Resolves at the end, also when the
+ * client has left.
+ *
+ * @param begin sets the status and the headers, after the first part: a failure before it becomes a 500
+ */
+async function stream(parts: AsyncIterator<Buffer>, ctx: Koa.Context, begin: () => void) {
   const { res } = ctx
+  let part = await parts.next()
+  begin()
   ctx.respond = false // Koa would not wait for the end, and the connection would lose its place too early
   if (ctx.method === 'HEAD') return void res.end()
-  for (let part = first; !part.done; part = await rest.next()) {
+  for (; !part.done; part = await parts.next()) {
     if (res.destroyed || (res as OutgoingResponse).isEnded) return
     if (!res.write(part.value)) await drained(res)
   }
   res.end()
 }
-
-type Part = IteratorResult<Buffer, unknown>
 
 /** Resolves when the client has read what was written, or has left. */
 const drained = (response: ServerResponse): Promise<void> =>
