@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import { operationOf } from '../../src/contract/contract.ts'
 import { headerReader } from '../../src/contract/header.ts'
 
-const read = headerReader(operationOf('renameUser'))
+const read = headerReader(operationOf('deleteUser'))
 
 test.each([
   '*',
