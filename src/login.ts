@@ -1,8 +1,8 @@
 // The operation under /login: issues a token for the user with an email.
-import type { Handlers } from './contract/handlers.ts'
+import type { Tokens } from './chassis/index.ts'
+import type { Handlers } from './contract.ts'
 import { UNKNOWN_EMAIL } from './errors.ts'
 import type { UserStore } from './store/user-store.ts'
-import type { Tokens } from './auth/tokens.ts'
 
 export function login(store: UserStore, tokens: Tokens): Pick<Handlers, 'login'> {
   return {

@@ -1,41 +1,44 @@
-// The process: reads the environment, starts tracing if it is configured, runs the service.
-import { loadConfig } from './config.ts'
+// The users service: its contract, its variables, and what it is made of. The chassis runs it.
+import { existsSync } from 'node:fs'
+import { guard } from './auth/guard.ts'
+import { openTokens, serve } from './chassis/index.ts'
+import { variables } from './config.ts'
+import { contract } from './contract.ts'
+import { toHttpError } from './errors.ts'
+import { login } from './login.ts'
 import { redactPath } from './redact-path.ts'
+import { openStore } from './store/open.ts'
+import { users } from './users.ts'
 
-/**
- * The first SIGTERM or SIGINT. Further ones change nothing: npm, systemd and tini send it twice. Listens from the start,
- * because without a listener, process 1 of a container ignores signals.
- */
-const stop = new Promise<NodeJS.Signals>((resolve) => {
-  process.on('SIGTERM', resolve).on('SIGINT', resolve)
+/** The methods of the store that requests use. */
+const MEASURED = ['create', 'find', 'findByEmail', 'list', 'rename', 'remove'] as const
+
+const OPEN_TO_OTHERS =
+  'other machines can reach this address (HOST), and /login asks for no password: anyone who knows an email can log in'
+
+/** In the image, the program has a command of its own (Dockerfile). */
+const PROGRAM = existsSync('/usr/local/bin/create-user') ? 'create-user' : 'npm run create-user --'
+const CREATE_USER = `${PROGRAM} --name Ada --email ada@example.com`
+
+await serve({
+  contract,
+  variables,
+  redactPath,
+  async open(config, { log, measure }) {
+    const store = await openStore(config, { warn: (text) => log.warn(text), allowUnreachable: true })
+    const tokens = await openTokens(config)
+    const measured = measure(store, MEASURED)
+    return {
+      guard: guard(tokens),
+      handlers: { ...users(measured, config.BASE_PATH), ...login(measured, tokens) },
+      toHttpError,
+      store,
+      onListening({ isEmpty, isPublic }) {
+        if (isPublic) log.warn(OPEN_TO_OTHERS)
+        log.info(`users are kept in ${store.description}`)
+        if (isEmpty)
+          log.info(`no users yet; create one, with the same variables: ${CREATE_USER}`)
+      },
+    }
+  },
 })
-
-const NO_ARGUMENTS =
-  'the service takes no arguments: variables in the environment or in .env configure it (README.md)'
-const NO_TRACES =
-  'no traces are sent: OTEL_EXPORTER_OTLP_ENDPOINT (or …_TRACES_ENDPOINT) is not an HTTP URL'
-
-try {
-  const [argument] = process.argv.slice(2)
-  if (argument) throw new Error(`${argument}: ${NO_ARGUMENTS}`)
-  const config = loadConfig()
-  const endpoint = tracesEndpoint(process.env)
-  const isUrl = /^https?:\/\/[^/]/i.test(endpoint) && URL.canParse(endpoint)
-  if (endpoint && !isUrl) config.warnings.push(NO_TRACES)
-  const tracing = isUrl
-    ? (await import('./telemetry/tracing.ts')).startTracing('users-service', redactPath)
-    : undefined
-  const { run } = await import('./service.ts') // only now: tracing instruments modules while they load
-  await run(config, stop, tracing)
-  process.exit()
-} catch (error) {
-  console.error((error as Error).message)
-  process.exit(1)
-}
-
-/** Where traces go, if anywhere. OpenTelemetry reads these variables and others itself. */
-function tracesEndpoint(env: NodeJS.ProcessEnv): string {
-  const isDisabled = env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true'
-  if (isDisabled || (env['OTEL_TRACES_EXPORTER'] || 'otlp') !== 'otlp') return ''
-  return env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_ENDPOINT'] || ''
-}

@@ -1,9 +1,8 @@
 // The operations under /users, each by its operationId.
-import { pathOf } from './contract/contract.ts'
-import type { Handlers } from './contract/handlers.ts'
-import type { components } from './contract/openapi.ts'
-import { preconditionFailed, USER_NOT_FOUND } from './errors.ts'
-import { etagOf, ifMatch, ifNoneMatch } from './preconditions.ts'
+import { etagOf, ifMatch, ifNoneMatch, preconditionFailed } from './chassis/index.ts'
+import { contract, type Handlers } from './contract.ts'
+import { USER_NOT_FOUND } from './errors.ts'
+import type { components } from './openapi.ts'
 import { pagesOf } from './store/pages.ts'
 import type { Condition, User, UserStore, WriteResult } from './store/user-store.ts'
 
@@ -20,13 +19,13 @@ export function users(store: UserStore, basePath: string): UserHandlers {
       const body = users.slice(0, limit)
       if (isLast) return { status: 200, body }
       const query = new URLSearchParams({ limit: `${limit}`, after: body.at(-1)!.id })
-      const Link = `<${basePath}${pathOf('listUsers')}?${query.toString()}>; rel="next"`
+      const Link = `<${basePath}${contract.pathOf('listUsers')}?${query.toString()}>; rel="next"`
       return { status: 200, headers: { Link }, body }
     },
 
     async createUser({ body }, client) {
       const user = await store.create(newUser(body), client)
-      const Location = basePath + pathOf('readUser', { id: user.id })
+      const Location = basePath + contract.pathOf('readUser', { id: user.id })
       return { status: 201, headers: { Location, ETag: etagOf(user) }, body: user }
     },
 

@@ -1,7 +1,7 @@
 // Calls of about the same time, done together.
 import { expect, test } from '@jest/globals'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { batched } from '../src/batch.ts'
+import { batched } from '../src/chassis/batch.ts'
 
 /** Batches of at most two calls that go on until they are ended, in the order of their start. */
 function endless(concurrency = Infinity) {

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { etagOf } from '../src/preconditions.ts'
+import { etagOf } from '../src/chassis/preconditions.ts'
 import { runToEnd } from './support/program.ts'
 import { newFolder, read, root } from './support/readme.ts'
 

@@ -1,7 +1,7 @@
 // ETag, If-None-Match and If-Match: what names which user, and what then happens. (Conditional writes on each store:
 // store/user-store.test.ts; the responses, and which fields are malformed: contract/examples.test.ts and header.test.ts.)
 import { describe, expect, test } from '@jest/globals'
-import { etagOf, ifMatch, ifNoneMatch, isWeak } from '../src/preconditions.ts'
+import { etagOf, ifMatch, ifNoneMatch, isWeak } from '../src/chassis/preconditions.ts'
 import { useService } from './support/service.ts'
 import { sqlitePlace, useStore } from './support/stores.ts'
 import { newUser, user } from './support/users.ts'

@@ -2,7 +2,7 @@
 // breaking unless it is known to be harmless, so a keyword that is not mentioned here may not change.
 // Not covered: what only a description says, and an additional success status.
 
-import { dereference } from './resolve-contract.ts'
+import { dereference } from '../../src/chassis/programs.ts'
 
 /** An OpenAPI document, parsed. No schema may refer to itself. */
 export interface OpenApi {

@@ -1,10 +1,10 @@
-// npm run generate: makes src/contract/openapi.ts from openapi.yaml, if that follows the rules in .redocly.yaml.
+// npm run generate: makes src/openapi.ts from openapi.yaml, if that follows the rules in .redocly.yaml.
 // With --check, fails if the file is not up to date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { loadConfig } from '@redocly/openapi-core'
 import openapiTS, * as ast from 'openapi-typescript'
 
-const [FROM, TO] = ['openapi.yaml', 'src/contract/openapi.ts']
+const [FROM, TO] = ['openapi.yaml', 'src/openapi.ts']
 
 /** Makes no type of fields that the contract does not name. */
 function transform(schema) {

@@ -1,10 +1,9 @@
 #!/usr/bin/env node
 // Creates a user in the configured store and prints the user with a token. This is how to create the first user.
-import { openSecrets } from '../../src/auth/signing-secret.ts'
-import { createTokens } from '../../src/auth/tokens.ts'
-import { loadConfig, type Config } from '../../src/config.ts'
-import { operationOf } from '../../src/contract/contract.ts'
-import { validator } from '../../src/contract/validate.ts'
+import { openTokens, type Config } from '../../src/chassis/index.ts'
+import { loadConfig, validator } from '../../src/chassis/programs.ts'
+import { programVariables } from '../../src/config.ts'
+import { contract } from '../../src/contract.ts'
 import { openStore } from '../../src/store/open.ts'
 import { newUser } from '../../src/users.ts'
 import { print, program, STORE, UsageError, warn } from './program.ts'
@@ -27,10 +26,10 @@ await program(USAGE, OPTIONS, async ({ name = '', email }, [extra]) => {
   if (!email) throw new UsageError('give an email: a user without one cannot log in')
   const fields = { name, email }
   if (/\ufffd/.test(name + email)) throw new UsageError(NO_UTF8) // Node reads wrong bytes as U+FFFD
-  validator(operationOf('createUser'))(fields) // as POST /users
-  const config = loadConfig(false, warn)
+  validator(contract.operationOf('createUser'))(fields) // as POST /users
+  const config = loadConfig(programVariables, warn)
   const store = await openStore(config)
-  const authorization = authorizer(config) // before anything is stored: the secret may be refused
+  const authorization = await authorizer(config) // before anything is stored: the secret may be refused
   const user = await store.create(newUser(fields))
   await store.close()
   warn(`stored in ${store.description}`)
@@ -41,11 +40,11 @@ await program(USAGE, OPTIONS, async ({ name = '', email }, [extra]) => {
 })
 
 /** Returns what makes a header with a token, or says how to get one: only the secret of the service makes valid tokens. */
-function authorizer(config: Config): (id: string) => string {
-  if (config.MONGODB_URI && config.SIGNING_SECRETS.length === 0) {
+async function authorizer(config: Config<typeof programVariables>) {
+  if (config.MONGODB_URI && !config.SIGNING_SECRET && !config.SIGNING_SECRETS) {
     return () =>
       'No token: SIGNING_SECRET is not set. The service issues one: POST /login {"email": "…"}'
   }
-  const tokens = createTokens(openSecrets(config), config.TOKEN_TTL)
-  return (id) => `Authorization: Bearer ${tokens.issue(id)}`
+  const tokens = await openTokens(config)
+  return (id: string) => `Authorization: Bearer ${tokens.issue(id)}`
 }

@@ -3,7 +3,8 @@
 import { createWriteStream } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/chassis/programs.ts'
+import { programVariables } from '../../src/config.ts'
 import { openExisting } from '../../src/store/open.ts'
 import { pagesOf } from '../../src/store/pages.ts'
 import type { User } from '../../src/store/user-store.ts'
@@ -29,7 +30,7 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   if (path === undefined || more.length > 0) throw new UsageError('give one FILE')
   const file = fileAt(path)
   const format = formatOf(file === '-' ? '.ndjson' : file, options.format)
-  const store = await openExisting(loadConfig(false, warn))
+  const store = await openExisting(loadConfig(programVariables, warn))
   if (!store) throw new Error('there are no users: check MONGODB_URI or DATA_DIR')
   let users = 0
   const stopProgress = startProgress(() => users)

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Stores the users of a file in the configured store, in constant memory.
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/chassis/programs.ts'
+import { programVariables } from '../../src/config.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { NewUser, UserStore } from '../../src/store/user-store.ts'
 import { fileAt, print, program, STOPPED, stopSignal, STORE, UsageError, warn } from './program.ts'
@@ -52,7 +53,7 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   if (templates.length === 1) throw new UsageError('give both --name and --email')
   const file = fileAt(path)
   const format = formatOf(file.replace(/\.(tsv|txt)$/i, '.csv'), given, CONVERT)
-  const config = loadConfig(false, warn)
+  const config = loadConfig(programVariables, warn)
   const input = openInput(file)
 
   const counts = { created: 0, updated: 0, unchanged: 0, duplicate: 0, refused: 0 }

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
-import { contract } from '../../src/contract/contract.ts'
+import { contract } from '../../src/contract.ts'
 
 type Options = NonNullable<ParseArgsConfig['options']>
 type Values<O extends Options> = ReturnType<
@@ -31,7 +31,7 @@ export async function program<O extends Options>(
   try {
     const all = { ...options, ...more }
     const { values, positionals } = parseArgs({ options: all, allowPositionals: true })
-    const info = 'help' in values ? usage : 'version' in values && contract.info.version
+    const info = 'help' in values ? usage : 'version' in values && contract.contents().document.info.version
     if (!info) return await exit(await main(values, positionals))
     await print(info)
     return await exit(0)

@@ -1,8 +1,6 @@
 // Decides which requests may pass: the first app.use. Never reads a body, never calls a store.
 import type Koa from 'koa'
-import { HttpError } from '../http/http-error.ts'
-import type { IncomingRequest } from '../http/request.ts'
-import type { Tokens } from './tokens.ts'
+import { HttpError, logOf, type Tokens } from '../chassis/index.ts'
 
 /** Paths that match are protected: see the path of a request in CONTRIBUTING.md. Tested as the client sent it. */
 export const PROTECTED = /\/users/
@@ -18,16 +16,15 @@ export const CALLER = 'user'
 export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
   return async function guard(ctx, next) {
     const isProtected = PROTECTED.test(ctx.path)
-    ctx.set('Cache-Control', isProtected ? 'private, no-cache' : 'no-store')
     if (!isProtected) return next()
-    const request = ctx.req as IncomingRequest
+    ctx.set('Cache-Control', 'private, no-cache')
     // Node joins several headers of this name, and the result is not a token.
-    const result = tokens.verify(request.headers.authorization)
+    const result = tokens.verify(ctx.req.headers.authorization)
     if (result.valid) {
-      request.log[CALLER] = result.id
+      logOf(ctx)[CALLER] = result.id
       return next()
     }
-    request.log['refused'] = result.reason // for the log and the metrics only
+    logOf(ctx)['refused'] = result.reason // for the log and the metrics only
     throw REFUSED
   }
 }

@@ -1,7 +1,7 @@
 // The client, for Node and for browsers; a package of its own: users-service-client. All types come from the
 // contract. Imports no code of the service.
 import createClient, { type Client, type ClientOptions, type ParseAs } from 'openapi-fetch'
-import type { components, paths } from '../contract/openapi.js' // TypeScript 4 finds no types in a `.ts`
+import type { components, paths } from '../openapi.js' // TypeScript 4 finds no types in a `.ts`
 
 export type User = components['schemas']['User']
 /** Why a call failed: `message` for people, and `code` for programs, unless the error comes from a proxy. */

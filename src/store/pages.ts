@@ -1,5 +1,5 @@
 // Reads a list page by page.
-import type { Client } from '../batch.ts'
+import type { Client } from '../chassis/index.ts'
 import type { ListQuery, User, UserStore } from './user-store.ts'
 
 /** The most bytes of users in a page of a list. A longer user gets a page of its own. */

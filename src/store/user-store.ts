@@ -1,6 +1,6 @@
 // The port: what the operations can ask of a store. No driver's error, id type or query leaves a store.
-import type { Client } from '../batch.ts'
-import type { components } from '../contract/openapi.ts'
+import type { Client, Store } from '../chassis/index.ts'
+import type { components } from '../openapi.ts'
 
 /** The user of the contract, but with every field: an absent one is the empty text. */
 export type User = Required<components['schemas']['User']>
@@ -14,10 +14,7 @@ export type User = Required<components['schemas']['User']>
  * Every method rejects with `StoreFailure` when the store fails, and with `Aborted` when its client has left before it has
  * begun.
  */
-export interface UserStore {
-  /** Where the users are, for people; without credentials. */
-  description: string
-
+export interface UserStore extends Store {
   /** Stores a new user, under a new id unless it has one from elsewhere. @throws EmailTaken, or IdTaken if only that is */
   create(user: NewUser, client?: Client): Promise<User>
 
@@ -37,13 +34,6 @@ export interface UserStore {
 
   /** Deletes the user. */
   remove(id: string, condition?: Condition, client?: Client): Promise<WriteResult>
-
-  isEmpty(): Promise<boolean>
-
-  /** Whether the database was deleted or replaced while it was open: what is written now would be lost. */
-  isGone(): boolean
-
-  close(): Promise<void>
 }
 
 /**
@@ -86,6 +76,9 @@ export interface StoreOptions {
 
 /** A user to store, with the id that it had elsewhere, if any. */
 export type NewUser = Omit<User, 'id'> & { id?: string | undefined }
+
+/** The kind of a StoreFailure that concerns only one user: another program has stored something else than text. */
+export const NOT_TEXT = 'a field is not text'
 
 /** Another user has this email. */
 export class EmailTaken extends Error {

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import fs from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { openSecrets } from '../../src/auth/signing-secret.ts'
+import { openSecrets } from '../../src/chassis/tokens/signing-secret.ts'
 import { newFolder } from '../support/readme.ts'
 import { SECRET } from '../support/stores.ts'
 

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals'
 import jwt, { type SignOptions } from 'jsonwebtoken'
 import { createHmac, createSecretKey } from 'node:crypto'
-import { createTokens } from '../../src/auth/tokens.ts'
+import { createTokens } from '../../src/chassis/tokens/tokens.ts'
 import { forged } from '../support/forged.ts'
 import { SECRET } from '../support/stores.ts'
 

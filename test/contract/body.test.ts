@@ -1,7 +1,7 @@
 // Request bodies: which are accepted, which are refused and why. A refused one never reaches the handler.
 import { expect, test } from '@jest/globals'
 import { gzipSync } from 'node:zlib'
-import { validator } from '../../src/contract/validate.ts'
+import { validator } from '../../src/chassis/contract/validate.ts'
 import { addNoteHead, startNotes, useNotes } from '../support/notes.ts'
 import { CHUNKED, chunksOf, CLOSE } from '../support/requests.ts'
 import { responsesIn, type Request } from '../support/service.ts'

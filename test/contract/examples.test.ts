@@ -2,9 +2,9 @@
 // example of a request succeeds.
 import { expect, test } from '@jest/globals'
 import jwt from 'jsonwebtoken'
-import { contract as read } from '../../src/contract/contract.ts'
-import { hostCheck } from '../../src/http/hosts.ts'
-import { etagOf } from '../../src/preconditions.ts'
+import { contract as read } from '../../src/chassis/contract/contract.ts'
+import { hostCheck } from '../../src/chassis/http/hosts.ts'
+import { etagOf } from '../../src/chassis/preconditions.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { User } from '../../src/store/user-store.ts'
 import { contract, documented, statusOfCode, type Documented } from '../support/contract.ts'

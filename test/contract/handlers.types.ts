@@ -1,7 +1,7 @@
 // Handlers that compile, and those that must not. Checked by `npm run check`: a `@ts-expect-error` without
 // an error is an error.
-import type { Handler, Handlers } from '../../src/contract/handlers.ts'
-import type { components } from '../../src/contract/openapi.ts'
+import type { Handler, Handlers } from '../../src/chassis/contract/handlers.ts'
+import type { components } from '../../src/openapi.ts'
 import { newUser } from '../support/users.ts'
 
 const user = { id: '665f1c2e8b3f4a0012d4c001', ...newUser() }

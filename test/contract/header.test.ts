@@ -1,7 +1,7 @@
 // The headers of operations, without a server: a write refuses a malformed precondition, a read takes any.
 import { expect, test } from '@jest/globals'
-import { operationOf } from '../../src/contract/contract.ts'
-import { headerReader } from '../../src/contract/header.ts'
+import { operationOf } from '../../src/chassis/contract/contract.ts'
+import { headerReader } from '../../src/chassis/contract/header.ts'
 
 const read = headerReader(operationOf('deleteUser'))
 

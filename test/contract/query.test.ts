@@ -1,8 +1,8 @@
 // The query of GET /users, without a server: what is accepted, and what is refused by its name.
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { operationOf } from '../../src/contract/contract.ts'
-import { queryReader } from '../../src/contract/query.ts'
+import { operationOf } from '../../src/chassis/contract/contract.ts'
+import { queryReader } from '../../src/chassis/contract/query.ts'
 import { anyText } from '../support/text.ts'
 
 const read = queryReader(operationOf('listUsers'))

@@ -1,7 +1,7 @@
 // Which path and method lead where: the response to each request, without a token and with one.
 import { expect, test } from '@jest/globals'
 import http from 'node:http'
-import { contract } from '../../src/contract/contract.ts'
+import { contract } from '../../src/chassis/contract/contract.ts'
 import { useService } from '../support/service.ts'
 import { sqlitePlace, useStore } from '../support/stores.ts'
 import { newUser } from '../support/users.ts'

@@ -2,7 +2,7 @@
 // answered. (What is no request at all is in server.test.ts.)
 import { afterEach, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SERVER_LIMITS } from '../../src/http/limits.ts'
+import { SERVER_LIMITS } from '../../src/chassis/http/limits.ts'
 import { doesNotRead, goesOn, hangUp, says, textFrom } from '../support/clients.ts'
 import { bodies, oversized, slowBodies, slowHeaders } from '../support/hostile.ts'
 import { amid as amidUse, many } from '../support/ordinary.ts'

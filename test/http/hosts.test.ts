@@ -1,6 +1,6 @@
 // The host names that the service accepts.
 import { expect, test } from '@jest/globals'
-import { hostCheck } from '../../src/http/hosts.ts'
+import { hostCheck } from '../../src/chassis/http/hosts.ts'
 import { failing } from '../support/failing-store.ts'
 import { startService } from '../support/service.ts'
 

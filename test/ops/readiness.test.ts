@@ -1,8 +1,8 @@
 // What operators are told while the store does not respond. (With stores: ../store/mongo.)
 import { expect, jest, test } from '@jest/globals'
-import { createReadiness } from '../../src/ops/readiness.ts'
-import { StoreFailure } from '../../src/store/failure.ts'
-import { createLogger } from '../../src/telemetry/log.ts'
+import { createReadiness } from '../../src/chassis/ops/readiness.ts'
+import { StoreFailure } from '../../src/chassis/failure.ts'
+import { createLogger } from '../../src/chassis/telemetry/log.ts'
 
 /** A store whose calls fail for these kinds of reasons, and then succeed. */
 const storeAfter = (...kinds: string[]) => ({

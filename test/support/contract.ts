@@ -4,7 +4,7 @@ import { Ajv } from 'ajv'
 import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import { parse } from 'yaml'
-import { resolveContract } from '../../scripts/build/resolve-contract.ts'
+import { resolveContract } from '../../src/chassis/contract/resolve.ts'
 
 export interface ResponseObject {
   headers?: Record<string, { required?: boolean; schema: object; example?: string }>

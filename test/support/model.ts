@@ -1,6 +1,6 @@
 // The operations, with conditional writes but without pages, as a model in memory: the response
 // that each request must get.
-import type { OperationId } from '../../src/contract/contract.ts'
+import type { OperationId } from '../../src/chassis/contract/contract.ts'
 import type { User } from '../../src/store/user-store.ts'
 import { newUser } from './users.ts'
 

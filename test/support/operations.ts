@@ -1,6 +1,6 @@
 // A call of the client for every operation of the contract, for a user that does not exist.
 import type { UsersClient } from '../../src/client/client.ts'
-import type { OperationId } from '../../src/contract/contract.ts'
+import type { OperationId } from '../../src/chassis/contract/contract.ts'
 import { newUser } from './users.ts'
 
 type Call = (users: UsersClient) => Promise<{ response: Response; error?: { message: string } }>

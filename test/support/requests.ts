@@ -1,5 +1,5 @@
 // Requests, as they go over the wire.
-import type { paths } from '../../src/contract/openapi.ts'
+import type { paths } from '../../src/openapi.ts'
 import { tokens } from './service.ts'
 
 export const AUTHORIZATION = `Authorization: Bearer ${tokens.issue('665f1c2e8b3f4a0012d4c001')}\r\n`

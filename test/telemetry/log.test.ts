@@ -1,6 +1,6 @@
 // The lines of the log. (How a process writes them: log.long.ts. What is logged of a request: http/server.test.ts.)
 import { expect, test } from '@jest/globals'
-import { createLogger, messageOf, prettyPrint } from '../../src/telemetry/log.ts'
+import { createLogger, messageOf, prettyPrint } from '../../src/chassis/telemetry/log.ts'
 
 const CONTROLS = /(?!\n)\p{Cc}/u
 const path = '/\x9b31m\x7f\x80\x1b[2J\r\x07é'

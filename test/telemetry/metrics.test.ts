@@ -1,9 +1,9 @@
 // What the metrics say of a store that fails. (The rest is in ops/server.test.ts, over HTTP.)
 import { expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createMetrics } from '../../src/telemetry/metrics.ts'
-import { measure } from '../../src/telemetry/measured-store.ts'
-import { StoreFailure } from '../../src/store/failure.ts'
+import { createMetrics } from '../../src/chassis/telemetry/metrics.ts'
+import { measure } from '../../src/chassis/telemetry/measure.ts'
+import { StoreFailure } from '../../src/chassis/failure.ts'
 import { EmailTaken, type UserStore } from '../../src/store/user-store.ts'
 import { failing } from '../support/failing-store.ts'
 import { newUser } from '../support/users.ts'

@@ -1,5 +1,5 @@
 // The formats of files of users.
-import { writeLines } from '../../../src/contract/list-body.ts'
+import { writeLines } from '../../../src/chassis/programs.ts'
 import type { User } from '../../../src/store/user-store.ts'
 import { UsageError } from '../program.ts'
 import { FIELDS } from './columns.ts'

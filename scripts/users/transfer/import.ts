@@ -1,8 +1,14 @@
 // Stores the users of a file, batch by batch.
 import { once } from 'node:events'
 import { stderr } from 'node:process'
-import { NOT_TEXT, type StoreFailure } from '../../../src/store/failure.ts'
-import { EmailTaken, IdTaken, type NewUser, type UserStore } from '../../../src/store/user-store.ts'
+import type { StoreFailure } from '../../../src/chassis/index.ts'
+import {
+  EmailTaken,
+  IdTaken,
+  NOT_TEXT,
+  type NewUser,
+  type UserStore,
+} from '../../../src/store/user-store.ts'
 import { linesOf, type Reader, type Row } from './lines.ts'
 
 /** In users. While SQLite stores a batch, services wait, and so does Ctrl-C. With 1,500, an import takes a fifth longer. */

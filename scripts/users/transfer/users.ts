@@ -1,13 +1,13 @@
 // The user in a row, by the rules that every row must obey. Rows of export-users come back exactly.
-import { operationOf } from '../../../src/contract/contract.ts'
-import type { components } from '../../../src/contract/openapi.ts'
-import { validator } from '../../../src/contract/validate.ts'
+import { validator } from '../../../src/chassis/programs.ts'
+import { contract } from '../../../src/contract.ts'
+import type { components } from '../../../src/openapi.ts'
 import { isUserId } from '../../../src/store/user-id.ts'
 import type { NewUser, User } from '../../../src/store/user-store.ts'
 import { newUser } from '../../../src/users.ts'
 import type { Row } from './lines.ts'
 
-const validate = validator(operationOf('createUser'))
+const validate = validator(contract.operationOf('createUser'))
 
 /**
  * @param newIds whether the ids in the file are ignored

@@ -1,9 +1,8 @@
 // Renames and deletes users in MongoDB, perhaps under a condition.
 import type { Filter } from 'mongodb'
-import { batched, type Client } from '../../batch.ts'
-import { NOT_TEXT, type StoreFailure } from '../failure.ts'
+import { batched, type Client, type StoreFailure } from '../../chassis/index.ts'
 import { isUserId } from '../user-id.ts'
-import type { Condition, WriteResult } from '../user-store.ts'
+import { NOT_TEXT, type Condition, type WriteResult } from '../user-store.ts'
 import type { UserDocument, Users } from './collection.ts'
 import type { Execute } from './connection.ts'
 import { READABLE, toObjectId, userOf, valueOf, type Fields } from './documents.ts'

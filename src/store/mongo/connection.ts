@@ -1,7 +1,7 @@
 // A connection to MongoDB: makes calls of the driver within a time limit, translates their errors, and replaces
 // a client that is stuck.
 import { MongoClient, MongoServerSelectionError, ReadPreference } from 'mongodb'
-import { StoreFailure } from '../failure.ts'
+import { StoreFailure } from '../../chassis/index.ts'
 import { checkCollection, type UserDocument, type Users } from './collection.ts'
 import { kindOf, TimeoutError } from './failure-kinds.ts'
 

@@ -2,8 +2,8 @@
 // text, absent and null as the empty text. Anything else fails the calls that need this user, and no others.
 import { isUtf8 } from 'node:buffer'
 import { BSON, ObjectId } from 'mongodb'
-import { NOT_TEXT, StoreFailure } from '../failure.ts'
-import type { User } from '../user-store.ts'
+import { StoreFailure } from '../../chassis/index.ts'
+import { NOT_TEXT, type User } from '../user-store.ts'
 
 /** A user as the service stores it: without an empty email, which a sparse index would count. */
 export const toDocument = ({ id, email, ...fields }: User) => {

@@ -1,6 +1,6 @@
 // Inserts users, many with one command. Each of them has its own outcome.
 import { MongoBulkWriteError, MongoServerError } from 'mongodb'
-import { StoreFailure } from '../failure.ts'
+import { StoreFailure } from '../../chassis/index.ts'
 import { EmailTaken, IdTaken, type User } from '../user-store.ts'
 import { isOnEmail, type Users } from './collection.ts'
 import { emailOf, fieldsOf, toDocument } from './documents.ts'

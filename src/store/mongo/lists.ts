@@ -1,6 +1,6 @@
 // Reads lists from MongoDB, page by page.
 import type { Filter } from 'mongodb'
-import { batched } from '../../batch.ts'
+import { batched } from '../../chassis/index.ts'
 import { PAGE_BYTES } from '../pages.ts'
 import type { ListQuery, Page, UserStore } from '../user-store.ts'
 import type { Execute } from './connection.ts'

@@ -1,6 +1,6 @@
 // Users in MongoDB. In src, only this folder uses the driver.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { batched, type Client } from '../../batch.ts'
+import { batched, type Client } from '../../chassis/index.ts'
 import { isUserId, newUserId } from '../user-id.ts'
 import type { StoreOptions, User, UserStore } from '../user-store.ts'
 import { LONG_TIMEOUT_MS, openConnection, type Execute } from './connection.ts'
@@ -63,7 +63,6 @@ export async function openMongoStore(
       return change({ id, write: rename, condition }, client)
     },
     remove: (id, condition, client) => change({ id, write: remove, condition }, client),
-    isGone: () => false, // a server that comes back empty is checked by connection.ts
     isEmpty: async () => (await execute(findAny)) === null,
     close,
   }

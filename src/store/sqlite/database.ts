@@ -3,7 +3,7 @@ import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import fs from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StoreFailure } from '../failure.ts'
+import { StoreFailure } from '../../chassis/index.ts'
 import { migrate } from './schema.ts'
 
 /** How long a call waits for a write of another process, and how often it is tried, in milliseconds. */

@@ -1,6 +1,6 @@
 // What the service reads of a contract: references are followed, and what it also accepts is applied.
 import { expect, test } from '@jest/globals'
-import { resolveContract } from '../../../scripts/build/resolve-contract.ts'
+import { resolveContract } from '../../../src/chassis/contract/resolve.ts'
 
 const ref = (name: string) => ({ $ref: `#/schemas/${name}` })
 

@@ -1,14 +1,11 @@
 // The path of a request, top to bottom. Never listens, reads no environment.
 import Koa from 'koa'
+import type { Contract } from './contract/contract.ts'
 import { createRouter, pathNotFound, unmatched } from './contract/router.ts'
-import { respondToErrors } from './errors.ts'
-import { guard } from './auth/guard.ts'
-import { login } from './login.ts'
-import { rawPath } from './http/target.ts'
 import { serveReference } from './docs/reference.ts'
-import type { UserStore } from './store/user-store.ts'
-import type { Tokens } from './auth/tokens.ts'
-import { users } from './users.ts'
+import { respondToErrors } from './errors.ts'
+import { rawPath } from './http/target.ts'
+import type { Parts } from './index.ts'
 
 /**
  * A Koa application. It responds to every error, and emits `error` for each 5xx.
@@ -16,15 +13,20 @@ import { users } from './users.ts'
  * @param docs whether to serve the contract and its page
  * @param basePath what the path of each request and of each link begins with: where clients find the service
  */
-export function createApp(store: UserStore, tokens: Tokens, docs: boolean, basePath = ''): Koa {
+export function createApp<Operations>(
+  contract: Contract<Operations>,
+  { guard, handlers, toHttpError }: Omit<Parts<Operations>, 'store'>,
+  docs: boolean,
+  basePath = '',
+): Koa {
   const app = new Koa()
-  respondToErrors(app)
+  respondToErrors(app, toHttpError)
   readRawPaths(app, basePath)
 
-  app.use(guard(tokens))
+  app.use(guard)
   if (basePath) app.use(onlyUnder(basePath))
-  app.use(createRouter({ ...users(store, basePath), ...login(store, tokens) }).routes())
-  if (docs) app.use(serveReference(basePath))
+  app.use(createRouter(contract, handlers).routes())
+  if (docs) app.use(serveReference(contract, basePath))
   app.use(unmatched)
   return app
 }
@@ -39,7 +41,7 @@ function readRawPaths(app: Koa, basePath: string): void {
   })
 }
 
-/** Runs after the guard: what contains `/users` gets 401 without a token, here too. */
+/** Runs after the guard, which also sees other paths. */
 function onlyUnder(basePath: string): Koa.Middleware {
   return (ctx, next) => {
     if (isUnder(rawPath(ctx.url), basePath)) return next()

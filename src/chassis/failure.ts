@@ -1,8 +1,5 @@
 // The failure of any store. Knows nothing of what the store keeps.
 
-/** The kind of a failure that concerns only one record: another program has stored something else than text. */
-export const NOT_TEXT = 'a field is not text'
-
 /** The store could not do its task; `cause` is the driver's error. */
 export class StoreFailure extends Error {
   /** What /readyz says: `ECONNREFUSED`, for example. Never a value or a credential. */
@@ -15,5 +12,5 @@ export class StoreFailure extends Error {
   }
 }
 
-/** A message of a driver without what MongoDB quotes of keys and commands: it has emails and names. */
+/** A message of a driver without what MongoDB quotes of keys and commands: it has their values. */
 export const withoutValues = (message: string): string => message.replace(/( dup key:)? *\{.*/s, '')

@@ -5,12 +5,11 @@ import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type Koa from 'koa'
+import type { Contract } from '../contract/contract.ts'
 import { methodNotAllowed, pathNotFound } from '../contract/router.ts'
 
-/** What `imports` in package.json names for each path. `npm run build` copies the files of the page to dist/docs. */
+/** What `imports` in package.json names for each path of the page. `npm run build` copies the files to dist/docs. */
 const FILES: Record<string, string> = {
-  '/openapi.json': '#openapi.json',
-  '/openapi.yaml': '#openapi.yaml',
   '/docs': '#docs/index.html',
   '/docs/page.css': '#docs/page.css',
   '/docs/page.js': '#docs/page.js',
@@ -30,14 +29,21 @@ const CONTENT_SECURITY_POLICY =
  *
  * @param basePath the path at which clients find the service: the server in the contract
  */
-export function serveReference(basePath: string): Koa.Middleware {
-  const pages = new Map(
-    Object.entries(FILES).map(([path, file]) => {
-      const bytes = readFileSync(fileURLToPath(import.meta.resolve(file)))
-      const body = path.startsWith('/openapi.') ? withServer(bytes, basePath || '/') : bytes
-      return [path, { body, etag: hash('sha1', body) }]
-    }),
-  )
+export function serveReference(
+  { contents }: Pick<Contract<unknown>, 'contents'>,
+  basePath: string,
+): Koa.Middleware {
+  const { text, document } = contents()
+  const servers = basePath ? [{ url: basePath }] : document.servers
+  const files = Object.entries(FILES).map(([path, file]): [string, Buffer] => {
+    return [path, readFileSync(fileURLToPath(import.meta.resolve(file)))]
+  })
+  const bodies: [string, Buffer][] = [
+    ...files,
+    ['/openapi.yaml', Buffer.from(basePath ? withServer(text, basePath) : text)],
+    ['/openapi.json', Buffer.from(JSON.stringify({ ...document, servers }))],
+  ]
+  const pages = new Map(bodies.map(([path, body]) => [path, { body, etag: hash('sha1', body) }]))
   return async (ctx, next) => {
     if (ctx.path === '/') throw pathNotFound(`; see ${basePath}/docs`)
     const page = pages.get(ctx.path)
@@ -53,8 +59,11 @@ export function serveReference(basePath: string): Koa.Middleware {
   }
 }
 
-/** The contract, in YAML or JSON, with another server. All else stays as it is, comments too. */
-const withServer = (contract: Buffer, url: string): Buffer =>
-  Buffer.from(contract.toString().replace(SERVER, `$1${url}`))
+/** The contract in YAML with another server. All else stays as it is, comments too. */
+const withServer = (contract: string, url: string): string =>
+  SERVER.test(contract)
+    ? contract.replace(SERVER, `$1${url}`)
+    : `${contract.trimEnd()}\nservers: [{ url: ${url} }]\n`
 
-const SERVER = /(\nservers:\n {2}- url: |"servers":\[\{"url":")\//
+/** The first `url` of the top-level `servers`. */
+const SERVER = /^(servers:[^]*?\burl:[ \t]*)[^\s,}]+/m

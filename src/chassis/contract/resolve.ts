@@ -1,5 +1,5 @@
 // A contract as the service reads it: without references, with what it also accepts, and as a list of operations.
-import type { Operation } from '../../src/contract/contract.ts'
+import type { Operation } from './contract.ts'
 
 type Any = any // eslint-disable-line -- whatever a document has at a place
 

@@ -1,22 +1,25 @@
 // The contract's operations as types of functions. Compiles to nothing.
 import type { Client } from '../batch.ts'
-import type { operations } from './openapi.ts'
 
 /**
  * One function for each operation, by its `operationId`. A missing operation, an undocumented
  * status, a missing header or a body of another shape does not compile.
+ *
+ * @typeParam Operations the type `operations` that openapi-typescript makes
  */
-export type Handlers = { [K in keyof operations]: Handler<K> }
+export type Handlers<Operations> = { [Id in keyof Operations]: Handler<Operations[Id]> }
 
 /** @param client whether the client has left: then work that has not begun can be skipped */
-export type Handler<K extends keyof operations> = (
-  input: Input<operations[K]>,
+type Handler<Operation> = (
+  input: Input<Operation>,
   client: Client,
-) => Reply<operations[K]['responses']> | Promise<Reply<operations[K]['responses']>>
+) => Reply<ResponsesOf<Operation>> | Promise<Reply<ResponsesOf<Operation>>>
+
+type ResponsesOf<Operation> = Operation extends { responses: infer Responses } ? Responses : never
 
 /** What a handler gets, validated; only parameters in the path are exactly as sent. */
-type Input<O extends { parameters: object; requestBody?: unknown }> = Places<O['parameters']> &
-  (O extends { requestBody: { content: Json<infer Body> } } ? { body: Body } : unknown)
+type Input<Operation> = (Operation extends { parameters: infer P } ? Places<P> : unknown) &
+  (Operation extends { requestBody: { content: Json<infer Body> } } ? { body: Body } : unknown)
 
 /** The places where the operation has parameters: path, query, header. */
 type Places<Parameters> = {
@@ -51,7 +54,7 @@ type BodyOrPages<Body> = Body extends readonly unknown[] ? Body | AsyncIterable<
 
 type Json<Body> = { 'application/json': Body }
 
-/** The headers that the service itself sets. */
+/** The headers that the guard and the chassis set. */
 type ByService = 'Cache-Control' | 'Vary'
 
 /**

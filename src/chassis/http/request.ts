@@ -6,6 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { LIMITS } from './limits.ts'
 import type { OutgoingResponse } from './response.ts'
 
+/** The line in the log of the request that a middleware serves: fields by their names. */
+export const logOf = ({ req }: { req: IncomingMessage }): IncomingRequest['log'] =>
+  (req as IncomingRequest).log
+
 export class IncomingRequest extends IncomingMessage {
   response!: OutgoingResponse
   /** Serves it. Resolves when nothing works on it any more. */

@@ -16,5 +16,5 @@ export function headerReader({ parameters }: Operation) {
   }
 }
 
-const malformed = (name: string, problem: string) =>
-  new HttpError(400, 'precondition_malformed', `${name} ${problem}`)
+const malformed = (name: string, problem: string, code = 'header_invalid') =>
+  new HttpError(400, code, `${name} ${problem}`)

@@ -5,7 +5,7 @@ import type Koa from 'koa'
 import type { HttpError } from '../http/http-error.ts'
 import type { IncomingRequest } from '../http/request.ts'
 import type { OutgoingResponse } from '../http/response.ts'
-import { StoreFailure } from '../store/failure.ts'
+import { StoreFailure } from '../failure.ts'
 import { messageOf, type Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -57,6 +57,7 @@ export function createRequestLog({ log, metrics, redactPath }: Options) {
       request.log['trace_id'] ??= traceOf(request)
       response.setHeader('X-Request-Id', id)
       response.setHeader('X-Content-Type-Options', 'nosniff')
+      response.setHeader('Cache-Control', 'no-store') // unless the guard or the page says otherwise
     },
     onConnections: metrics.connections,
     onDropped(reason: 'evicted' | 'refused'): void {

@@ -13,16 +13,17 @@ const ajv = new Ajv({
   validateFormats: false, // they are for generators
 })
 
-type ToError = (name: string, problem: string) => HttpError
+/** @param problem the end of a sentence @param code `x-code` of the schema */
+type ToError = (name: string, problem: string, code?: string) => HttpError
 
-/** A function that checks and returns the values of parameters, by their names. @param toError gets the end of a sentence */
+/** A function that checks and returns the values of parameters, by their names. */
 export function parameterValidator(parameters: Parameter[], toError: ToError) {
   const schemas = parameters.map(({ name, schema }) => [name, schema])
   const valid = ajv.compile({ properties: Object.fromEntries(schemas) })
   return (values: Record<string, unknown>) => {
     if (valid(values)) return values
     const error = valid.errors![0]!
-    throw toError(error.instancePath.slice(1), problemIn(error))
+    throw toError(error.instancePath.slice(1), problemIn(error), error.parentSchema?.['x-code'])
   }
 }
 

@@ -1,6 +1,6 @@
 // The log: lines of JSON, or readable lines in a terminal. Never contains a token or a body.
 import { inspect } from 'node:util'
-import { withoutValues } from '../store/failure.ts'
+import { withoutValues } from '../failure.ts'
 import { pino, type DestinationStream, type Logger } from 'pino'
 
 export type { Logger }

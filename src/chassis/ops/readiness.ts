@@ -1,15 +1,10 @@
 // Whether requests should be sent here, and whether the store works. An outage does not make the service unready:
 // all copies of it share the store, and if none were ready, clients would get no response at all instead of a 500.
-import type { StoreFailure } from '../store/failure.ts'
+import type { StoreFailure } from '../failure.ts'
+import type { Store } from '../index.ts'
 import type { Logger } from '../telemetry/log.ts'
 
 export type Readiness = ReturnType<typeof createReadiness>
-
-interface Store {
-  isEmpty: () => Promise<boolean>
-  /** Whether its database was deleted or replaced. */
-  isGone: () => boolean
-}
 
 const GONE =
   'the database was deleted or replaced, and writes fail: if you need what it had, read it from this service now; then restart the service, which opens the file that is there, or makes an empty one'
@@ -20,7 +15,7 @@ const REPEAT_MS = 60_000
 /** Tells `log` when the store fails, and when it responds again. */
 export function createReadiness(log: Logger) {
   let state: 'starting' | 'ready' | 'stopping' | typeof GONE = 'starting'
-  let isGone = () => false
+  let isGone: Store['isGone']
   /** Why the store cannot be used, in an outage. */
   let problem: string | undefined
   /** When `problem` was last logged, in milliseconds. */
@@ -28,7 +23,7 @@ export function createReadiness(log: Logger) {
 
   function findDatabase(): void {
     try {
-      if (state !== 'ready' || !isGone()) return
+      if (state !== 'ready' || !isGone?.()) return
     } catch {
       return // the next call of the store says why
     }
@@ -41,7 +36,7 @@ export function createReadiness(log: Logger) {
    *
    * @returns whether the store is empty; undefined if it did not respond
    */
-  async function check(store: Store): Promise<boolean | undefined> {
+  async function check(store: Pick<Store, 'isEmpty' | 'isGone'>): Promise<boolean | undefined> {
     isGone = store.isGone
     findDatabase()
     try {

@@ -1,14 +1,21 @@
-// The page at /docs, in the browser: a log-in for OpenAPI Explorer, and values that work at the first click.
+// The page at /docs, in the browser: a form that gets a token for OpenAPI Explorer, and values that work at the first
+// click.
 const explorer = document.querySelector('openapi-explorer')
 const form = document.querySelector('form')
 const output = document.querySelector('output')
+const button = form.querySelector('button')
 let operations
+/** What issues a token: it needs none, its body has one field, and its response `token`. */
+let issuer
+let field
 
 explorer.addEventListener('spec-loaded', ({ detail: { info, tags } }) => {
   document.title = document.querySelector('h1').textContent = info.title
   operations = tags.flatMap(({ paths }) => paths)
-  explorer.hideAuthentication = operations.some(({ path }) => path === '/login')
-  if (!explorer.hideAuthentication) form.remove()
+  issuer = operations.find(({ security, responses }) => !security?.length && propertiesOf(responses[200]).token)
+  explorer.hideAuthentication = Boolean(issuer)
+  if (issuer) showForm()
+  else form.remove()
   fillIn('limit', 100) // OpenAPI Explorer takes minutes to show a list of 20 MB
   for (const operation of operations) {
     operation.parameters = operation.parameters.filter(({ name }) => name !== 'Accept') // it shows only JSON
@@ -35,6 +42,14 @@ explorer.shadowRoot.addEventListener('response', ({ target, detail: { request, r
 
 explorer.shadowRoot.addEventListener('click', ({ target }) => bringUp(target))
 
+const propertiesOf = (part) => part?.content?.['application/json']?.schema?.properties ?? {}
+
+function showForm() {
+  field = Object.keys(propertiesOf(issuer.requestBody))[0]
+  form.querySelector('span').textContent = field[0].toUpperCase() + field.slice(1)
+  form.elements[0].name = form.elements[0].autocomplete = field
+}
+
 /** Scrolls to a button, or the title of an operation, when OpenAPI Explorer has rendered what is below it. */
 const bringUp = (element) =>
   setTimeout(() => element.closest('summary, .btn-execute')?.scrollIntoView())
@@ -51,8 +66,8 @@ function fillIn(name, value) {
 form.onsubmit = async (event) => {
   event.preventDefault()
   const headers = { 'Content-Type': 'application/json' }
-  const body = JSON.stringify({ email: form.elements.email.value.trim() })
-  const { token, message } = await fetch('login', { method: 'POST', headers, body })
+  const body = JSON.stringify({ [field]: form.elements[0].value.trim() })
+  const { token, message } = await fetch(issuer.path.slice(1), { method: 'POST', headers, body })
     .then((response) => response.json())
     .catch((error) => error)
   await explorer.setAuthenticationConfiguration('bearer', { token })
@@ -79,6 +94,6 @@ explorer.shadowRoot.adoptedStyleSheets.push(styles)
 
 explorer.hideComponents = explorer.hideServerSelection = true
 await explorer.loadSpec('openapi.json')
-setTimeout(() => form.elements.email.focus()) // after OpenAPI Explorer has taken the focus
-form.querySelector('button').disabled = false
+setTimeout(() => form.elements[0].focus()) // after OpenAPI Explorer has taken the focus
+button.disabled = false
 output.value = ''

@@ -6,7 +6,7 @@ import { HttpError } from '../http/http-error.ts'
 import type { IncomingRequest } from '../http/request.ts'
 import { rawQuery } from '../http/target.ts'
 import { bodyReader } from './body.ts'
-import { contract, type Operation } from './contract.ts'
+import type { Contract, Operation } from './contract.ts'
 import type { Handlers } from './handlers.ts'
 import { headerReader } from './header.ts'
 import { queryReader } from './query.ts'
@@ -15,11 +15,15 @@ import { send, type Reply } from './reply.ts'
 type Handler = (input: object, client: Client) => Reply | Promise<Reply>
 
 /** Routes every operation of the contract to its handler. */
-export function createRouter(handlers: Handlers, operations = contract.operations): Router {
+export function createRouter<Operations>(
+  contract: Contract<Operations>,
+  handlers: Handlers<Operations>,
+): Router {
+  const byId = handlers as unknown as Record<string, Handler>
   const router = new Router({ sensitive: true, strict: true })
-  for (const operation of operations.toSorted(byPrecedence)) {
+  for (const operation of contract.contents().operations.toSorted(byPrecedence)) {
     const route = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
-    const serve = operationServer(operation, handlers[operation.id] as Handler)
+    const serve = operationServer(operation, byId[operation.id]!)
     router.register(route, [operation.method], serve, { name: operation.id }) // traces use the name
   }
   return router

@@ -1,5 +1,6 @@
 // ETags and conditional requests (RFC 9110 §8.8.3 and §13.1). Does not use a store.
 import { hash } from 'node:crypto'
+import { HttpError } from './http/http-error.ts'
 
 /** A strong validator: it changes with every byte of the JSON body. */
 export const etagOf = (body: object): string =>
@@ -9,8 +10,18 @@ export const etagOf = (body: object): string =>
 export const ifMatch = (field: string, etag: string): boolean =>
   field === '*' || tagsIn(field).includes(etag)
 
+/** The error when a precondition fails. @param ifMatch says why, if it has a weak ETag */
+export const preconditionFailed = (ifMatch = '*') =>
+  isWeak(ifMatch)
+    ? new HttpError(412, 'etag_weak', WEAK_IF_MATCH)
+    : new HttpError(412, 'precondition_failed', FAILED)
+
+const FAILED = 'the precondition in If-Match or If-None-Match failed'
+const WEAK_IF_MATCH =
+  'If-Match never matches a weak ETag (`W/`): turn off compression in the proxy that made it weak'
+
 /** Whether `If-Match` has a weak ETag, as some proxies make of a strong one when they compress the response. */
-export const isWeak = (field: string): boolean => tagsIn(field).some((tag) => tag.startsWith('W/'))
+const isWeak = (field: string): boolean => tagsIn(field).some((tag) => tag.startsWith('W/'))
 
 /** Whether `If-None-Match`, if there is one, names `etag`: by weak comparison. */
 export const ifNoneMatch = (field: string | undefined, etag: string): boolean =>

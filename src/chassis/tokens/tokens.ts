@@ -9,16 +9,10 @@ export type VerifyResult =
   | { valid: true; id?: string } // the claim `id`: for whom the token was issued
   | { valid: false; reason: 'missing' | 'expired' | 'premature' | 'invalid' }
 
-/** The fewest bytes that a key for HS256 may have (RFC 7518 §3.2). */
-export const MIN_SECRET_BYTES = 32
-
-export const isLongEnough = (secret: string): boolean =>
-  Buffer.byteLength(secret) >= MIN_SECRET_BYTES
-
 const BEARER = /^bearer\s+(.+)$/i
 
 /**
- * @param secrets the first signs, all verify; each of at least MIN_SECRET_BYTES
+ * @param secrets the first signs, all verify; each of at least 32 bytes
  * @param ttl how long a token is valid, in seconds
  */
 export function createTokens(secrets: readonly string[], ttl: number) {

@@ -1,5 +1,5 @@
 // Measures the calls of a store. Changes nothing else.
-import { StoreFailure } from '../store/failure.ts'
+import { StoreFailure } from '../failure.ts'
 import type { Metrics } from './metrics.ts'
 
 type Call = (...args: unknown[]) => Promise<unknown>

@@ -1,0 +1,62 @@
+// A contract and its operations, from openapi.yaml.
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { load } from 'js-yaml'
+import { operationsOf } from './resolve.ts'
+
+/** One operation of a contract: what routing, reading and writing need. */
+export interface Operation {
+  id: string
+  /** In lower case. */
+  method: string
+  /** The path template, e.g. `/notes/{id}` (OpenAPI 3.0.3, Paths Object). */
+  path: string
+  /** The schema of its request body, which is JSON; none if it takes no body. */
+  bodySchema?: object & { required?: string[] }
+  parameters: Parameter[]
+  /** By status. Of the media types, the first is the default. */
+  responses: Record<string, { content?: Record<string, unknown> }>
+}
+
+/** A Parameter Object (OpenAPI 3.0.3). */
+export interface Parameter {
+  name: string
+  in: 'path' | 'query' | 'header'
+  schema: { type?: string }
+}
+
+/** An OpenAPI document, as far as the service reads it. */
+export interface Document {
+  /** `npm version` changes its version and that of the service. */
+  info: { title: string; version: string }
+  servers?: { url: string }[]
+}
+
+/** @typeParam Operations the type `operations` that openapi-typescript makes */
+export type Contract<Operations> = ReturnType<typeof loadContract<Operations>>
+
+/**
+ * The contract in a file of YAML. It is read at its first use, so that `serve` can say what is wrong with it.
+ *
+ * @param url of the file: `new URL('openapi.yaml', import.meta.url)`
+ */
+export function loadContract<Operations>(url: string | URL) {
+  type Id = keyof Operations & string
+  let loaded: ReturnType<typeof read> | undefined
+  function read() {
+    const text = readFileSync(fileURLToPath(url), 'utf8')
+    const document = load(text) as Document
+    const name = document.info.title.toLowerCase().replaceAll(/[^a-z\d]+/g, '-')
+    return { text, document, name, operations: operationsOf(document) }
+  }
+  const contents = () => (loaded ??= read())
+  const operationOf = (id: Id): Operation =>
+    contents().operations.find((operation) => operation.id === id)!
+  return {
+    contents,
+    operationOf,
+    /** The path of an operation with its parameters filled in, e.g. `/notes/665f…`. */
+    pathOf: (id: Id, parameters: Record<string, string> = {}): string =>
+      operationOf(id).path.replaceAll(/\{(\w+)\}/g, (_, name: string) => parameters[name] ?? ''),
+  }
+}

@@ -1,0 +1,41 @@
+// The one place that turns any error into a response.
+import { STATUS_CODES } from 'node:http'
+import type Koa from 'koa'
+import { StoreFailure } from './failure.ts'
+import { HttpError } from './http/http-error.ts'
+import type { IncomingRequest } from './http/request.ts'
+import type { OutgoingResponse } from './http/response.ts'
+import type { Parts } from './index.ts'
+
+const internalError = (message: string, cause: unknown) =>
+  new HttpError(500, 'internal_error', message, { cause })
+
+/** Turns any error into an HttpError. A 5xx keeps the error as its cause, for the log. */
+function toHttpError(error: unknown): HttpError {
+  if (error instanceof HttpError) return error
+  if (error instanceof StoreFailure) return internalError('the data store failed', error)
+  return internalError('internal error', error)
+}
+
+/** Makes `app` respond to everything that is thrown in it, and emit `error` for a 5xx. @param own knows more errors */
+export function respondToErrors(app: Koa, own?: Parts<unknown>['toHttpError']): void {
+  app.context.onerror = function (this: Koa.Context, error: NodeJS.ErrnoException | null) {
+    if (!error) return
+    const isTooLate = this.headerSent || !this.writable
+    if (isTooLate && CLIENT_GONE.has(error.code ?? '')) return
+    const httpError = own?.(error) ?? toHttpError(error)
+    const { log } = this.req as IncomingRequest
+    log['code'] = httpError.code
+    if (httpError.status >= 500) app.emit('error', httpError, this)
+    // The client must not take a part of a response for the whole.
+    if (isTooLate) {
+      if (!(this.res as OutgoingResponse).isEnded) this.req.socket.resetAndDestroy()
+      return
+    }
+    const { status, headers, body } = httpError
+    this.res.writeHead(status, STATUS_CODES[status], headers).end(body) // Koa may have set the reason of another status
+  }
+}
+
+/** Codes of the errors that occur when the client has left before the end of its response. */
+const CLIENT_GONE = new Set(['ABORT_ERR', 'ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'])

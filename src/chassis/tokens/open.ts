@@ -1,0 +1,28 @@
+// The tokens of a service and their variables. A service with another guard needs neither.
+import { duration, list, secret, text } from '../config.ts'
+import { isLongEnough, MIN_SECRET_BYTES, openSecrets, type Secrets } from './signing-secret.ts'
+import type { Tokens } from './tokens.ts'
+
+const LONG_ENOUGH = `at least ${MIN_SECRET_BYTES} bytes`
+const SECRET_TWICE = 'must not be set with SIGNING_SECRET; put this secret first in the list'
+
+export const tokenVariables = {
+  /** The folder of the file with the secret, unless a variable has it. */
+  DATA_DIR: text()({ default: './data' }),
+  SIGNING_SECRET: secret(
+    text(`have ${LONG_ENOUGH} (RFC 7518 §3.2)`, isLongEnough)({ default: undefined }),
+  ),
+  SIGNING_SECRETS: {
+    ...secret(list(`secrets of ${LONG_ENOUGH}`, isLongEnough)({ default: undefined })),
+    conflict: (vars: NodeJS.ProcessEnv) =>
+      vars['SIGNING_SECRET'] && vars['SIGNING_SECRETS'] ? SECRET_TWICE : undefined,
+  },
+  /** In seconds. */
+  TOKEN_TTL: duration('1s', '10y', 1_000)({ default: 86_400 }),
+}
+
+/** Issues and verifies tokens with the secrets of `openSecrets`. @throws Error the file with the secret cannot be used */
+export async function openTokens(config: Secrets & { TOKEN_TTL: number }): Promise<Tokens> {
+  const { createTokens } = await import('./tokens.ts') // not before the configuration was read: it takes 30 ms
+  return createTokens(openSecrets(config), config.TOKEN_TTL)
+}
