@@ -25,7 +25,10 @@ await serve({
   variables,
   redactPath,
   async open(config, { log, measure }) {
-    const store = await openStore(config, { warn: (text) => log.warn(text), allowUnreachable: true })
+    const store = await openStore(config, {
+      warn: (text) => log.warn(text),
+      allowUnreachable: true,
+    })
     const tokens = await openTokens(config)
     const measured = measure(store, MEASURED)
     return {
@@ -36,8 +39,7 @@ await serve({
       onListening({ isEmpty, isPublic }) {
         if (isPublic) log.warn(OPEN_TO_OTHERS)
         log.info(`users are kept in ${store.description}`)
-        if (isEmpty)
-          log.info(`no users yet; create one, with the same variables: ${CREATE_USER}`)
+        if (isEmpty) log.info(`no users yet; create one, with the same variables: ${CREATE_USER}`)
       },
     }
   },

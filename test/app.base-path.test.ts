@@ -1,8 +1,10 @@
 // The service at a path of a proxy: with BASE_PATH its links work, and only paths that begin with it exist.
 import { describe, expect, test } from '@jest/globals'
-import { parse } from 'yaml'
+import { load } from 'js-yaml'
 import { read } from './support/readme.ts'
-import { parseResponses, startService, tokens, useService } from './support/service.ts'
+import { parseResponses } from './chassis/support/app.ts'
+import { startService, useService } from './support/service.ts'
+import { tokens } from './chassis/support/requests.ts'
 import { sqlitePlace, useStore } from './support/stores.ts'
 import { newUser } from './support/users.ts'
 
@@ -47,7 +49,7 @@ describe('with BASE_PATH=/api', () => {
     const yaml = await (await fetch(own('/api/openapi.yaml'))).text()
     expect(yaml).toBe(file.replace('\n  - url: /\n', '\n  - url: /api\n'))
     const { json } = await ask(own('/api/openapi.json'))
-    expect(json).toEqual(parse(yaml))
+    expect(json).toEqual(load(yaml))
   })
 
   test('a 404 says where the service is', async () => {

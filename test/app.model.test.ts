@@ -6,9 +6,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { etagOf } from '../src/chassis/preconditions.ts'
 import { Model, type Request, type Response } from './support/model.ts'
 import { rounds } from './support/rounds.ts'
-import { send, tokens, useTwoServices } from './support/service.ts'
+import { send, useTwoServices } from './support/service.ts'
+import { tokens } from './chassis/support/requests.ts'
 import { describeStores } from './support/stores.ts'
-import { anyText } from './support/text.ts'
+import { anyText } from './chassis/support/text.ts'
 import { newUser } from './support/users.ts'
 
 const seed = Number(process.env['MODEL_SEED'] ?? Date.now() % 2 ** 31)

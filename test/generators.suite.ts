@@ -9,7 +9,8 @@ import { promisify } from 'node:util'
 import { HttpError } from '../src/chassis/http/http-error.ts'
 import type { User, UserStore } from '../src/store/user-store.ts'
 import { newFolder, root } from './support/readme.ts'
-import { startService, tokens } from './support/service.ts'
+import { startService } from './support/service.ts'
+import { tokens } from './chassis/support/requests.ts'
 import { sqlitePlace, useOwnStores } from './support/stores.ts'
 
 // What the program of a client does, and checks. The email of Ada has a `+`.

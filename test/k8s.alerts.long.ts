@@ -3,18 +3,18 @@ import { expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parse, stringify } from 'yaml'
-import { newFolder, read } from './support/readme.ts'
+import { dump } from 'js-yaml'
+import { newFolder, read, readYaml } from './support/readme.ts'
 
 const runbook = read('k8s/runbook.md')
-const { spec } = parse(read('k8s/components/monitoring/prometheusrule.yaml'))
+const { spec } = readYaml('k8s/components/monitoring/prometheusrule.yaml')
 
 const testPromtool = spawnSync('promtool', ['--version']).status === 0 ? test : test.skip
 const folder = newFolder()
 
 function promtool(command: string[], files: Record<string, object>): string {
   for (const [name, content] of Object.entries(files))
-    writeFileSync(join(folder, name), stringify(content))
+    writeFileSync(join(folder, name), dump(content))
   const { stdout, stderr } = spawnSync('promtool', command, { cwd: folder, encoding: 'utf8' })
   return stdout + stderr
 }

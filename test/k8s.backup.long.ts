@@ -5,13 +5,12 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
-import { parse } from 'yaml'
-import { newFolder, read, root } from './support/readme.ts'
+import { newFolder, readYaml, root } from './support/readme.ts'
 import { createAt, describeStores, sqlitePlace, usePlaces } from './support/stores.ts'
 import { newUser } from './support/users.ts'
 
-const cronjob = read('k8s/components/backup/mongodb/cronjob.yaml')
-const [shell, ...args] = parse(cronjob).spec.jobTemplate.spec.template.spec.containers[0].command
+const [shell, ...args] = readYaml('k8s/components/backup/mongodb/cronjob.yaml').spec.jobTemplate
+  .spec.template.spec.containers[0].command
 
 const bin = newFolder()
 for (const program of ['backup', 'export-users']) {

@@ -2,11 +2,12 @@
 import { describe, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { parse, parseAllDocuments, stringify } from 'yaml'
-import { readConfig, VARIABLES } from '../src/config.ts'
+import { dump, load, loadAll } from 'js-yaml'
+import { readConfig, VARIABLES } from '../src/chassis/config.ts'
+import { variables } from '../src/config.ts'
 import { createMetrics } from '../src/chassis/telemetry/metrics.ts'
 import { runToEnd } from './support/program.ts'
-import { read, root, version } from './support/readme.ts'
+import { read, readYaml, root, version } from './support/readme.ts'
 import { useService } from './support/service.ts'
 import { SECRET, sqlitePlace, useStore } from './support/stores.ts'
 
@@ -29,9 +30,8 @@ function kustomize(kustomization: object, overlay?: string): Any[] {
   const folder = mkdtempSync(`${root}k8s/overlays/test-`)
   try {
     if (overlay) cpSync(`${root}k8s/overlays/${overlay}`, folder, { recursive: true })
-    writeFileSync(`${folder}/kustomization.yaml`, stringify(kustomization))
-    const documents = parseAllDocuments(runToEnd('kubectl', ['kustomize', folder]))
-    return documents.map((document): Any => document.toJS())
+    writeFileSync(`${folder}/kustomization.yaml`, dump(kustomization))
+    return loadAll(runToEnd('kubectl', ['kustomize', folder]))
   } finally {
     rmSync(folder, { recursive: true })
   }
@@ -63,11 +63,14 @@ describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) =>
     const { data } = all('ConfigMap').find(({ metadata }) => metadata.name === name)
     const { MONGODB_URI_FILE, SIGNING_SECRETS_FILE, ...rest } = data
     const names = ['MONGODB_URI', 'SIGNING_SECRET', 'SIGNING_SECRETS', ...Object.keys(rest)]
-    expect(new Set(names)).toEqual(new Set(Object.keys(VARIABLES)))
+    expect(new Set(names)).toEqual(new Set(Object.keys({ ...VARIABLES, ...variables })))
     const [{ mountPath }] = container().volumeMounts
     expect(SIGNING_SECRETS_FILE).toBe(`${mountPath}/SIGNING_SECRETS`)
     expect(MONGODB_URI_FILE).toBe(isEmbedded ? '' : `${mountPath}/MONGODB_URI`)
-    const config = readConfig({ ...rest, MONGODB_URI: 'mongodb://x', SIGNING_SECRET: SECRET })
+    const config = readConfig(
+      { ...rest, MONGODB_URI: 'mongodb://x', SIGNING_SECRET: SECRET },
+      variables,
+    )
     const ports = container().ports.map((port: Any) => [port.name, port.containerPort])
     const { http: PORT, ops: OPS_PORT } = Object.fromEntries(ports)
     expect(config).toMatchObject({ PORT, OPS_PORT, HOST: '0.0.0.0' })
@@ -166,7 +169,7 @@ testKubectl.each([
 describe('the YAML of README.md', () => {
   const readme = read('k8s/README.md')
   const blocks = [...readme.matchAll(/^```yaml\n(.*?)^```$/gms)]
-  const contents = blocks.map(([, block]): Any => parse(block!))
+  const contents = blocks.map(([, block]): Any => load(block!))
   const route = contents.find(({ kind }) => kind === 'Ingress')
 
   test('names the version of package.json, and no other', () => {
@@ -186,7 +189,7 @@ describe('the YAML of README.md', () => {
   const added = overlays.flatMap((overlay) => lists.map(([key, items]) => [overlay, key, items]))
 
   testKubectl.each(added)('added to %s, %s take nothing else away', (overlay, key, items) => {
-    const own: Any = parse(read(`k8s/overlays/${overlay}/kustomization.yaml`))
+    const own: Any = load(read(`k8s/overlays/${overlay}/kustomization.yaml`))
     const before = linesOf(kustomize(own, overlay))
     const after = linesOf(kustomize({ ...own, [key]: [...(own[key] ?? []), ...items] }, overlay))
     expect(after).not.toEqual(before)
@@ -208,11 +211,11 @@ describe('the YAML of README.md', () => {
 /** The lines of the objects, each with the kind; names without the hash of their content. */
 const linesOf = (objects: Any[]) =>
   objects.flatMap((object) => {
-    const lines = stringify(object).replaceAll(/users-service-[a-z0-9]{10}\b/g, 'users-service')
+    const lines = dump(object).replaceAll(/users-service-[a-z0-9]{10}\b/g, 'users-service')
     return lines.split('\n').map((line) => `${object.kind}: ${line.trim()}`)
   })
 
-const [group] = parse(read('k8s/components/monitoring/prometheusrule.yaml')).spec.groups
+const [group] = readYaml('k8s/components/monitoring/prometheusrule.yaml').spec.groups
 const rules: Any[] = group.rules
 const runbook = read('k8s/runbook.md')
 

@@ -1,6 +1,7 @@
 // POST /login end to end on each store, as the specification describes it.
 import { expect, test } from '@jest/globals'
-import { useService, type Request } from './support/service.ts'
+import { useService } from './support/service.ts'
+import { type Request } from './chassis/support/app.ts'
 import { describeStores, useStore } from './support/stores.ts'
 import { newUser } from './support/users.ts'
 

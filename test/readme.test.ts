@@ -5,7 +5,8 @@ import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createUsersClient } from '../src/client/client.ts'
-import { VARIABLES } from '../src/config.ts'
+import { VARIABLES } from '../src/chassis/config.ts'
+import { variables } from '../src/config.ts'
 import { blocks, firstCalls, newFolder, read, root, scripts, useReadme } from './support/readme.ts'
 import { runToEnd, serve, UNSET } from './support/program.ts'
 import { mongodbPlace, sqlitePlace, usersAt } from './support/stores.ts'
@@ -92,7 +93,7 @@ describe('README.md', () => {
     ['.env.example', /^#?([A-Z_]+)=/gm],
   ])('%s lists every variable of the configuration', (document, pattern) => {
     const names = [...read(document).matchAll(pattern)].map(([, name]) => name)
-    expect(names.sort()).toEqual(Object.keys(VARIABLES).sort())
+    expect(names.sort()).toEqual(Object.keys({ ...VARIABLES, ...variables }).sort())
   })
 
   test('in tests, users have fixed ids, without standard input, and the token is valid', async () => {

@@ -1,9 +1,10 @@
 // The service as a process: a start, requests, and a stop by a signal. (More: service.long.ts.)
 import { expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { postHead } from './support/requests.ts'
+import { postHead } from './support/service.ts'
 import { started, usePlace } from './support/program.ts'
-import { dial, send } from './support/service.ts'
+import { dial } from './chassis/support/app.ts'
+import { send } from './support/service.ts'
 import { SECRET } from './support/stores.ts'
 
 const place = usePlace()

@@ -3,7 +3,8 @@
 import { expect, test } from '@jest/globals'
 import { CALLER } from '../src/auth/guard.ts'
 import type { User } from '../src/store/user-store.ts'
-import { useService, type Request } from './support/service.ts'
+import { useService } from './support/service.ts'
+import { type Request } from './chassis/support/app.ts'
 import { describeStores, useStore } from './support/stores.ts'
 import { newUser } from './support/users.ts'
 

@@ -1,12 +1,12 @@
 // Fails when openapi.yaml would break clients of the last released contract, unless package.json has a
 // new major version.
 import { existsSync, readFileSync } from 'node:fs'
-import { parse } from 'yaml'
+import { load } from 'js-yaml'
 import { breakingChanges, type OpenApi } from './breaking-changes.ts'
 
 const RELEASED = 'scripts/build/released.json'
 
-const current = parse(readFileSync('openapi.yaml', 'utf8')) as OpenApi
+const current = load(readFileSync('openapi.yaml', 'utf8')) as OpenApi
 const released = existsSync(RELEASED) // not before the first release
   ? (JSON.parse(readFileSync(RELEASED, 'utf8')) as OpenApi)
   : current

@@ -1,7 +1,7 @@
 // Part of `npm version`: writes the version in package.json into openapi.yaml and the manifests. Unless it is a
 // prerelease, released.json then gets what `npm run check` compares with: openapi.yaml without documentation.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { parse } from 'yaml'
+import { load } from 'js-yaml'
 import { withoutDocumentation } from './breaking-changes.ts'
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
@@ -13,6 +13,6 @@ for (const file of ['k8s/components/image/kustomization.yaml', 'k8s/README.md'])
   writeFileSync(file, text.replaceAll(/(?<=newTag: |users-service:|REPOSITORY:)\d\S*/g, version))
 }
 if (!version.includes('-')) {
-  const released = { info: { version }, ...withoutDocumentation(parse(contract) as object) }
+  const released = { info: { version }, ...withoutDocumentation(load(contract) as object) }
   writeFileSync('scripts/build/released.json', `${JSON.stringify(released)}\n`)
 }

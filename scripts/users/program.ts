@@ -31,7 +31,8 @@ export async function program<O extends Options>(
   try {
     const all = { ...options, ...more }
     const { values, positionals } = parseArgs({ options: all, allowPositionals: true })
-    const info = 'help' in values ? usage : 'version' in values && contract.contents().document.info.version
+    const info =
+      'help' in values ? usage : 'version' in values && contract.contents().document.info.version
     if (!info) return await exit(await main(values, positionals))
     await print(info)
     return await exit(0)

@@ -21,8 +21,12 @@ export type Variable = ValidatorSpec<unknown> & {
 }
 
 /** The configuration: the variables of the chassis and of the service, by their names. */
-export type Config<Own extends Variables = Variables> = CleanedEnv<typeof VARIABLES> &
-  CleanedEnv<Own> & { OPS_HOST: string; /** A sentence each. */ warnings: string[] }
+export type Config<Own extends Variables> = Cleaned<Own> & {
+  OPS_HOST: string
+  /** A sentence each. */
+  warnings: string[]
+}
+type Cleaned<Own extends Variables> = CleanedEnv<typeof VARIABLES> & CleanedEnv<Own>
 
 /** The message has a line for each variable that is wrong. */
 export class InvalidConfig extends Error {}
@@ -96,7 +100,7 @@ export function readConfig<Own extends Variables>(
       }
       if (problems.length > 0) throw new InvalidConfig(problems.join('\n'))
     },
-  }) as Config<Own>
+  }) as Cleaned<Own>
   const names = namesOf(variables)
   const warnings = Object.keys(environment).flatMap((name) => misspellingIn(name, names))
   return { ...env, OPS_HOST: env.OPS_HOST ?? env.HOST, warnings }

@@ -8,7 +8,9 @@ import type { User, UsersClient, UsersClientOptions } from '../../src/client/cli
 import { createUsersClient, PageFailed } from '../../src/client/client.ts'
 import { createTokens } from '../../src/chassis/tokens/tokens.ts'
 import { clientExamples } from '../support/readme.ts'
-import { checkedFetch, listen, tokens, useService } from '../support/service.ts'
+import { checkedFetch, useService } from '../support/service.ts'
+import { listen } from '../chassis/support/app.ts'
+import { tokens } from '../chassis/support/requests.ts'
 import { createIn, sqlitePlace, usersIn, useStore } from '../support/stores.ts'
 import { newUser } from '../support/users.ts'
 

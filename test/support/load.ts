@@ -1,8 +1,8 @@
 // Clients that write without a pause, and a check that nothing that was acknowledged is lost.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { User } from '../../src/store/user-store.ts'
-import { expectContract } from './contract.ts'
-import { tokens } from './service.ts'
+import { expectContract } from './service.ts'
+import { tokens } from '../chassis/support/requests.ts'
 import { newUser } from './users.ts'
 
 /** What is known of a user: the names it can have, of which one was acknowledged; whether it was deleted. */

@@ -1,13 +1,13 @@
 // The operations, with conditional writes but without pages, as a model in memory: the response
 // that each request must get.
-import type { OperationId } from '../../src/chassis/contract/contract.ts'
+import type { operations } from '../../src/openapi.ts'
 import type { User } from '../../src/store/user-store.ts'
 import { newUser } from './users.ts'
 
 type Modelled = 'listUsers' | 'createUser' | 'readUser' | 'renameUser' | 'deleteUser' | 'login'
 
 export interface Request {
-  operation: Extract<OperationId, Modelled>
+  operation: Extract<keyof operations, Modelled>
   /** The id in the path. */
   id: string
   body: Record<string, unknown>

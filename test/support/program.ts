@@ -6,7 +6,8 @@ import { readFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { VARIABLES } from '../../src/config.ts'
+import { VARIABLES } from '../../src/chassis/config.ts'
+import { variables } from '../../src/config.ts'
 import { sqlitePlace, type Place } from './stores.ts'
 
 /** The built programs. Nobody keeps a `.env` in this folder. */
@@ -14,7 +15,9 @@ export const dist = fileURLToPath(new URL('../../dist/', import.meta.url))
 
 /** Each variable, not set, for programs in a folder where a developer may keep a `.env`. */
 export const UNSET: Record<string, string> = Object.fromEntries(
-  Object.keys(VARIABLES).flatMap((name) => [name, `${name}_FILE`].map((name) => [name, ''])),
+  Object.keys({ ...VARIABLES, ...variables }).flatMap((name) =>
+    [name, `${name}_FILE`].map((name) => [name, '']),
+  ),
 )
 
 const running = new Set<Program>()

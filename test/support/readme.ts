@@ -1,6 +1,7 @@
 // The fenced blocks of README.md and of that of the client, and a service to run them against.
 import { afterAll, beforeAll, expect } from '@jest/globals'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { load } from 'js-yaml'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,6 +11,9 @@ export const root = fileURLToPath(new URL('../../', import.meta.url))
 
 /** The text of a file of the repository. */
 export const read = (file: string) => readFileSync(join(root, file), 'utf8')
+
+/** A file of the repository, in YAML. */
+export const readYaml = (file: string): any => load(read(file)) // eslint-disable-line -- as the test knows it
 
 export const { version, scripts }: { version: string; scripts: Record<string, string> } =
   JSON.parse(read('package.json'))

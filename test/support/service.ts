@@ -1,101 +1,47 @@
 // The service on a real socket of this machine. Every response is checked against the contract.
 import { afterAll, beforeAll } from '@jest/globals'
-import { once } from 'node:events'
-import http from 'node:http'
-import type Koa from 'koa'
-import net, { type AddressInfo } from 'node:net'
-import { text as textOf } from 'node:stream/consumers'
 import { createApp } from '../../src/chassis/app.ts'
+import { guard } from '../../src/auth/guard.ts'
 import { createUsersClient } from '../../src/client/client.ts'
-import { createLogger } from '../../src/chassis/telemetry/log.ts'
-import { createMetrics } from '../../src/chassis/telemetry/metrics.ts'
-import { createServer } from '../../src/chassis/http/server.ts'
+import { contract as loaded } from '../../src/contract.ts'
+import { toHttpError } from '../../src/errors.ts'
+import { login } from '../../src/login.ts'
 import { redactPath } from '../../src/redact-path.ts'
-import { createRequestLog } from '../../src/chassis/telemetry/request-log.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { UserStore } from '../../src/store/user-store.ts'
-import { createTokens } from '../../src/chassis/tokens/tokens.ts'
-import { expectContract } from './contract.ts'
-import { SECRET, type Place } from './stores.ts'
+import { users } from '../../src/users.ts'
+import * as app from '../chassis/support/app.ts'
+import { checked, readContract } from '../chassis/support/contract.ts'
+import * as requests from '../chassis/support/requests.ts'
+import { BEARER, tokens } from '../chassis/support/requests.ts'
+import type { Place } from './stores.ts'
 
-export const tokens = createTokens([SECRET], 86_400)
-export const BODY_LIMIT = 100 * 1024
+export const contract = readContract(new URL('../../openapi.yaml', import.meta.url))
+export const { documented, statusOfCode, expectContract } = checked(contract)
 
-export interface Request {
-  /** The `Authorization` header; a valid token by default. */
-  authorization?: string | undefined
-  headers?: http.OutgoingHttpHeaders
-  /** Sent as JSON. */
-  json?: unknown
-  /** Sent unchanged. */
-  body?: string | Buffer
-}
+const client = { expectContract, authorization: BEARER, redactPath }
 
-type ServerOptions = Parameters<typeof createServer>[1]
+type Options = app.ServerOptions & { docs?: boolean; basePath?: string | undefined }
 
 /** A service that runs, until `close`. */
-export const startService = (
+export async function startService(
   store: UserStore,
-  {
-    docs = true,
-    basePath,
-    ...options
-  }: ServerOptions & { docs?: boolean; basePath?: string | undefined } = {},
-) => startApp(createApp(store, tokens, docs, basePath), options)
-
-/** An app that runs, until `close`. */
-export async function startApp(app: Koa, options: ServerOptions = {}) {
-  /** What the service has logged. */
-  const lines: Record<string, unknown>[] = []
-  const write = (line: string) => void lines.push(JSON.parse(line))
-  const log = createLogger('debug', undefined, { write })
-  const metrics = createMetrics('x', 'test')
-  const requestLog = createRequestLog({ log, metrics, redactPath })
-  app.on('error', requestLog.onFailure)
-  const handle = app.callback()
-  const { server, close } = createServer(handle, {
-    observer: requestLog,
-    bodyLimit: BODY_LIMIT,
-    ...options,
-  })
-  const port = await listen(server)
-  const baseUrl = `http://127.0.0.1:${port}`
-  return {
-    port,
-    lines,
-    metrics,
-    /** The client, with a valid token. */
-    users: createUsersClient({ baseUrl, token: TOKEN, fetch: checkedFetch }),
-    /** Sends what the client cannot, such as `PATCH /users`. */
-    send: (line: string, request?: Request) => send(port, line, request),
-    /** Sends bytes over a new connection, and resolves to everything received until the service closes it. */
-    exchange: (bytes: string | Buffer) => exchange(port, bytes),
-    close: (timeoutMs = 1_000) => close(timeoutMs),
-  }
-}
-
-/** Starts a server. @returns its port, which was free */
-export async function listen(server: net.Server): Promise<number> {
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  return (server.address() as AddressInfo).port
+  { docs = true, basePath, ...options }: Options = {},
+) {
+  const handlers = { ...users(store, basePath ?? ''), ...login(store, tokens) }
+  const parts = { guard: guard(tokens), handlers, toHttpError }
+  const service = await app.startApp(createApp(loaded, parts, docs, basePath), client, options)
+  const baseUrl = `http://127.0.0.1:${service.port}`
+  const token = BEARER.replace('Bearer ', '')
+  /** The client, with a valid token. */
+  return { ...service, users: createUsersClient({ baseUrl, token, fetch: checkedFetch }) }
 }
 
 type Service = Awaited<ReturnType<typeof startService>>
 
 /** Starts one service for the tests of a suite. */
-export function useService(store: () => UserStore, basePath?: string): () => Service {
-  return useStarted(() => startService(store(), { basePath }))
-}
-
-/** Starts one service for the tests of a suite, by `start`. */
-export function useStarted(start: () => Promise<Service>): () => Service {
-  let service: Service
-  beforeAll(async () => {
-    service = await start()
-  })
-  afterAll(() => service.close())
-  return () => service
-}
+export const useService = (store: () => UserStore, basePath?: string): (() => Service) =>
+  app.useStarted(() => startService(store(), { basePath }))
 
 /** Starts two services that share their data. */
 export function useTwoServices(kind: () => Place): Service[] {
@@ -115,8 +61,6 @@ export function useTwoServices(kind: () => Place): Service[] {
   return services
 }
 
-const TOKEN = tokens.issue('665f1c2e8b3f4a0012d4c001')
-
 /** `fetch` that checks the response against the contract. */
 export async function checkedFetch(request: globalThis.Request): Promise<globalThis.Response> {
   const response = await fetch(request)
@@ -127,58 +71,16 @@ export async function checkedFetch(request: globalThis.Request): Promise<globalT
 }
 
 /** Sends a request such as `GET /users`. */
-export async function send(port: number, line: string, request: Request = {}) {
-  const [method = '', path = ''] = line.split(' ')
-  const { json, body = JSON.stringify(json) } = request
-  const authorization = 'authorization' in request ? request.authorization : `Bearer ${TOKEN}`
-  const headers = {
-    ...(authorization !== undefined && { authorization }),
-    ...(json !== undefined && { 'content-type': 'application/json' }),
-    ...request.headers,
-  }
-  const outgoing = http.request({ port, host: '127.0.0.1', method, path, headers, agent: false })
-  outgoing.end(body)
-  const [incoming] = (await once(outgoing, 'response')) as [http.IncomingMessage]
-  const text = await textOf(incoming)
-  const response = { status: incoming.statusCode!, headers: incoming.headers, text }
-  const checked: any = expectContract(method, path, response) // eslint-disable-line -- as the contract says
-  return { ...response, json: checked }
-}
+export const send = (port: number, line: string, request?: app.Request) =>
+  app.send(client, port, line, request)
 
-/** The responses in what was received over a connection. */
-export const parseResponses = (text: string) =>
-  text
-    .split(/(?=HTTP\/1\.1 \d{3} [A-Z])/)
-    .filter((part) => !part.startsWith('HTTP/1.1 100'))
-    .map((part) => {
-      const [head = '', body = ''] = part.split('\r\n\r\n')
-      const fields = [...head.matchAll(/^(.*?): (.*)$/gm)]
-      const headers: http.IncomingHttpHeaders = Object.fromEntries(
-        fields.map(([, name, value]) => [name!.toLowerCase(), value]),
-      )
-      return { status: Number(head.split(' ')[1]), headers, text: body }
-    })
-
-/** The responses in `text`, each checked against its contract: a 201 is one of POST /notes, others are of `request`. */
-export const responsesIn = (text: string, request = '') =>
-  parseResponses(text).map((response) => {
-    const [method = '', path = ''] = (response.status === 201 ? 'POST /notes' : request).split(' ')
-    return { ...response, json: expectContract(method, path, response) as { message?: string } }
+/** The responses in `text`, each checked against the contract. */
+export const responsesIn = (text: string) =>
+  app.parseResponses(text).map((response) => {
+    return { ...response, json: expectContract('', '', response) as { message?: string } }
   })
-export const statusesIn = (text: string, request?: string) =>
-  responsesIn(text, request).map(({ status }) => status)
 
-/** A connection, and the text received over it so far. */
-export function dial(port: number): { socket: net.Socket; text: () => string } {
-  const socket = net.connect(port, '127.0.0.1').on('error', () => {}) // a reset after the response
-  let text = ''
-  socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-  return { socket, text: () => text }
-}
-
-async function exchange(port: number, bytes: string | Buffer): Promise<string> {
-  const { socket, text } = dial(port)
-  socket.write(bytes)
-  await new Promise((resolve) => socket.once('close', resolve))
-  return text()
-}
+export const post = (body: string, headers = '') => requests.post(body, headers, '/users')
+export const postHead = (headers: string) => requests.postHead(headers, '/users')
+export const logIn = (body: string, headers = '') =>
+  requests.post(body, headers, loaded.pathOf('login'))

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MongoClient } from 'mongodb'
+import { SECRET } from '../chassis/support/requests.ts'
 import { databaseIn, openStore } from '../../src/store/open.ts'
 import { pagesOf } from '../../src/store/pages.ts'
 import type { ListQuery, NewUser, User, UserStore } from '../../src/store/user-store.ts'
@@ -16,7 +17,7 @@ export type Place = Parameters<typeof openStore>[0] & {
   remove: () => Promise<void>
 }
 
-export const SECRET = 'a-secret-for-tests-of-more-than-32-bytes'
+export { SECRET }
 
 export function sqlitePlace(): Place {
   const DATA_DIR = mkdtempSync(join(tmpdir(), 'users-service-'))

@@ -12,7 +12,9 @@ let field
 explorer.addEventListener('spec-loaded', ({ detail: { info, tags } }) => {
   document.title = document.querySelector('h1').textContent = info.title
   operations = tags.flatMap(({ paths }) => paths)
-  issuer = operations.find(({ security, responses }) => !security?.length && propertiesOf(responses[200]).token)
+  issuer = operations.find(
+    ({ security, responses }) => !security?.length && propertiesOf(responses[200]).token,
+  )
   explorer.hideAuthentication = Boolean(issuer)
   if (issuer) showForm()
   else form.remove()

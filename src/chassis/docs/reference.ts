@@ -34,7 +34,8 @@ export function serveReference(
   basePath: string,
 ): Koa.Middleware {
   const { text, document } = contents()
-  const servers = basePath ? [{ url: basePath }] : document.servers
+  const [first, ...others] = document.servers ?? []
+  const servers = [{ url: '/', ...first, ...(basePath && { url: basePath }) }, ...others]
   const files = Object.entries(FILES).map(([path, file]): [string, Buffer] => {
     return [path, readFileSync(fileURLToPath(import.meta.resolve(file)))]
   })

@@ -1,12 +1,12 @@
 // Changes to a contract that break a client, and changes that do not.
 import { expect, test } from '@jest/globals'
-import { parse } from 'yaml'
+import { load } from 'js-yaml'
 import { breakingChanges, withoutDocumentation } from '../../../scripts/build/breaking-changes.ts'
-import { notesContract } from '../../support/contract.ts'
+import { notesContract } from '../../chassis/support/notes.ts'
 
 type Any = any // eslint-disable-line -- a change can be anywhere
 
-const contract = (): Any => structuredClone(notesContract)
+const contract = (): Any => structuredClone(notesContract.contents().document)
 const released = withoutDocumentation(contract())
 
 /**
@@ -20,8 +20,8 @@ function changed(changes: string): Any {
     const keys = path!.replace(/^schemas/, 'components schemas').split(' ')
     const last = keys.pop()!
     const parent = keys.reduce((node, key) => node[key], document)
-    if (operator === '=') parent[last] = parse(value!)
-    if (operator === '+=') parent[last].push(parse(value!))
+    if (operator === '=') parent[last] = load(value!)
+    if (operator === '+=') parent[last].push(load(value!))
     if (operator === '->') parent[value!] = parent[last]
     if (operator!.startsWith('-')) delete parent[last]
   }

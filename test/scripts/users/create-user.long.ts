@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { contract } from '../../../src/chassis/contract/contract.ts'
+import { contract } from '../../../src/contract.ts'
 import { databaseIn } from '../../../src/store/open.ts'
 import { dist, run, serve, UNSET } from '../../support/program.ts'
 import { newFolder, read, root, version } from '../../support/readme.ts'
@@ -23,7 +23,7 @@ const { at, done } = useScripts()
 
 const USAGE = /^.*\nusage: create-user \[--name NAME\] --email EMAIL\nsee --help\n$/
 test.each([
-  ['--version', 0, RegExp(`^${contract.info.version}\n$`), /^$/],
+  ['--version', 0, RegExp(`^${contract.contents().document.info.version}\n$`), /^$/],
   ['--name Ada', 2, /^$/, USAGE],
   ['--email=', 2, /^$/, USAGE],
 ])('create-user %s exits with %d', async (args, code, stdout, stderr) => {
@@ -65,13 +65,14 @@ test('create-user stores nothing if the secret is refused', async () => {
 
 test('create-user obeys the contract as POST does, and stores nothing that it refuses', async () => {
   const copy = newFolder()
-  const limited = JSON.parse(read('dist/contract.json'))
-  const post = limited.operations.find(({ id }: { id: string }) => id === 'createUser')
-  post.bodySchema.properties.name.maxLength = 3
+  const contract = read('openapi.yaml').replace(
+    / {4}UserFields:[^]*?name:\n/,
+    '$&          maxLength: 3\n',
+  )
   cpSync(dist, join(copy, 'dist'), { recursive: true })
   cpSync(join(root, 'package.json'), join(copy, 'package.json'))
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
-  writeFileSync(join(copy, 'dist/contract.json'), JSON.stringify(limited))
+  writeFileSync(join(copy, 'openapi.yaml'), contract)
   const place = at(sqlitePlace)
   const create = (name: string) => {
     const args = ['dist/scripts/users/create-user.js', '--email', 'a@x', '--name', name]

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { formatOf } from '../../../../scripts/users/transfer/formats.ts'
 import type { User } from '../../../../src/store/user-store.ts'
-import { anyText } from '../../../support/text.ts'
+import { anyText } from '../../../chassis/support/text.ts'
 import { read } from '../../../support/transfers.ts'
 import { newUser, user as userOf } from '../../../support/users.ts'
 

@@ -1,0 +1,61 @@
+// Calls of about the same time, done together.
+import { expect, test } from '@jest/globals'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { batched } from '../../src/chassis/batch.ts'
+
+/** Batches of at most two calls that go on until they are ended, in the order of their start. */
+function endless(concurrency = Infinity) {
+  const started: number[][] = []
+  const ends: ((error?: Error) => void)[] = []
+  const call = batched<number, void>(
+    (numbers) => {
+      started.push(numbers)
+      return new Promise((resolve, reject) => {
+        ends.push((error) => (error ? reject(error) : resolve([])))
+      })
+    },
+    { maxBatchSize: 2, concurrency },
+  )
+  return { started, ends, call }
+}
+
+test('the calls of two turns come together; a later call does not wait for an earlier batch', async () => {
+  const { started, call } = endless()
+  void call(1)
+  await nextTurn()
+  void call(2)
+  await nextTurn()
+  expect(started).toEqual([[1, 2]])
+  void call(3)
+  await nextTurn()
+  await nextTurn()
+  expect(started).toEqual([[1, 2], [3]])
+})
+
+test('with a limit on the batches, calls wait for the end of one', async () => {
+  const { started, ends, call } = endless(1)
+  for (const number of [1, 2, 3]) void call(number)
+  await nextTurn()
+  void call(4)
+  await nextTurn()
+  expect(started).toEqual([[1, 2]])
+  ends[0]!()
+  await nextTurn()
+  expect(started.join(' ')).toBe('1,2 3,4')
+})
+
+test.each([
+  ['its own calls', Infinity, ['rejected', 'rejected', 'fulfilled']],
+  ['the calls that wait for it', 1, ['rejected', 'rejected', 'rejected']],
+])('when a batch fails, so do %s, but none that come later', async (_, concurrency, expected) => {
+  const { started, ends, call } = endless(concurrency)
+  const calls = Promise.allSettled([1, 2, 3].map((number) => call(number)))
+  while (started.length === 0) await nextTurn()
+  ends[0]!(new Error('unreachable'))
+  ends[1]?.()
+  expect((await calls).map(({ status }) => status)).toEqual(expected)
+  const later = call(4)
+  while (started.at(-1)![0] !== 4) await nextTurn()
+  ends.at(-1)!()
+  await later
+})

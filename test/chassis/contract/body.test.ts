@@ -1,0 +1,137 @@
+// Request bodies: which are accepted, which are refused and why. A refused one never reaches the handler.
+import { expect, test } from '@jest/globals'
+import { gzipSync } from 'node:zlib'
+import { validator } from '../../../src/chassis/contract/validate.ts'
+import { addNoteHead, startNotes, useNotes } from '../support/notes.ts'
+import { CHUNKED, chunksOf, CLOSE } from '../support/requests.ts'
+import { responsesIn } from '../support/notes.ts'
+import { type Request } from '../support/app.ts'
+
+const NOT_COMPRESSED = 'the body must not be compressed'
+const coded = (coding: string) => ({ 'content-encoding': coding })
+const typed = (type: string | string[]) => ({ 'content-type': type })
+const json = (body: string | Buffer, headers = {}) => ({
+  body,
+  headers: { ...typed('application/json'), ...headers },
+})
+
+const NOTE = '{"text":"x"}'
+const TWO_TYPES = typed(['application/json', 'application/json'])
+
+const service = useNotes()
+const fail = () => {
+  throw new Error('reached')
+}
+const broken = useNotes({ addNote: fail, changeNote: fail })
+
+test.each<[string, Request]>([
+  ['a media type with parameters', json(NOTE, typed('application/json; Charset="utf-8"'))],
+  ['a media type with empty parameters', json(NOTE, typed('application/json ; ;;x=";;"; '))],
+  ['no content coding, in another letter case', json(NOTE, coded('IDENTITY'))],
+  ['a byte order mark', json(`\uFEFF${NOTE}`)],
+  [
+    'anything in a field that is ignored',
+    json('{"text":"x","x":["\\ud800",{"\\udc00":null}],"\\ud800":1}'),
+  ],
+])('POST /notes accepts %s', async (_, request) => {
+  expect((await service().send('POST /notes', request)).status).toBe(201)
+})
+
+const MUST_BE_JSON = 'the body must be application/json'
+const MUST_BE_OBJECT = 'the body must be a JSON object'
+const NOT_UTF8 = 'the body is not valid UTF-8'
+const NOT_JSON = 'the body is not valid JSON'
+
+const surrogates = json('{"text":"\\ud800","tag":"\\udc00 lone"}')
+const mustBeString = (field: string) => `field \`${field}\` must be string`
+const mustBeText = `${mustBeString('tag')},number,boolean,null`
+const isRequired = (field: string) => `field \`${field}\` is required`
+const noSurrogate = (field: string) => `field \`${field}\` must not contain a lone surrogate`
+
+const CHANGE = 'PATCH /notes/1'
+/** The request, the status and the message; POST /notes, unless another line is given. */
+type Refused = [string, Request, number, string, line?: string]
+
+// A form and a body that is too large: examples.test.ts.
+test.each<Refused>([
+  ['an array', { json: [{}] }, 400, MUST_BE_OBJECT],
+  ['null', { json: null }, 400, MUST_BE_OBJECT],
+  ['broken JSON', json('{"text":'), 400, NOT_JSON],
+  ['no text', { json: { tag: 'x' } }, 400, isRequired('text')],
+  ['a null', { json: { text: null } }, 400, isRequired('text')],
+  ['an empty text', { json: { text: '' } }, 400, isRequired('text')],
+  ['a number', { json: { text: 7 } }, 400, mustBeString('text')],
+  ['an object', { json: { text: { $ne: 1 } } }, 400, mustBeString('text')],
+  ['a lone surrogate', surrogates, 400, noSurrogate('text')],
+  ['no body', {}, 400, isRequired('text')],
+  ['invalid UTF-8', json(Buffer.from('{"text":"\xff"}', 'latin1')), 400, NOT_UTF8],
+  ['another JSON', { body: '{}', headers: typed('application/vnd.x+json') }, 415, MUST_BE_JSON],
+  ['no media type', { body: '{}' }, 415, MUST_BE_JSON],
+  ['two media types', { body: '{}', headers: TWO_TYPES }, 415, MUST_BE_JSON],
+  ['gzip', json(gzipSync('{}'), coded('gzip')), 415, NOT_COMPRESSED],
+  ['an object where others are accepted', { json: { tag: {} } }, 400, mustBeText, CHANGE],
+  ['a number beyond all numbers', json('{"tag":1e400}'), 400, mustBeText, CHANGE],
+  ['no body where no field is required', {}, 400, MUST_BE_OBJECT, CHANGE],
+])('%s is refused', async (_, request, status, message, line = 'POST /notes') => {
+  const response = await broken().send(line, request)
+  const code = status === 400 ? 'body_invalid' : 'unsupported_media_type'
+  expect([response.status, response.json]).toEqual([status, { message, code }])
+})
+
+/** Checks a body whose only field has the schema `phone`. */
+const validatePhone = (phone: object, value: unknown) => {
+  const bodySchema = { type: 'object', properties: { phone } }
+  return validator({ bodySchema })({ phone: value })
+}
+
+test.each([
+  ['a text', { type: 'string' }, '\ud800'],
+  ['a text at any depth', { type: 'object' }, { a: [{ b: ['x', { c: '\ud800' }] }] }],
+  ['a key', { type: 'object' }, { '\udfff': 1 }],
+])('a field may not have a lone surrogate: in %s', (_, schema, value) => {
+  const message = 'field `phone` must not contain a lone surrogate'
+  expect(() => validatePhone(schema, value)).toThrow(message)
+})
+
+test('a field may have any other text, as deep as a body can be', () => {
+  const depth = 50_000
+  for (const value of ['\u{1F600}', '\ufffe', '\0', '\\ud800'])
+    expect(validatePhone({ type: 'string' }, value)).toEqual({ phone: value })
+  const deep: unknown = JSON.parse('['.repeat(depth) + ']'.repeat(depth))
+  expect(validatePhone({}, deep)).toBeTruthy()
+  const wrong: unknown = JSON.parse(`${'['.repeat(depth)}"\\ud800"${']'.repeat(depth)}`)
+  expect(() => validatePhone({}, wrong)).toThrow('lone surrogate')
+})
+
+test('a field that is wrong in another way is refused in the words of Ajv', () => {
+  expect(() => validatePhone({ maxLength: 2 }, 'abc')).toThrow(
+    'field `phone` must NOT have more than 2 characters',
+  )
+  expect(() => validatePhone({ type: 'integer' }, 1.5)).toThrow('field `phone` must be integer')
+  expect(() => validatePhone({ enum: [1, 2] }, 3)).toThrow('field `phone` must be one of 1, 2')
+})
+
+test.each([100, 1_000_000])('a limit of %d bytes is exact', async (bodyLimit) => {
+  const service = await startNotes({}, { bodyLimit })
+  for (const headers of [{}, { 'transfer-encoding': 'chunked' }]) {
+    const status = async (size: number) =>
+      (await service.send('POST /notes', json(NOTE.padEnd(size), headers))).status
+    expect([await status(bodyLimit), await status(bodyLimit + 1)]).toEqual([201, 413])
+  }
+  await service.close()
+})
+
+test('a body in chunks of one byte keeps its characters, and what is not UTF-8 is refused', async () => {
+  const send = async (bytes: string) => {
+    const request = Buffer.from(addNoteHead(CHUNKED + CLOSE) + chunksOf(bytes), 'latin1')
+    const [response] = responsesIn(await service().exchange(request))
+    return [response!.status, JSON.parse(response!.text)]
+  }
+  const note = { text: 'x'.repeat(80), tag: '@\u{1F600}'.repeat(5) }
+  const bytes = Buffer.from(JSON.stringify(note)).toString('latin1')
+  expect(await send(bytes)).toEqual([201, note])
+  expect(await send(bytes.replace('"}', '\xff"}'))).toEqual([
+    400,
+    { message: NOT_UTF8, code: 'body_invalid' },
+  ])
+})

@@ -1,0 +1,63 @@
+// The query of GET /users, without a server: what is accepted, and what is refused by its name.
+import { expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { contract } from '../../../src/contract.ts'
+import { queryReader } from '../../../src/chassis/contract/query.ts'
+import { anyText } from '../support/text.ts'
+
+const read = queryReader(contract.operationOf('listUsers'))
+const ID = '665f1c2e8b3f4a0012d4c001'
+
+test.each([
+  ['', {}],
+  ['limit=1&', { limit: 1 }],
+  ['limit=1000', { limit: 1000 }],
+  [`after=${ID}&limit=2`, { after: ID, limit: 2 }],
+  ['email', { email: '' }],
+  ['email=a+b', { email: 'a b' }],
+  ['email=a%2Bb', { email: 'a+b' }],
+  ['email=ada%20x@example.com', { email: 'ada x@example.com' }],
+])('the query "%s" is accepted', (query, values) => expect(read(query)).toEqual(values))
+
+test('an email with a plus that a person has not encoded is refused with what to write', () => {
+  const message = 'query parameter `email` must have `%2B` for a plus, or `%20` for a space'
+  expect(() => read('email=ada+x@example.com')).toThrow(message)
+})
+
+test('an email can be any text, encoded as in a URI or as in a form', () => {
+  const property = fc.property(anyText, (email) => {
+    expect(read(`email=${encodeURIComponent(email)}`)).toEqual({ email })
+    expect(read(new URLSearchParams({ email }).toString())).toEqual({ email })
+  })
+  fc.assert(property, { numRuns: 100 })
+})
+
+const of = (name: string, ...values: string[]) => values.map((value) => [`${name}=${value}`, name])
+
+test.each([
+  // unknown
+  ['page=2', 'page'],
+  ['email[$ne]=x', 'email[$ne]'],
+  ['__proto__=1', '__proto__'],
+  ['=1', ''],
+  ['%zz=1', '%zz'],
+  // repeated
+  ['limit=1&%6Cimit=2', 'limit'],
+  // malformed
+  ['limit', 'limit'],
+  ...of('limit', '', '0', '-1', '1001', '1.5', '1.0', '1e2', '01', '0x1', '+1', '%201', '1%20'),
+  ...of('after', '', 'x', ID.slice(1), `${ID}0`, ID.toUpperCase(), `${ID}%0A`, `%20${ID}`),
+  ...of('email', '%', '%f', '%zz', '%ff', '%c3%28', '%ed%a0%80', '%C0%80', '%f4%90%80%80'),
+])('the query "%s" is refused with the name of the wrong parameter', (query = '', name = '') => {
+  const message = expect.stringContaining(`query parameter \`${name}\` `)
+  expect(() => read(query)).toThrow(expect.objectContaining({ status: 400, message }))
+})
+
+test.each([
+  ['after=x', '`after` must match pattern "^[0-9a-f]{24}$"'],
+  ['limit=1001', '`limit` must be <= 1000'],
+  ['limit=x', '`limit` must be integer'],
+])('the query "%s" is refused in the words of Ajv, with a code', (query, problem) => {
+  const error = { code: 'query_invalid', message: `query parameter ${problem}` }
+  expect(() => read(query)).toThrow(expect.objectContaining(error))
+})

@@ -1,0 +1,57 @@
+// What the service could not do as the contract says: `npm run generate` refuses it, by .redocly.yaml.
+import { expect, test } from '@jest/globals'
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { dump, load } from 'js-yaml'
+import { newFolder, read, root } from '../../support/readme.ts'
+
+type Any = any // eslint-disable-line -- a contract can have anything
+
+const text = { schema: { type: 'string' } }
+const json = { schema: { type: 'object', properties: {} } }
+const body = (content: object, required?: boolean) => ({ requestBody: { required, content } })
+const response = (content: object) => ({ responses: { 200: { description: '', content } } })
+
+/** Some of what is refused: by its path in a contract, the operation there, and the message. */
+const refused: [string, object, string][] = [
+  ['/cookie', { parameters: [{ name: 'x', in: 'cookie', ...text }] }, 'reads no cookies'],
+  ['/other-fields', response({ 'application/json': json }), 'may add a field'],
+  ['/optional-body', body({ 'application/json': json }), 'refuses a request without its body'],
+  ['/upload', body({ 'image/png': text }, true), 'The service reads JSON'],
+  ['/two-types', response({ 'image/png': text, 'image/webp': text }), 'which media type a client'],
+  ['/a:b', {}, 'The router matches'],
+]
+
+test('each of what the service could not do is refused, and named', () => {
+  const contract: Any = load(read('openapi.yaml'))
+  const responses = { 204: { description: '' }, default: { description: '' } }
+  for (const [path, operation] of refused) {
+    const own = (operation as Any).responses
+    const item = {
+      operationId: path.replaceAll(/\W/g, ''),
+      ...operation,
+      responses: { ...responses, ...own },
+    }
+    contract.paths[path] = { get: item }
+  }
+  const file = join(newFolder(), 'openapi.yaml')
+  writeFileSync(file, dump(contract))
+  const command = [
+    'openapi-typescript',
+    file,
+    '--redocly',
+    '.redocly.yaml',
+    '--output',
+    `${file}.ts`,
+  ]
+  const { status, stderr } = spawnSync('npx', command, { cwd: root, encoding: 'utf8' })
+  expect(status).toBe(1)
+  for (const [path, , message] of refused) {
+    const place = `at #/paths/${path.replaceAll('/', '~1')}`
+    const found = stderr
+      .split('\n')
+      .filter((line) => line.includes(place) && line.includes(message))
+    expect([path, found.length > 0]).toEqual([path, true])
+  }
+})

@@ -1,0 +1,194 @@
+// Places: a connection has one until it is closed and its handler has ended. Who gets one when there are too many.
+import { afterEach, describe, expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import type net from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Reply } from '../../../src/chassis/contract/reply.ts'
+import { hangUp, says } from '../support/clients.ts'
+import { added, addNote, addNoteHead, startNotes } from '../support/notes.ts'
+import { CHUNKED, CLOSE, get } from '../support/requests.ts'
+import { dial } from '../support/app.ts'
+import { statusesIn } from '../support/notes.ts'
+
+afterEach(hangUp)
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await sleep(5)
+}
+
+const isOpen = ({ socket }: { socket: net.Socket }) => !socket.destroyed
+
+/** A service whose handlers wait until `end` is called. */
+async function startSlow(limits: Parameters<typeof startNotes>[1] = {}) {
+  const waiting: (() => void)[] = []
+  const wait = <T>(reply: T) => new Promise<T>((resolve) => waiting.push(() => resolve(reply)))
+  const notes = await startNotes(
+    {
+      readNote: () => wait<Reply>({ status: 200, body: { text: '', tag: '' } }),
+      addNote: (input) => wait<Reply>(added(input)),
+    },
+    limits,
+  )
+  return { ...notes, waiting, end: () => waiting.splice(0).forEach((end) => end()) }
+}
+
+/** Connects, has one response, and stays idle. */
+async function connect(port: number) {
+  const client = dial(port)
+  const request = async (path = '/nothing') => {
+    const before = client.text().length
+    client.socket.write(get(path))
+    await until(() => client.text().length > before)
+  }
+  await request()
+  return { ...client, request }
+}
+
+describe('a place', () => {
+  // SECURITY.md: Memory
+  test('is kept while the handler works, also after the client has left', async () => {
+    const { port, waiting, end, close } = await startSlow({ limits: { maxConnections: 2 } })
+    for (let i = 0; i < 2; i += 1) says(get('/notes/x'))(port)
+    await until(() => waiting.length === 2)
+    hangUp()
+    const next = dial(port)
+    next.socket.write(get('/nothing', CLOSE))
+    await sleep(100)
+    expect(next.text()).toBe('')
+    end()
+    await once(next.socket, 'close')
+    expect(statusesIn(next.text())).toEqual([404])
+    await close()
+  })
+
+  const half = addNote(' '.repeat(50_000)).slice(0, 1_000)
+  const large = addNote({ text: 'x'.repeat(5_000) })
+  test.each<[string, string, 'reset' | 'end']>([
+    ['in the middle of a body', half, 'reset'],
+    ['in the middle of a body, and says so', half, 'end'],
+    ['in the middle of a chunk', `${addNoteHead(CHUNKED)}5\r\nab`, 'end'],
+    ['while a body of another media type is dropped', half.replace('json', 'xml'), 'reset'],
+    ['after an upload that gets 404', half.replace('/notes', '/nothing'), 'end'],
+    ['before it has read a list', get('/notes'), 'reset'],
+    ['before a large body is parsed', large, 'reset'],
+    ['after broken chunks', `${addNoteHead(CHUNKED)}zz\r\n`, 'end'],
+    ['before its pipelined requests', get('/nothing').repeat(8), 'reset'],
+    ['without a request', '', 'end'],
+  ])('comes back soon when its client leaves %s', async (_, bytes, how) => {
+    const { port, close } = await startNotes(
+      { addNote: added, listNotes: () => ({ status: 200, body: endless() }) },
+      { limits: { maxConnections: 1, timeout: 0, requestTimeout: 0 } },
+    )
+    const { socket } = dial(port)
+    socket.write(bytes)
+    await sleep(50)
+    if (how === 'reset') socket.resetAndDestroy()
+    else socket.end()
+    const next = dial(port)
+    next.socket.write(get('/nothing', CLOSE))
+    await once(next.socket, 'close')
+    expect(statusesIn(next.text())).toEqual([404])
+    await close()
+  })
+
+  test('that waits for a large body comes back before the bodies that are being stored', async () => {
+    const { port, waiting, end, close } = await startSlow({ limits: { maxConnections: 17 } })
+    for (let i = 0; i < 16; i += 1) dial(port).socket.write(large)
+    await until(() => waiting.length === 16)
+    const { socket } = dial(port)
+    socket.write(large)
+    await sleep(50)
+    socket.resetAndDestroy()
+    const next = dial(port)
+    next.socket.write(get('/nothing', CLOSE))
+    await once(next.socket, 'close')
+    expect(statusesIn(next.text())).toEqual([404])
+    end()
+    await close()
+  })
+})
+
+async function* endless() {
+  for (;;) yield [{ text: 'x'.repeat(50_000), tag: '' }]
+}
+
+describe('too many connections', () => {
+  // SECURITY.md: Connections
+  test('evict the one that has been idle longest; first, what it has sent is read', async () => {
+    const { port, close, lines } = await startNotes({}, { limits: { maxConnections: 4 } })
+    const clients = []
+    while (clients.length < 4) clients.push(await connect(port))
+    const [first, second, third] = clients
+    await sleep(120)
+    await first!.request()
+    says('')(port)
+    process.nextTick(() => void second!.request()) // in the turn in which the new one comes
+    await until(() => !isOpen(third!))
+    await connect(port) // there is room for it when the fourth is evicted
+    expect(clients.map(isOpen)).toEqual([true, true, false, false])
+    const logged = lines.filter(({ msg }) => /MAX_CONNECTIONS/.test(String(msg)))
+    expect(logged).toMatchObject([{ level: 40, reason: 'evicted' }]) // once a minute
+    await close()
+  })
+
+  test('do not evict a client that goes on reading a list, but one that came later and is idle', async () => {
+    const listNotes = () => ({ status: 200, body: endless() })
+    const { port, close } = await startNotes({ listNotes }, { limits: { maxConnections: 2 } })
+    const reader = dial(port)
+    reader.socket.write(get('/notes'))
+    await until(() => reader.text() !== '')
+    const idle = await connect(port)
+    await sleep(200)
+    await connect(port)
+    expect([reader, idle].map(isOpen)).toEqual([true, false])
+    reader.socket.resetAndDestroy()
+    await close()
+  })
+
+  // SECURITY.md: Connections
+  test('wait while all others are served; more than may wait are refused', async () => {
+    const limits = { maxConnections: 20, maxHeldConnections: 20 }
+    const { port, waiting, end, close, lines, metrics } = await startSlow({ limits })
+    const served = Array.from({ length: 20 }, () => says(get('/notes/x'))(port))
+    await until(() => waiting.length === 20)
+    const first = dial(port)
+    first.socket.write(get('/nothing', CLOSE))
+    await once(first.socket, 'connect')
+    const more = Array.from({ length: 20 }, () => dial(port)) // one more than may wait
+    await until(() => !more.every(isOpen))
+    expect([more.filter(isOpen).length, first.text()]).toEqual([19, ''])
+    expect(lines).toMatchObject([{ level: 40, reason: 'refused' }])
+    const { text } = await metrics.expose()
+    expect(text).toContain('http_connections_dropped_total{reason="refused"} 1')
+    waiting.pop()!()
+    await until(() => first.text() !== '')
+    expect(statusesIn(first.text())).toEqual([404])
+    await until(() => served.some(({ destroyed }) => destroyed)) // the one whose request was served
+    expect(served.filter((socket) => isOpen({ socket })).length).toBe(19)
+    more.forEach(({ socket }) => void socket.destroy())
+    end()
+    await close()
+  })
+
+  test('that wait do not keep the server from closing', async () => {
+    const { port, waiting, end, close } = await startSlow({ limits: { maxConnections: 1 } })
+    says(get('/notes/x'))(port)
+    await until(() => waiting.length === 1)
+    const held = dial(port)
+    held.socket.write(get('/nothing'))
+    await once(held.socket, 'connect')
+    await sleep(50)
+    const closed = close(60_000)
+    end()
+    expect(await closed).toBe(false)
+  })
+})
+
+test('the server cuts off slow clients when the time to close is over', async () => {
+  const { port, close } = await startNotes({}, { limits: { requestTimeout: 0, timeout: 0 } })
+  const { socket } = dial(port)
+  socket.write(addNote(' '.repeat(50_000)).slice(0, 1_000))
+  await once(socket, 'connect')
+  await sleep(50)
+  expect(await close(50)).toBe(true)
+})

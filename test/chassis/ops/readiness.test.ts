@@ -1,0 +1,79 @@
+// What operators are told while the store does not respond. (With stores: ../store/mongo.)
+import { expect, jest, test } from '@jest/globals'
+import { createReadiness } from '../../../src/chassis/ops/readiness.ts'
+import { StoreFailure } from '../../../src/chassis/failure.ts'
+import { createLogger } from '../../../src/chassis/telemetry/log.ts'
+
+/** A store whose calls fail for these kinds of reasons, and then succeed. */
+const storeAfter = (...kinds: string[]) => ({
+  isGone: () => false,
+  async isEmpty() {
+    const kind = kinds.shift()
+    if (kind) throw new StoreFailure(new Error('x'), 'use it', kind)
+    return true
+  },
+})
+
+/** A readiness, and what it has logged. */
+function create() {
+  const lines: Record<string, unknown>[] = []
+  const write = (line: string) => void lines.push(JSON.parse(line))
+  return { lines, readiness: createReadiness(createLogger('info', undefined, { write })) }
+}
+
+const failure = (kind: string) => ({ level: 50, err: { message: `cannot use it: ${kind}: x` } })
+const recovery = { msg: 'the store responds again' }
+
+test('at the start, the service is ready when the store responds, and says before why it does not', async () => {
+  const { lines, readiness } = create()
+  expect(readiness.status()).toEqual({ isReady: false, state: 'starting' })
+  const store = storeAfter('no response', 'unknown host')
+  expect(await readiness.check(store)).toBeUndefined()
+  const state = 'starting, but the store cannot be used: no response'
+  expect(readiness.status()).toEqual({ isReady: false, state })
+  expect(await readiness.check(store)).toBeUndefined()
+  expect(await readiness.check(store)).toBe(true)
+  expect(readiness.status()).toEqual({ isReady: true, state: 'ready' })
+  expect(lines).toMatchObject([failure('no response'), failure('unknown host'), recovery])
+})
+
+test('in an outage, the service stays ready, and says why the store fails, again after a minute', async () => {
+  const { lines, readiness } = create()
+  await readiness.check(storeAfter())
+  const store = storeAfter('no primary', 'no primary')
+  for (let i = 0; i < 2; i += 1) await readiness.check(store)
+  const state = 'ready, but the store cannot be used: no primary'
+  expect(readiness.status()).toEqual({ isReady: true, state })
+  const now = performance.now()
+  for (const seconds of [59, 61]) {
+    jest.spyOn(performance, 'now').mockReturnValue(now + seconds * 1_000)
+    await readiness.check(storeAfter('no primary'))
+    expect(lines).toHaveLength(seconds < 60 ? 1 : 2)
+  }
+  jest.restoreAllMocks()
+  await readiness.check(store)
+  expect(readiness.status()).toEqual({ isReady: true, state: 'ready' })
+  expect(lines).toMatchObject([failure('no primary'), failure('no primary'), recovery])
+})
+
+test('a service that stops is not ready, whatever the store does', async () => {
+  const { lines, readiness } = create()
+  readiness.stopping()
+  for (const store of [storeAfter('x'), storeAfter()]) await readiness.check(store)
+  expect(readiness.status()).toEqual({ isReady: false, state: 'stopping' })
+  expect(lines).toEqual([])
+})
+
+test('the service is not ready any more when its database was deleted or replaced, and the log says so once', async () => {
+  const { lines, readiness } = create()
+  let isGone = (): boolean => {
+    throw new Error('its folder cannot be read')
+  }
+  await readiness.check({ ...storeAfter(), isGone: () => isGone() })
+  expect(readiness.status()).toEqual({ isReady: true, state: 'ready' })
+  isGone = () => true
+  const state = expect.stringMatching(/^the database was deleted or replaced/)
+  expect(readiness.status()).toEqual({ isReady: false, state })
+  expect(readiness.status()).toEqual({ isReady: false, state })
+  expect(lines).toMatchObject([{ level: 50, msg: state }])
+})

@@ -1,0 +1,82 @@
+// A service with a contract of its own, notes.yaml: for tests of what is the same in every service.
+import { expect } from '@jest/globals'
+import { createApp } from '../../../src/chassis/app.ts'
+import type { Reply } from '../../../src/chassis/contract/reply.ts'
+import { HttpError, loadContract, type Handlers, type Parts } from '../../../src/chassis/index.ts'
+import * as app from './app.ts'
+import { checked, readContract } from './contract.ts'
+import { BEARER, post, postHead } from './requests.ts'
+
+const FILE = new URL('notes.yaml', import.meta.url)
+const { expectContract } = checked(readContract(FILE))
+
+export interface Note {
+  text: string
+  tag: string
+}
+type Handler = (input: Input, client: { destroyed: boolean }) => Reply | Promise<Reply>
+interface Input {
+  body: Partial<Note>
+  query: { limit?: number }
+}
+type Operation = 'listNotes' | 'addNote' | 'readNote' | 'changeNote'
+
+export const notesContract = loadContract<Record<Operation, unknown>>(FILE)
+
+export const NO_NOTE = new HttpError(404, 'path_not_found', 'no note')
+/** The note, which is not kept. */
+export const added = ({ body }: Pick<Input, 'body'>) => ({
+  status: 201,
+  headers: { 'X-Kind': 'note' },
+  body: { text: '', tag: '', ...body },
+})
+
+const HANDLERS: Record<Operation, Handler> = {
+  listNotes: () => ({ status: 200, body: [] }),
+  addNote: added,
+  readNote: () => {
+    throw NO_NOTE
+  },
+  changeNote: (input) => ({ ...added(input), status: 200 }),
+}
+
+type Options = app.ServerOptions &
+  Partial<Pick<Parts<unknown>, 'guard' | 'toHttpError'>> & { docs?: boolean; basePath?: string }
+
+/** A service of notes that runs, until `close`. */
+export function startNotes(handlers: Partial<typeof HANDLERS> = {}, options: Options = {}) {
+  const { guard = (_, next) => next(), toHttpError, docs = false, basePath, ...others } = options
+  const operations = { ...HANDLERS, ...handlers } as unknown as Handlers<Record<Operation, unknown>>
+  const parts = { guard, handlers: operations, ...(toHttpError && { toHttpError }) }
+  return app.startApp(
+    createApp(notesContract, parts, docs, basePath),
+    { expectContract, authorization: BEARER },
+    others,
+  )
+}
+
+/** Starts one service of notes for the tests of a suite. */
+export const useNotes = (handlers?: Partial<typeof HANDLERS>, limits?: Options['limits']) =>
+  app.useStarted(() => startNotes(handlers, { limits }))
+
+export const addNoteHead = (headers: string) => postHead(headers, '/notes')
+export const addNote = (body: string | Partial<Note>, headers = '') =>
+  post(typeof body === 'string' ? body : JSON.stringify(body), headers, '/notes')
+
+/** The responses in `text`, each checked against its contract: a 201 is one of POST /notes, others are of `request`. */
+export const responsesIn = (text: string, request = '') =>
+  app.parseResponses(text).map((response) => {
+    const [method = '', path = ''] = (response.status === 201 ? 'POST /notes' : request).split(' ')
+    return { ...response, json: expectContract(method, path, response) as { message?: string } }
+  })
+export const statusesIn = (text: string, request?: string) =>
+  responsesIn(text, request).map(({ status }) => status)
+
+/** What a client of notes does that means no harm; each response is what it should be. */
+export async function useNoteService(port: number): Promise<void> {
+  const json = { text: 'x', tag: '' }
+  const send = (line: string, request?: app.Request) =>
+    app.send({ expectContract }, port, line, request)
+  expect(await send('POST /notes', { json })).toMatchObject({ status: 201, json })
+  expect((await send('GET /nothing')).status).toBe(404)
+}

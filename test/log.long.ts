@@ -1,0 +1,83 @@
+// The log of a process: what a file and a pipe get, and what is dropped. (Its lines: log.test.ts.)
+import { afterAll, expect, test } from '@jest/globals'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
+import { killPrograms, serve } from './support/program.ts'
+import { send } from './support/service.ts'
+import { sqlitePlace } from './support/stores.ts'
+
+const place = sqlitePlace()
+const file = join(place.DATA_DIR, 'log')
+const loggers: ChildProcess[] = []
+afterAll(async () => {
+  for (const logger of loggers) logger.kill('SIGKILL')
+  await killPrograms()
+  await place.remove()
+})
+
+/** Logs 300 lines of 15 KB, prints how many it dropped, and once its input ends, logs the last line and exits. */
+const LOGGER = `
+  import { createLogger } from '${new URL('../../dist/src/telemetry/log.js', import.meta.url).href}'
+  let dropped = 0
+  const log = createLogger('info', () => (dropped += 1))
+  for (let i = 0; i < 300; i += 1) log.info({ path: 'x'.repeat(15_000) }, 'line')
+  console.error(dropped)
+  process.stdin.resume().on('end', () => {
+    log.info('end')
+    process.exit()
+  })`
+
+function startLogger(stdout: 'pipe' | number) {
+  const args = ['--input-type=module', '--eval', LOGGER]
+  const logger = spawn(process.execPath, args, { stdio: ['pipe', stdout, 'pipe'] })
+  loggers.push(logger)
+  return logger
+}
+
+test('a file gets all lines', async () => {
+  const logger = startLogger(openSync(file, 'w'))
+  expect(await json(logger.stderr!.once('data', () => logger.stdin!.end()))).toBe(0)
+  const lines = readFileSync(file, 'utf8').trim().split('\n')
+  expect(lines.map((line) => JSON.parse(line).msg)).toEqual([...Array(300).fill('line'), 'end'])
+})
+
+// SECURITY.md: Log lines that cannot be written
+test('a pipe gets whole lines when its reader is slow, except those that are counted as dropped', async () => {
+  const logger = startLogger('pipe')
+  const [dropped] = await once(logger.stderr!, 'data')
+  const lines = (text: string) => text.trim().split('\n')
+  let text = ''
+  for await (const chunk of logger.stdout!.setEncoding('utf8')) {
+    text += chunk
+    if (lines(text).length === 300 - Number(dropped) && text.endsWith('\n')) logger.stdin!.end()
+  }
+  expect(Number(dropped)).toBeGreaterThan(200)
+  const messages = lines(text).map((line) => JSON.parse(line).msg)
+  expect(messages).toEqual([...Array(300 - Number(dropped)).fill('line'), 'end'])
+})
+
+test('when the disk is full, lines are counted as dropped, and the program ends', async () => {
+  const logger = startLogger(openSync('/dev/full', 'w'))
+  const ended = once(logger, 'exit')
+  const dropped = await json(logger.stderr!.once('data', () => logger.stdin!.end()))
+  expect(dropped).toBeGreaterThan(200)
+  expect(await ended).toEqual([0, null])
+})
+
+test('the service serves while nobody reads its log, and counts the lines that are dropped', async () => {
+  const service = serve(place)
+  const port = Number(new URL(await service.listening()).port)
+  service.process.stdout!.pause().removeAllListeners('data')
+  const path = `/${'x'.repeat(500)}`
+  const client = async () => {
+    for (let i = 0; i < 30; i += 1) expect((await send(port, `GET ${path}`)).status).toBe(404)
+  }
+  await Promise.all(Array.from({ length: 100 }, client))
+  const metrics = (await service.probe('/metrics')).text
+  expect(metrics).toMatch(/^log_lines_dropped_total [1-9]/m)
+  service.process.kill('SIGTERM')
+  expect(await once(service.process, 'exit')).toEqual([0, null])
+})

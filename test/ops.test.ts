@@ -1,0 +1,159 @@
+// What operators meet: the probes and the metrics, on a port of their own. (While the store is opened: server.long.ts.)
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { postHead } from './support/service.ts'
+import { serve, usePlace, type Program } from './support/program.ts'
+import { version } from './support/readme.ts'
+import { dial } from './chassis/support/app.ts'
+import { send } from './support/service.ts'
+import { SECRET } from './support/stores.ts'
+import { newUser } from './support/users.ts'
+
+const place = usePlace()
+let service: Program
+let port: number
+
+beforeAll(async () => {
+  service = serve(place, { SIGNING_SECRET: SECRET, STOP_DELAY: '1s', MAX_CONNECTIONS: '10' })
+  port = Number(new URL(await service.listening()).port)
+})
+
+const ops = (path: string, method?: string) => service.probe(path, method)
+
+test.each([
+  ['GET', '/livez', 200, 'alive'],
+  ['GET', '/readyz', 200, 'ready'],
+  ['HEAD', '/readyz', 200, ''],
+  ['GET', '/readyz?verbose', 200, 'ready'],
+  ['GET', '/users', 404, 'not found: this port has /livez, /readyz and /metrics'],
+  ['POST', '/livez', 405, 'the method POST is not allowed: use GET or HEAD'],
+])('the port for operators responds to %s %s with %i', async (method, path, status, text) => {
+  const response = await ops(path, method)
+  expect(response).toMatchObject({ status, text })
+  expect(response.headers.get('allow')).toBe(status === 405 ? 'HEAD, GET' : null)
+})
+
+test.each(['/livez', '/readyz', '/metrics'])('the public port has no %s', async (path) => {
+  expect((await send(port, `GET ${path}`)).status).toBe(404)
+})
+
+// SECURITY.md: Connections to the port for operators
+test('the port for operators has room for 100 connections, and the public port goes on', async () => {
+  const opsPort = Number(new URL(service.ops()).port)
+  const sockets = Array.from({ length: 300 }, () => dial(opsPort).socket)
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  expect((await send(port, 'GET /nothing')).status).toBe(404)
+  expect(await ops('/livez')).toMatchObject({ status: 200 })
+  while (sockets.filter(({ destroyed }) => !destroyed).length > 100) await sleep(5)
+  for (const socket of sockets) socket.destroy()
+})
+
+describe('/metrics', () => {
+  /** The lines of a metric. */
+  const lines = async (name: string) =>
+    (await ops('/metrics')).text.split('\n').filter((line) => line.startsWith(name))
+  const inFlight = async () => (await lines('http_requests_in_flight '))[0]
+  /** A request ends, and is counted, just after the client has its response. */
+  const allEnded = async () => {
+    while ((await inFlight()) !== 'http_requests_in_flight 0') await sleep(5)
+  }
+
+  test('is the text format of Prometheus', async () => {
+    const { headers, text } = await ops('/metrics')
+    expect(headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+    expect(text).toMatch(/^http_request_duration_seconds_bucket\{le="10"/m)
+    expect(text).toMatch(/^nodejs_eventloop_lag_seconds /m)
+    expect(text).toMatch(/^process_resident_memory_bytes /m)
+    expect(text).toContain(`users_service_build_info{version="${version}"} 1\n`)
+    expect(text).toMatch(/^users_service_ready 1$/m)
+    expect(text).toMatch(/^store_has_records 0$/m)
+  })
+
+  test('has requests by operation, method and status, and never by path', async () => {
+    const { json: user } = await send(port, 'POST /users', { json: newUser() })
+    const requests = [`GET /users/${user.id}`, 'GET /users/nobody', 'GET /nobody', 'PURGE /users']
+    for (const line of requests) await send(port, line)
+    await allEnded()
+    const counts = (await lines('http_request_duration_seconds_count')).join('\n')
+    for (const [operation, method, status] of [
+      ['createUser', 'POST', 201],
+      ['readUser', 'GET', 200],
+      ['readUser', 'GET', 404],
+      ['none', 'PURGE', 405],
+    ]) {
+      const labels = `operation="${operation}",method="${method}",status="${status}"`
+      expect(counts).toContain(`http_request_duration_seconds_count{${labels}} 1`)
+    }
+    const { text } = await ops('/metrics')
+    const line = /"operation":"readUser","status":404.*"ms":([\d.]+)/
+    while (!line.test(service.output.stdout)) await sleep(5)
+    const seconds = Number(line.exec(service.output.stdout)![1]) / 1_000
+    expect(text).toContain(`_sum{operation="readUser",method="GET",status="404"} ${seconds}\n`)
+    for (const secret of ['nobody', user.id, user.email]) expect(text).not.toContain(secret)
+  })
+
+  test('has the requests in flight', async () => {
+    const { socket } = dial(port)
+    socket.write(postHead('Content-Length: 9\r\n'))
+    while ((await inFlight()) === 'http_requests_in_flight 0') await sleep(5)
+    expect(await inFlight()).toBe('http_requests_in_flight 1')
+    socket.destroy()
+    await allEnded()
+  })
+
+  test('has the connections, their limit, and those that were evicted at the limit', async () => {
+    const until = async (count: number) => {
+      while ((await lines('http_connections '))[0] !== `http_connections ${count}`) await sleep(5)
+    }
+    await until(0)
+    const sockets = Array.from({ length: 10 }, () => dial(port).socket)
+    await until(10)
+    sockets.push(dial(port).socket)
+    await Promise.race(sockets.map((socket) => once(socket, 'close')))
+    await until(10)
+    expect(await lines('http_connections')).toEqual([
+      'http_connections 10',
+      'http_connections_limit 10',
+      'http_connections_dropped_total{reason="evicted"} 1',
+      'http_connections_dropped_total{reason="refused"} 0',
+    ])
+    for (const socket of sockets) socket.destroy()
+    await until(0)
+  })
+
+  test('has the refused tokens by reason', async () => {
+    for (const authorization of [undefined, 'Bearer x', 'Bearer x']) {
+      await send(port, 'GET /users', { authorization })
+    }
+    await allEnded()
+    expect(await lines('tokens_refused_total')).toEqual([
+      'tokens_refused_total{reason="missing"} 1',
+      'tokens_refused_total{reason="invalid"} 2',
+    ])
+  })
+
+  test('has the operations of the store', async () => {
+    await send(port, 'GET /users')
+    const counts = await lines('store_operation_duration_seconds_count')
+    expect(counts).toContain('store_operation_duration_seconds_count{operation="list"} 1')
+  })
+})
+
+test('it is not ready from the moment of the signal, and continues to serve for STOP_DELAY', async () => {
+  const request = { headers: { connection: 'keep-alive' } }
+  const before = await send(port, 'GET /nothing', request)
+  expect(before.headers.connection).toBe('keep-alive')
+  const open = dial(port)
+  open.socket.write('GET /nothing HTTP/1.1\r\nHost: localhost\r\n')
+  service.process.kill('SIGTERM')
+  while ((await ops('/readyz')).status === 200) await sleep(5)
+  expect(await ops('/readyz')).toMatchObject({ status: 503, text: 'stopping' })
+  expect(await ops('/livez')).toMatchObject({ status: 200 })
+  const { status, headers } = await send(port, 'GET /nothing', request)
+  expect([status, headers.connection]).toEqual([404, 'close'])
+  open.socket.write('\r\n')
+  await once(open.socket, 'close')
+  expect(open.text()).toMatch(/^HTTP\/1.1 404 [^]*Connection: close/)
+  expect(await service.ended).toBe(0)
+})

@@ -1,0 +1,206 @@
+// Traces, as a collector receives them over OTLP (https://opentelemetry.io/docs/specs/otlp/).
+import { expect, test } from '@jest/globals'
+import http from 'node:http'
+import http2 from 'node:http2'
+import net from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort, serve, useUndo, type Program } from './support/program.ts'
+import { listen, type Request } from './chassis/support/app.ts'
+import { send } from './support/service.ts'
+import type { Place } from './support/stores.ts'
+import { createAt, describeStores, SECRET, sqlitePlace, usePlaces } from './support/stores.ts'
+import { newUser } from './support/users.ts'
+
+interface Span {
+  scope: string
+  name: string
+  traceId: string
+  parentSpanId?: string
+}
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c'
+
+const undo = useUndo()
+const at = usePlaces()
+
+/** Starts a collector. @returns its port */
+async function collector(server: net.Server): Promise<number> {
+  const sockets = new Set<net.Socket>()
+  server.on('connection', (socket: net.Socket) => sockets.add(socket.on('error', () => {})))
+  undo.push(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  return listen(server)
+}
+
+/** Starts the service, which sends its traces to the collector at the port `to`, and soon. */
+async function serveTraced(place: Place, to: number, env: Record<string, string> = {}) {
+  const service = serve(place, {
+    SIGNING_SECRET: SECRET,
+    LOG_LEVEL: 'debug',
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${to}`,
+    OTEL_BSP_SCHEDULE_DELAY: '10',
+    ...env,
+  })
+  return { service, port: Number(new URL(await service.listening()).port) }
+}
+
+/** What the log says of the collector: the level and the message. */
+const said = ({ output }: Program): string[] =>
+  [...output.stdout.matchAll(/"level":(\d+).*"msg":"((?:no )?traces .*?)"}$/gm)].map(
+    ([, level, text]) => `${level} ${text}`,
+  )
+
+const responds = (status: number) =>
+  http.createServer((_, response) => response.writeHead(status).end('{}'))
+const answers = (answer: (socket: net.Socket) => void) =>
+  net.createServer((socket) => socket.once('data', () => answer(socket)))
+
+test.each<[string, () => net.Server | undefined, string]>([
+  ['responds with 404', () => responds(404), '404'],
+  ['responds with 503', () => responds(503), 'Export failed with retryable status'],
+  ['speaks HTTP/2 only', () => http2.createServer(), 'HPE_INVALID_CONSTANT'],
+  ['never responds', () => answers(() => {}), 'Request timed out'],
+  ['is not there', () => undefined, 'ECONNREFUSED'],
+])('a collector that %s is one warning, and the stop is clean', async (_, start, reason) => {
+  const server = start()
+  const to = server ? await collector(server) : await freePort()
+  const ms = /Time|time|retry/.test(reason) ? 500 : 2_000 // so that a busy machine gives no other reason
+  const { service, port } = await serveTraced(at(sqlitePlace), to, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://me:the-password@127.0.0.1:${to}/v1/traces`,
+    OTEL_EXPORTER_OTLP_HEADERS: 'api-key=the-key',
+    OTEL_EXPORTER_OTLP_TIMEOUT: `${ms}`,
+    OTEL_BSP_EXPORT_TIMEOUT: `${ms + 200}`,
+  })
+  await send(port, 'GET /users')
+  while (said(service).length === 0) await sleep(10)
+  for (let i = 0; i < 3; i += 1) await send(port, 'GET /users').then(() => sleep(100))
+  service.process.kill('SIGTERM')
+  expect(await service.ended).toBe(0)
+  const warning = expect.stringContaining(`40 traces cannot be sent: ${reason}`)
+  expect(said(service)).toEqual([warning])
+  const { stdout, stderr } = service.output
+  expect(stdout + stderr).not.toMatch(/the-(password|key)/)
+})
+
+test.each(['collector:4318', 'http://collector:$PORT', 'http://'])(
+  'an endpoint that is not an HTTP URL is one warning: %s',
+  async (OTEL_EXPORTER_OTLP_ENDPOINT) => {
+    const { service, port } = await serveTraced(at(sqlitePlace), 0, { OTEL_EXPORTER_OTLP_ENDPOINT })
+    await send(port, 'GET /users')
+    while (said(service).length === 0) await sleep(10)
+    service.process.kill('SIGTERM')
+    expect(await service.ended).toBe(0)
+    expect(said(service)).toHaveLength(1)
+  },
+)
+
+test.each<Record<string, string>>([
+  { OTEL_TRACES_EXPORTER: 'none' },
+  { OTEL_SDK_DISABLED: 'true' },
+  { OTEL_EXPORTER_OTLP_ENDPOINT: '' },
+])('no traces are sent with %j', async (env) => {
+  const { service, port } = await serveTraced(at(sqlitePlace), await freePort(), env)
+  await send(port, 'GET /users')
+  service.process.kill('SIGTERM')
+  expect(await service.ended).toBe(0)
+  expect(said(service)).toEqual([])
+})
+
+test('the log warns again when the reason changes', async () => {
+  let status = 404
+  const server = http.createServer((_, response) => response.writeHead(status).end('{}'))
+  const { service, port } = await serveTraced(at(sqlitePlace), await collector(server))
+  const lines = ['404', '401', '404']
+  for (const [i, next] of [404, 401, 404].entries()) {
+    status = next
+    await send(port, 'GET /users')
+    while (said(service).length === i) await sleep(10)
+  }
+  expect(said(service)).toEqual(lines.map((text) => expect.stringMatching(`${text}$`)))
+})
+
+test('a header that is not valid is a warning without the header', async () => {
+  const OTEL_EXPORTER_OTLP_HEADERS = 'Bearer the-key==, x=a%0Ab'
+  const to = await collector(responds(200))
+  const more = { OTEL_EXPORTER_OTLP_HEADERS }
+  const { service, port } = await serveTraced(at(sqlitePlace), to, more)
+  await send(port, 'GET /users')
+  while (said(service).length === 0) await sleep(10)
+  service.process.kill('SIGTERM')
+  expect(await service.ended).toBe(0)
+  expect(said(service)).toEqual([expect.stringMatching(/^40 .*: ERR_INVALID_/)])
+  expect(service.output.stdout).not.toContain('the-key')
+})
+
+describeStores((kind) => {
+  /** Sends requests to a new service. @returns all that it sends to the collector, and its log */
+  async function trace(place: Place, ...requests: [line: string, request?: Request][]) {
+    let sent = ''
+    const server = http.createServer((request, response) => {
+      void text(request).then((body) => response.end('{}', () => (sent += `${body}\n`)))
+    })
+    const { service, port } = await serveTraced(place, await collector(server))
+    const statuses = []
+    for (const request of requests) statuses.push((await send(port, ...request)).status)
+    await service.probe('/readyz')
+    service.process.kill('SIGTERM')
+    expect(await service.ended).toBe(0)
+    return { statuses, sent, log: service.output.stdout }
+  }
+
+  test('a request leaves spans of HTTP, the router and MongoDB, in the trace that it came with or that begins with it', async () => {
+    const headers = { traceparent: `00-${TRACE}-b7ad6b7169203331-01` }
+    const logIn: [string, Request] = ['POST /login', { headers, json: { email: 'x' } }]
+    const place = at(kind)
+    const { sent, log } = await trace(place, logIn, ['GET /nothing'])
+    expect(sent).toContain('users-service')
+    expect(sent).not.toContain('readyz')
+    const spans: Span[] = sent
+      .trim()
+      .split('\n')
+      .flatMap((body) => JSON.parse(body).resourceSpans)
+      .flatMap(({ scopeSpans }) => scopeSpans)
+      .flatMap(({ scope: { name }, spans }) =>
+        spans.map((span: Span) => ({ ...span, scope: name.replace(/.*instrumentation-/, '') })),
+      )
+    const traced = spans.filter(({ traceId }) => traceId === TRACE)
+    expect(traced.map(({ scope, name }) => `${scope}: ${name}`).sort()).toEqual([
+      'http: POST /login',
+      'koa: login',
+      'koa: middleware - guard',
+      ...(place.MONGODB_URI ? ['mongodb: find users'] : []),
+    ])
+    const root = traced.find(({ scope }) => scope === 'http')!
+    expect(root.parentSpanId).toBe('b7ad6b7169203331')
+    const line = JSON.parse(log.split('\n').find((one) => one.includes('/nothing'))!)
+    const begun = spans.filter(({ traceId }) => traceId === line.trace_id)
+    expect(begun.map(({ scope }) => scope)).toContain('http')
+  })
+
+  // SECURITY.md: The service reveals nothing.
+  test('no email, name or token leaves through traces or the log', async () => {
+    const place = at(kind)
+    const user = newUser({ name: 'the-name', email: 'secret+1@example.com' })
+    const { id } = (await createAt(place, user))[0]!
+    const { statuses, sent, log } = await trace(
+      place,
+      ['POST /login', { json: { email: user.email } }],
+      ['GET /users?email=secret%2B1@example.com', { headers: { 'user-agent': 'secret-4@x' } }],
+      ['GET /users?email=secret+1@example.com'],
+      ['POST /users', { json: user }],
+      ['POST /users', { json: { ...user, email: 'secret-2@example.com' } }],
+      ['POST /login', { json: { email: 'secret-3@example.com' } }],
+      [`PUT /users/${id}`, { json: { name: 'the-name-2' } }],
+      ['GET /users', { authorization: 'Bearer the-token' }],
+      ['POST /login', { body: '{"secret', headers: { 'content-type': 'application/json' } }],
+    )
+    expect(statuses).toEqual([200, 200, 400, 400, 201, 401, 204, 401, 400])
+    for (const text of [sent, log]) {
+      expect(text).toContain(id)
+      expect(text.match(/[^"]*(secret|the-name|the-token|eyJ)[^"]*/g)).toBeNull()
+    }
+  })
+})
