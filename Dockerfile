@@ -8,9 +8,9 @@ COPY package.json package-lock.json .npmrc ./
 FROM base AS build
 RUN npm ci --ignore-scripts
 COPY . .
-# What remains is what runs: no tools of the build, no package of the client, no types.
+# What remains is what runs: no tools of the build, no packages, no types.
 RUN npm run build \
- && rm -r dist/scripts/build dist/client dist/src/client dist/.tsbuildinfo dist/.built \
+ && rm -r dist/scripts/build dist/chassis dist/client dist/src/client dist/.tsbuildinfo dist/.built \
  && find dist -name '*.d.ts' -delete
 
 FROM base AS dependencies

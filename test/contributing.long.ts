@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { etagOf } from '../src/chassis/preconditions.ts'
+import { etagOf } from '../src/chassis/index.ts'
 import { runToEnd } from './support/program.ts'
 import { newFolder, read, root } from './support/readme.ts'
 
@@ -38,12 +38,13 @@ const FIELD: Change[][] = [
 test('a field is added by the steps of CONTRIBUTING.md, and no test needs a change', () => {
   const guide = followGuide('How to add a field')
   guide.change(FIELD[0]!)
-  expect(guide.run('npm run generate')).toContain('openapi.yaml → src/contract/openapi.ts')
+  expect(guide.run('npm run generate')).toContain('openapi.yaml → src/openapi.ts')
   expect(filesWithErrors(guide.compile())).toEqual(guide.filesIn(2))
   guide.change(FIELD[1]!)
   expect(guide.compile()).toBe('')
-  const documents = ['test/contract/examples.test.ts', 'test/readme.test.ts']
-  const tests = 'test/(contract|login|readme|scripts|store/(mongo/collection|sqlite|user)|users)'
+  const documents = ['test/examples.test.ts', 'test/readme.test.ts']
+  const tests =
+    'test/(chassis/contract|examples|login|readme|scripts|store/(mongo/collection|sqlite|user)|users)'
   expect(guide.failing(`"${tests}" test/app.model`)).toEqual(documents)
   guide.change(FIELD[2]!)
   expect(guide.npmTest(documents.join(' '))).toMatch(PASSED)
@@ -124,20 +125,14 @@ const OPERATION: Change[][] = [
       "  countUsers: (users) => users.GET('/stats/users'),\n$&",
     ],
   ],
-  [
-    [
-      'test/contract/examples.test.ts',
-      "  'login 200",
-      "  'countUsers 200 none': ({ send }) => send(),\n$&",
-    ],
-  ],
+  [['test/examples.test.ts', "  'login 200", "  'countUsers 200 none': ({ send }) => send(),\n$&"]],
 ]
 
 test('an operation is added by the steps of CONTRIBUTING.md', () => {
   const guide = followGuide('How to add an operation')
   const [described, handler, stored, tested, scripted] = OPERATION
   guide.change(described!)
-  expect(guide.run('npm run generate')).toContain('openapi.yaml → src/contract/openapi.ts')
+  expect(guide.run('npm run generate')).toContain('openapi.yaml → src/openapi.ts')
   expect(filesWithErrors(guide.compile())).toEqual(
     guide.filesIn(1).filter((one) => !/openapi/.test(one)),
   )
@@ -146,154 +141,13 @@ test('an operation is added by the steps of CONTRIBUTING.md', () => {
   guide.change(stored!)
   guide.change(tested!)
   expect(guide.compile()).toBe('')
-  expect(guide.failing(ALL)).toEqual(['test/contract/examples.test.ts'])
+  expect(guide.failing(ALL)).toEqual(['test/examples.test.ts'])
   guide.change(scripted!)
-  expect(guide.npmTest('test/contract/examples')).toMatch(PASSED)
+  expect(guide.npmTest('test/examples')).toMatch(PASSED)
 }, 600_000)
 
-/** What the compiler names when an invoice has no log-in and cannot be renamed. */
-const WITHOUT_OPERATIONS: Change[] = [
-  ['openapi.yaml', /\n  \/login:\n[^]*?(?=\ncomponents:)/, ''],
-  ['openapi.yaml', /    put:\n[^]*?(?=    delete:)/, ''],
-  ['openapi.yaml', /    NewName:\n[^]*?(?=    ErrorMessage:)/, ''],
-  ['openapi.yaml', / +- `serial_not_found` .*\n/, ''],
-  ['openapi.yaml', / +- serial_not_found\n/, ''],
-  ['src/client/client.ts', /  \/\*\* The serial to log in with.*\n.*\n/, ''],
-  ['src/client/client.ts', /const LOGIN = .*\n\n/, ''],
-  ['src/client/client.ts', /\/\*\* A valid header [^]*?\n\n/, ''],
-  ['src/client/client.ts', /const \{ serial, token: firstToken, /, 'const { token, '],
-  [
-    'src/client/client.ts',
-    /  let token = firstToken\n[^]*?(?=  \/\*\* Like that of openapi-fetch)/,
-    `
-  async function send(request: Request, ext?: object): Promise<Response> {
-    const isOwn = request.headers.has('Authorization')
-    if (token !== undefined && !isOwn) request.headers.set('Authorization', \`Bearer \${token}\`)
-    return fetch(request, ext)
-  }
-
-`,
-  ],
-  ['src/client/client.ts', /\.\.\.\(url !== LOGIN && \{ fetch: send \}\)/, 'fetch: send'],
-  ['src/client/client.ts', /\n\/\*\* Rejects when `signal` aborts[^]*$/, ''],
-  ['src/app.ts', /import \{ login \}.*\n/, ''],
-  ['src/app.ts', /\{ \.\.\.(invoices\(store, basePath\)), \.\.\.login\(store, tokens\) \}/, '$1'],
-  ['src/invoices.ts', /type InvoiceHandlers = .*\n\n/, ''],
-  ['src/invoices.ts', /    async renameInvoice[^]*?(?=    async deleteInvoice)/, ''],
-  ['src/invoices.ts', /InvoiceHandlers\['renameInvoice'\]/, "Handlers['deleteInvoice']"],
-  ['src/invoices.ts', /InvoiceHandlers/g, 'Handlers'],
-  ['src/errors.ts', /export const UNKNOWN_SERIAL[^]*?\n\)\n/, ''],
-  ['src/errors.ts', /import \{ CHALLENGE \}.*\n/, ''],
-  ['test/app.model.test.ts', /'createInvoice', 'renameInvoice'/, "'createInvoice'"],
-  ['test/app.model.test.ts', /, 'login'\)/, ')'],
-  ['test/app.model.test.ts', /  renameInvoice: .*\n/, ''],
-  ['test/app.model.test.ts', /  login: .*\n/, ''],
-  ['test/app.model.test.ts', /    if \(operation === 'login'.*\n/, ''],
-  ['test/app.model.test.ts', /  function idIn[^]*?\n  \}\n\n/, ''],
-  ['test/app.model.test.ts', /send, tokens, /, 'send, '],
-  ['test/support/model.ts', /      case 'renameInvoice'[^]*?(?=      case 'delete)/, ''],
-  ['test/support/model.ts', /      case 'login'[^]*?\n      \}\n/, ''],
-  ['test/support/model.ts', /\nconst isFilled[^]*$/, ''],
-  ['test/contract/handlers.types.ts', /  renameInvoice: [^]*?(?=  deleteInvoice)/, ''],
-  ['test/contract/handlers.types.ts', /  login: .*\n/, ''],
-  ['test/support/operations.ts', /  renameInvoice: .*\n/, ''],
-  ['test/support/operations.ts', /  login: .*\n/, ''],
-  ['test/support/requests.ts', /import type \{ paths \}.*\n/, ''],
-  ['test/support/requests.ts', /const LOGIN[^]*?\n\n/, ''],
-  ['test/http/memory.long.ts', /  login,\n/, ''],
-  ['test/http/memory.long.ts', / +\[.*login\(.*\n/g, ''],
-  ['test/http/memory.long.ts', /const LONG_SERIAL.*\n/, ''],
-  ['test/http/memory.long.ts', /import \{ bodies \}.*\n/, ''],
-]
-
-/** Types of packages behind a link cannot be named in a declaration. */
-const LINKED: Change[] = [['test/tsconfig.json', '"noEmit": true,', '$& "declaration": false,']]
-
-/** Tests of what is taken away, to be rewritten: here they are deleted. */
-const REWRITTEN = [
-  'test/client/client.test.ts',
-  'test/image.suite.ts',
-  'test/invoices.test.ts',
-  'test/preconditions.test.ts',
-  'test/readme.long.ts',
-  'test/readme.test.ts',
-  'test/security.test.ts',
-]
-
-const WITHOUT_PROGRAMS: Change[] = [
-  ['package.json', /    "(create|import|export)-.*\n/g, ''],
-  ['src/service.ts', /  if \(isEmpty\) log.*\n/, ''],
-  ['src/service.ts', /const isEmpty = await check\(\)/, 'await check()'],
-  ['src/service.ts', /\/\*\* In the image, the program[^]*?\n\n/, ''],
-  ['src/service.ts', /import \{ existsSync \} from 'node:fs'\n/, ''],
-]
-
-const INVOICE = { id: ADA.id, name: ADA.name, serial: ADA.email }
-const PROPERTIES = `        cents: { type: integer, description: The sum. }
-        status: { type: string, enum: [draft, sent], description: What is done. }
-`
-/** An integer and an enum. */
-const OTHER_FIELDS: Change[] = [
-  ['openapi.yaml', /required: \[id, name, serial/, '$&, cents, status'],
-  ['openapi.yaml', / {10}description:.*(Unique|Not the serial of).*\n/g, `$&${PROPERTIES}`],
-  ['openapi.yaml', /^( +)name: .*\n +serial: .*@example.com$/gm, '$&\n$1cents: 0\n$1status: draft'],
-  ['openapi.yaml', /("id":"[^}]*)\}/g, '$1,"cents":0,"status":"draft"}'],
-  ['openapi.yaml', RegExp(etagOf(INVOICE), 'g'), etagOf({ ...INVOICE, cents: 0, status: 'draft' })],
-  [
-    'src/invoices.ts',
-    /(\bname,\s+serial)(,?\s+\}: components)/,
-    "$1, cents = 0, status = 'draft'$2",
-  ],
-  ['src/invoices.ts', /serial: text\(serial\)/, '$&, cents, status'],
-  [
-    'src/store/sqlite/schema.ts',
-    /serial: 'TEXT UNIQUE',/,
-    `$& cents: 'INTEGER NOT NULL DEFAULT 0', status: "TEXT NOT NULL DEFAULT 'draft'",`,
-  ],
-  ['src/store/sqlite/store.ts', /=> invoice\[field\]/, '=> String(invoice[field])'],
-  ['src/store/mongo/documents.ts', /serial: 1/, '$&, cents: 1, status: 1'],
-  [
-    'src/store/mongo/documents.ts',
-    /serial: text\('serial'\)/,
-    "$&, cents: Number(valueOf(fields, 'cents') ?? 0), status: (text('status') || 'draft') as Invoice['status']",
-  ],
-  ['test/support/invoices.ts', /serial: `.*,/, "$& cents: count, status: 'draft',"],
-]
-
-/** Words that mean the operating system, HTTP, SQLite or another service. */
-const SPARED =
-  '--username user User USER runAsUser githubusercontent user-agent user:password user_version username'
-
-test('another service is made by the steps of CONTRIBUTING.md', () => {
-  const guide = followGuide('Another service from this one')
-  const people = ['author', 'committer'].flatMap((one) => [`${one}.name x`, `${one}.email x`])
-  const setUp = people.map((one) => `git config ${one}`).join(' && ')
-  guide.run(`git init --quiet && ${setUp} && echo node_modules >.git/info/exclude && git add --all`)
-  const [rename, operations, programs, release] = guide.commands
-  guide.run(rename!)
-  expect(guide.compile()).toBe('')
-  const words =
-    'git grep -hoE "[A-Za-z_-]*([Uu]ser|USER)[A-Za-z_-]*(:p[a-z]+)?" -- ":!*lock*" ":!scripts/build" ":!test/contributing*"'
-  expect(new Set(guide.run(words).trim().split('\n'))).toEqual(new Set(SPARED.split(' ')))
-
-  guide.change(WITHOUT_OPERATIONS)
-  guide.run('npm run generate')
-  const named = (guide.run(operations!) + guide.run(programs!)).split('\n')
-  expect(named).toEqual(expect.arrayContaining(REWRITTEN))
-  guide.run(`git rm --quiet ${REWRITTEN.join(' ')}`)
-  guide.change(WITHOUT_PROGRAMS)
-  guide.change([...OTHER_FIELDS, ...LINKED])
-  guide.run('npm run generate; npm run format')
-  expect(guide.compile()).toBe('')
-  expect(guide.run('npm run check && echo CHECKED', 400)).toMatch(/^CHECKED$/m)
-  expect(guide.failing('')).toEqual([])
-  expect(guide.run(release!)).toMatch(/^v1\.0\.0$/m)
-  expect(guide.run('git show HEAD:scripts/build/released.json')).toContain('"version":"1.0.0"')
-}, 1_500_000)
-
 /** Tests that could know how many operations there are. */
-const ALL =
-  '"test/(app.model|auth|client|contract|docs|errors|readme|telemetry/(log|metrics|request)|users)"'
+const ALL = '"test/(app.model|auth|client|chassis|errors|examples|readme|users)"'
 
 const PASSED = /^Tests: +(\d+ skipped, )?\d+ passed,/m
 
@@ -318,10 +172,6 @@ function followGuide(title: string) {
   const npmTest = (tests: string) => run(`npm test -- --maxWorkers=1 ${tests}`, 400)
   return {
     run,
-    /** The commands of the guide, by block. */
-    commands: steps.flatMap((step) =>
-      [...step.matchAll(/```sh\n([^]*?)```/g)].map(([, code]) => code!),
-    ),
     /** The files that a step names. */
     filesIn: (step: number) => filesFound(/`([\w./-]+\.ts)`/g, steps[step]!),
     // Types of packages behind a link cannot be named in a declaration, which this does not need.

@@ -1,6 +1,5 @@
 // Decides which requests may pass: the first app.use. Never reads a body, never calls a store.
-import type Koa from 'koa'
-import { HttpError, logOf, type Tokens } from '../chassis/index.ts'
+import { HttpError, logOf, type Guard, type Tokens } from '../chassis/index.ts'
 
 /** Paths that match are protected: see the path of a request in CONTRIBUTING.md. Tested as the client sent it. */
 export const PROTECTED = /\/users/
@@ -13,7 +12,7 @@ const REFUSED = new HttpError(401, 'unauthorized', 'a valid bearer token is requ
 /** The field of the log for the id in the token. Another service keeps this name: tokens belong to users. */
 export const CALLER = 'user'
 
-export function guard(tokens: Pick<Tokens, 'verify'>): Koa.Middleware {
+export function guard(tokens: Pick<Tokens, 'verify'>): Guard {
   return async function guard(ctx, next) {
     const isProtected = PROTECTED.test(ctx.path)
     if (!isProtected) return next()

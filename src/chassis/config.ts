@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import bytes from 'bytes'
 import { parse } from 'dotenv'
-import { cleanEnv, makeValidator, str, type CleanedEnv, type ValidatorSpec } from 'envalid'
+import { cleanEnv, makeValidator, type CleanedEnv, type ValidatorSpec } from 'envalid'
 import { closestMatch } from 'leven'
 import ms, { type StringValue } from 'ms'
 import { readTextFile } from './files.ts'
@@ -137,12 +137,19 @@ export const namesOf = (variables: Variables): string[] => [
   ...secretsIn(variables).map((name) => `${name}_FILE`),
 ]
 
-/** A number that `parse` reads; NaN is out of range. @param range names `min` and `max`, as the end of a sentence */
-const number = (range: string, min: number, max: number, parse: (text: string) => number) =>
-  makeValidator((text) => {
+/** A variable that `parse` reads; it returns undefined for a wrong value. @param rule what it must do or be */
+const variable = <T>(rule: string, parse: (text: string) => T | undefined) =>
+  makeValidator((text): T => {
     const value = parse(text)
-    if (value >= min && value <= max) return value
-    throw new Error(`must be ${range}`)
+    if (value !== undefined) return value
+    throw new Error(`must ${rule}`)
+  })
+
+/** A number that `parse` reads; NaN is out of range. @param range names `min` and `max` */
+const number = (range: string, min: number, max: number, parse: (text: string) => number) =>
+  variable(`be ${range}`, (text) => {
+    const value = parse(text)
+    return value >= min && value <= max ? value : undefined
   })
 
 const parseInteger = (text: string) => (/^\d+$/.test(text) ? Number(text) : NaN)
@@ -165,19 +172,15 @@ const size = (max: string) =>
     /^\d+(\.\d+)?([km]?b)?$/i.test(text) ? bytes.parse(text)! : NaN,
   )
 
-/** A text, perhaps of a certain form. @param rule what it must be, as the end of a sentence */
+/** A text, perhaps of a certain form. @param rule what it must do or be, such as `be one word` */
 export const text = (rule = '', isValid: (text: string) => boolean = () => true) =>
-  makeValidator((value) => {
-    if (isValid(value)) return value
-    throw new Error(`must ${rule}`)
-  })
+  variable(rule, (text) => (isValid(text) ? text : undefined))
 
 /** A list of texts of a certain form. @param rule what they must be */
 export const list = (rule: string, isValid: (text: string) => boolean) =>
-  makeValidator((value) => {
+  variable(`be ${rule}, separated by commas`, (value) => {
     const items = value.split(',').map((item) => item.trim())
-    if (items.every(isValid)) return items
-    throw new Error(`must be ${rule}, separated by commas`)
+    return items.every(isValid) ? items : undefined
   })
 
 /** The variable, as a secret: its value is not shown, and may also be in a file. */
@@ -189,25 +192,23 @@ const hosts = list('host names without ports', (name) => HOST.test(name))
 /** Segments of characters that are not encoded, and no `.` or `..`: proxies change these. */
 const BASE_PATH = /^(\/|(\/(?!\.{1,2}(\/|$))[\w.~-]+)+)$/
 const BASE_PATH_RULE =
-  'must be a path such as /api, of letters, digits and -._~, with no slash at its end'
-const basePath = makeValidator((path) => {
-  if (BASE_PATH.test(path)) return path === '/' ? '' : path
-  throw new Error(BASE_PATH_RULE)
-})
+  'be a path such as /api, of letters, digits and -._~, with no slash at its end'
+const basePath = variable(BASE_PATH_RULE, (path) =>
+  BASE_PATH.test(path) ? path.replace(/^\/$/, '') : undefined,
+)
 
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const level = text(`be one of ${LEVELS.join(', ')}`, (name) => LEVELS.includes(name))
 
-const flag = makeValidator((value) => {
-  if (value === 'true' || value === 'false') return value === 'true'
-  throw new Error('must be true or false')
-})
+const flag = variable('be true or false', (value) =>
+  ['true', 'false'].includes(value) ? value === 'true' : undefined,
+)
 
 /** The variables of every service, with their defaults. Times are in milliseconds, sizes in bytes. */
 export const VARIABLES = {
-  HOST: str({ default: '127.0.0.1' }),
+  HOST: text()({ default: '127.0.0.1' }),
   PORT: port({ default: 3000 }),
-  OPS_HOST: str({ default: undefined }), // HOST by default
+  OPS_HOST: text()({ default: undefined }), // HOST by default
   OPS_PORT: port({ default: 9090 }),
   ALLOWED_HOSTS: hosts({ default: [] }),
   BASE_PATH: basePath({ default: '' }),
@@ -217,5 +218,5 @@ export const VARIABLES = {
   STOP_TIMEOUT: duration('0s', '1h')({ default: ms('8s') }), // after that; less than the 10 s of `docker stop`
   DOCS: flag({ default: true }),
   LOG_LEVEL: level({ default: 'info' }),
-  OTEL_EXPORTER_OTLP_ENDPOINT: str({ default: undefined }), // serve.ts and its library read it
+  OTEL_EXPORTER_OTLP_ENDPOINT: text()({ default: undefined }), // serve.ts and its library read it
 }

@@ -30,7 +30,7 @@ export async function serve<Operations, Own extends Variables>(
       ? (await import('./telemetry/tracing.ts')).startTracing(name, redactPath)
       : undefined
     const { run } = await import('./service.ts') // only now: tracing instruments modules while they load
-    await run(service, config, { stop, redactPath, tracing })
+    await run(service, config, redactPath, stop, tracing)
     process.exit()
   } catch (error) {
     console.error((error as Error).message)

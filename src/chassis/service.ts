@@ -8,7 +8,7 @@ import { createApp } from './app.ts'
 import type { Config, Variables } from './config.ts'
 import { hostCheck, isLoopback } from './http/hosts.ts'
 import { createServer } from './http/server.ts'
-import type { Service } from './index.ts'
+import type { Service, Tools } from './index.ts'
 import { createReadiness } from './ops/readiness.ts'
 import { createOperatorServer } from './ops/server.ts'
 import { createLogger } from './telemetry/log.ts'
@@ -17,18 +17,17 @@ import { createMetrics } from './telemetry/metrics.ts'
 import { createRequestLog } from './telemetry/request-log.ts'
 import type { Tracing } from './telemetry/tracing.ts'
 
-interface Options {
-  /** Resolves to the name of a signal. */
-  stop: Promise<string>
-  redactPath: (url: string) => string
-  tracing: Tracing | undefined
-}
-
-/** Runs a service until `stop`, and stops it. Then the process can exit: what was not in time is cut off. */
+/**
+ * Runs a service until `stop`, and stops it. Then the process can exit: what was not in time is cut off.
+ *
+ * @param stop resolves to the name of a signal
+ */
 export async function run<Operations, Own extends Variables>(
   service: Service<Operations, Own>,
   config: Config<Own>,
-  { stop, redactPath, tracing }: Options,
+  redactPath: (url: string) => string,
+  stop: Promise<string>,
+  tracing?: Tracing,
 ): Promise<void> {
   const { contract } = service
   const { name, document } = contract.contents()
@@ -43,10 +42,8 @@ export async function run<Operations, Own extends Variables>(
   const operator = createOperatorServer(readiness, metrics, config.ALLOWED_HOSTS)
   await listen(operator.server, config.OPS_HOST, config.OPS_PORT, 'OPS_HOST (or HOST) and OPS_PORT')
 
-  const { store, onListening, ...parts } = await service.open(config, {
-    log,
-    measure: (store, methods) => measure(store, methods, metrics),
-  })
+  const tools: Tools = { log, measure: (store, methods) => measure(store, methods, metrics) }
+  const { store, onListening, ...parts } = await service.open(config, tools)
   metrics.storeIs(store.description)
   const app = createApp(contract, parts, config.DOCS, config.BASE_PATH)
   const requestLog = createRequestLog({ log, metrics, redactPath })

@@ -13,23 +13,10 @@ export interface Operation {
   path: string
   /** The schema of its request body, which is JSON; none if it takes no body. */
   bodySchema?: object & { required?: string[] }
-  parameters: Parameter[]
+  /** Parameter Objects. */
+  parameters: { name: string; in: 'path' | 'query' | 'header'; schema: { type?: string } }[]
   /** By status. Of the media types, the first is the default. */
   responses: Record<string, { content?: Record<string, unknown> }>
-}
-
-/** A Parameter Object (OpenAPI 3.0.3). */
-export interface Parameter {
-  name: string
-  in: 'path' | 'query' | 'header'
-  schema: { type?: string }
-}
-
-/** An OpenAPI document, as far as the service reads it. */
-export interface Document {
-  /** `npm version` changes its version and that of the service. */
-  info: { title: string; version: string }
-  servers?: { url: string }[]
 }
 
 /** @typeParam Operations the type `operations` that openapi-typescript makes */
@@ -45,7 +32,7 @@ export function loadContract<Operations>(url: string | URL) {
   let loaded: ReturnType<typeof read> | undefined
   function read() {
     const text = readFileSync(fileURLToPath(url), 'utf8')
-    const document = load(text) as Document
+    const document = load(text) as { info: { title: string; version: string } }
     const name = document.info.title.toLowerCase().replaceAll(/[^a-z\d]+/g, '-')
     return { text, document, name, operations: operationsOf(document) }
   }

@@ -47,20 +47,22 @@ type HeadersOf<R> = R extends { headers: infer H }
 
 /** If the media type is JSON, a value; otherwise bytes or text. */
 type BodyOf<R> = R extends { content: infer Content }
-  ? { body: Content extends Json<infer Body> ? BodyOrPages<Body> : Uint8Array | string }
+  ? { body: Content extends Json<infer Body> ? BodyOrPages<Named<Body>> : Uint8Array | string }
   : { body?: never }
 
 type BodyOrPages<Body> = Body extends readonly unknown[] ? Body | AsyncIterable<Body> : Body
+
+/** What the contract names: without the index signature of `additionalProperties: true`. */
+type Named<T> = T extends readonly (infer Item)[]
+  ? Named<Item>[]
+  : T extends object
+    ? { [Name in keyof T as string extends Name ? never : Name]: Named<T[Name]> }
+    : T
 
 type Json<Body> = { 'application/json': Body }
 
 /** The headers that the guard and the chassis set. */
 type ByService = 'Cache-Control' | 'Vary'
 
-/**
- * The headers that a handler returns: without the index signature that openapi-typescript adds, and without
- * those of the service.
- */
-type Declared<H> = {
-  [Name in keyof H as string extends Name ? never : Exclude<Name, ByService>]: H[Name]
-}
+/** The headers that a handler returns. */
+type Declared<H> = Omit<Named<H>, ByService>

@@ -1,7 +1,7 @@
 // Checks values against the schemas of the contract.
 import { Ajv, type ErrorObject } from 'ajv'
 import { HttpError } from '../http/http-error.ts'
-import type { Operation, Parameter } from './contract.ts'
+import type { Operation } from './contract.ts'
 
 /** `npm run check` has checked that the schemas are valid. */
 const ajv = new Ajv({
@@ -17,7 +17,7 @@ const ajv = new Ajv({
 type ToError = (name: string, problem: string, code?: string) => HttpError
 
 /** A function that checks and returns the values of parameters, by their names. */
-export function parameterValidator(parameters: Parameter[], toError: ToError) {
+export function parameterValidator(parameters: Operation['parameters'], toError: ToError) {
   const schemas = parameters.map(({ name, schema }) => [name, schema])
   const valid = ajv.compile({ properties: Object.fromEntries(schemas) })
   return (values: Record<string, unknown>) => {

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { load } from 'js-yaml'
 import type Koa from 'koa'
 import type { Contract } from '../contract/contract.ts'
 import { methodNotAllowed, pathNotFound } from '../contract/router.ts'
@@ -34,15 +35,12 @@ export function serveReference(
   basePath: string,
 ): Koa.Middleware {
   const { text, document } = contents()
-  const [first, ...others] = document.servers ?? []
-  const servers = [{ url: '/', ...first, ...(basePath && { url: basePath }) }, ...others]
-  const files = Object.entries(FILES).map(([path, file]): [string, Buffer] => {
-    return [path, readFileSync(fileURLToPath(import.meta.resolve(file)))]
-  })
+  const yaml = basePath ? withServer(text, basePath) : text
+  const read = (file: string) => readFileSync(fileURLToPath(import.meta.resolve(file)))
   const bodies: [string, Buffer][] = [
-    ...files,
-    ['/openapi.yaml', Buffer.from(basePath ? withServer(text, basePath) : text)],
-    ['/openapi.json', Buffer.from(JSON.stringify({ ...document, servers }))],
+    ...Object.entries(FILES).map(([path, file]): [string, Buffer] => [path, read(file)]),
+    ['/openapi.yaml', Buffer.from(yaml)],
+    ['/openapi.json', Buffer.from(JSON.stringify(basePath ? load(yaml) : document))],
   ]
   const pages = new Map(bodies.map(([path, body]) => [path, { body, etag: hash('sha1', body) }]))
   return async (ctx, next) => {

@@ -1,6 +1,7 @@
 // The tokens of a service and their variables. A service with another guard needs neither.
+import type { CleanedEnv } from 'envalid'
 import { duration, list, secret, text } from '../config.ts'
-import { isLongEnough, MIN_SECRET_BYTES, openSecrets, type Secrets } from './signing-secret.ts'
+import { isLongEnough, MIN_SECRET_BYTES, openSecrets } from './signing-secret.ts'
 import type { Tokens } from './tokens.ts'
 
 const LONG_ENOUGH = `at least ${MIN_SECRET_BYTES} bytes`
@@ -14,15 +15,18 @@ export const tokenVariables = {
   ),
   SIGNING_SECRETS: {
     ...secret(list(`secrets of ${LONG_ENOUGH}`, isLongEnough)({ default: undefined })),
-    conflict: (vars: NodeJS.ProcessEnv) =>
-      vars['SIGNING_SECRET'] && vars['SIGNING_SECRETS'] ? SECRET_TWICE : undefined,
+    conflict: ({ SIGNING_SECRET, SIGNING_SECRETS }: NodeJS.ProcessEnv) =>
+      SIGNING_SECRET && SIGNING_SECRETS ? SECRET_TWICE : undefined,
   },
   /** In seconds. */
   TOKEN_TTL: duration('1s', '10y', 1_000)({ default: 86_400 }),
 }
 
+type Name = keyof typeof tokenVariables
+export type TokenConfig = Pick<CleanedEnv<typeof tokenVariables>, Name>
+
 /** Issues and verifies tokens with the secrets of `openSecrets`. @throws Error the file with the secret cannot be used */
-export async function openTokens(config: Secrets & { TOKEN_TTL: number }): Promise<Tokens> {
+export async function openTokens(config: TokenConfig): Promise<Tokens> {
   const { createTokens } = await import('./tokens.ts') // not before the configuration was read: it takes 30 ms
   return createTokens(openSecrets(config), config.TOKEN_TTL)
 }

@@ -3,13 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import fs, { type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { readTextFile } from '../files.ts'
-
-/** Where the secrets are. */
-export interface Secrets {
-  SIGNING_SECRET: string | undefined
-  SIGNING_SECRETS: string[] | undefined
-  DATA_DIR: string
-}
+import type { TokenConfig } from './open.ts'
 
 /** The fewest bytes that a key for HS256 may have (RFC 7518 §3.2). */
 export const MIN_SECRET_BYTES = 32
@@ -18,8 +12,9 @@ export const isLongEnough = (secret: string): boolean =>
   Buffer.byteLength(secret) >= MIN_SECRET_BYTES
 
 /** The configured secrets; none if a file in `DATA_DIR` has them. */
-export const configuredSecrets = (config: Omit<Secrets, 'DATA_DIR'>): string[] =>
-  config.SIGNING_SECRETS ?? (config.SIGNING_SECRET ? [config.SIGNING_SECRET] : [])
+export const configuredSecrets = (
+  config: Pick<TokenConfig, 'SIGNING_SECRET' | 'SIGNING_SECRETS'>,
+): string[] => config.SIGNING_SECRETS ?? (config.SIGNING_SECRET ? [config.SIGNING_SECRET] : [])
 
 /**
  * The configured secrets, else those in a file in `DATA_DIR`, one per line. If there is no file, it is made
@@ -27,7 +22,7 @@ export const configuredSecrets = (config: Omit<Secrets, 'DATA_DIR'>): string[] =
  *
  * @returns at least one; the first signs, all verify
  */
-export function openSecrets(config: Secrets): string[] {
+export function openSecrets(config: Omit<TokenConfig, 'TOKEN_TTL'>): string[] {
   const configured = configuredSecrets(config)
   if (configured.length > 0) return configured
   const file = join(config.DATA_DIR, 'signing-secret')
