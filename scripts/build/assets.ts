@@ -19,6 +19,9 @@ const { version, license, engines, dependencies, devDependencies } = JSON.parse(
   fs.readFileSync(join(root, 'package.json'), 'utf8'),
 )
 
+for (const folder of ['client', 'chassis'])
+  fs.rmSync(join(root, 'dist', folder), { recursive: true, force: true })
+
 copy('dist/src/client', 'dist/client/client')
 copy('dist/src/openapi.d.ts', 'dist/client/openapi.d.ts')
 writePackage('client', {

@@ -21,12 +21,8 @@ export type Variable = ValidatorSpec<unknown> & {
 }
 
 /** The configuration: the variables of the chassis and of the service, by their names. */
-export type Config<Own extends Variables> = Cleaned<Own> & {
-  OPS_HOST: string
-  /** A sentence each. */
-  warnings: string[]
-}
-type Cleaned<Own extends Variables> = CleanedEnv<typeof VARIABLES> & CleanedEnv<Own>
+export type Config<Own extends Variables> = CleanedEnv<typeof VARIABLES> &
+  CleanedEnv<Own> & { warnings: string[] }
 
 /** The message has a line for each variable that is wrong. */
 export class InvalidConfig extends Error {}
@@ -87,6 +83,7 @@ export function readConfig<Own extends Variables>(
 ): Config<Own> {
   const variables: Variables = { ...VARIABLES, ...own }
   const vars = readFiles(environment, variables)
+  vars['OPS_HOST'] ??= vars['HOST']
   const env = cleanEnv(vars, variables, {
     reporter({ errors }) {
       const problems = Object.entries(errors).map(([name, error]) => {
@@ -100,10 +97,10 @@ export function readConfig<Own extends Variables>(
       }
       if (problems.length > 0) throw new InvalidConfig(problems.join('\n'))
     },
-  }) as Cleaned<Own>
+  }) as Config<Own>
   const names = namesOf(variables)
   const warnings = Object.keys(environment).flatMap((name) => misspellingIn(name, names))
-  return { ...env, OPS_HOST: env.OPS_HOST ?? env.HOST, warnings }
+  return { ...env, warnings }
 }
 
 /**
@@ -166,11 +163,10 @@ export const duration = (min: string, max: string, unit = 1) => {
   return number(`a duration between ${min} and ${max}`, parse(min), parse(max), parse)
 }
 
-/** A size such as `512kb` or `1mb`; a number without a unit means bytes. Returns bytes. */
-const size = (max: string) =>
-  number(`a size between 1b and ${max}`, 1, bytes.parse(max)!, (text) =>
-    /^\d+(\.\d+)?([km]?b)?$/i.test(text) ? bytes.parse(text)! : NaN,
-  )
+/** A size such as `512kb` or `1mb`; a number without a unit means bytes. */
+const size = number('a size between 1b and 1mb', 1, 1_048_576, (text) =>
+  /^\d+(\.\d+)?([km]?b)?$/i.test(text) ? bytes.parse(text)! : NaN,
+)
 
 /** A text, perhaps of a certain form. @param rule what it must do or be, such as `be one word` */
 export const text = (rule = '', isValid: (text: string) => boolean = () => true) =>
@@ -204,15 +200,17 @@ const flag = variable('be true or false', (value) =>
   ['true', 'false'].includes(value) ? value === 'true' : undefined,
 )
 
+const LOOPBACK = '127.0.0.1'
+
 /** The variables of every service, with their defaults. Times are in milliseconds, sizes in bytes. */
 export const VARIABLES = {
-  HOST: text()({ default: '127.0.0.1' }),
+  HOST: text()({ default: LOOPBACK }),
   PORT: port({ default: 3000 }),
-  OPS_HOST: text()({ default: undefined }), // HOST by default
+  OPS_HOST: text()({ default: LOOPBACK }), // by default, the value of HOST
   OPS_PORT: port({ default: 9090 }),
   ALLOWED_HOSTS: hosts({ default: [] }),
   BASE_PATH: basePath({ default: '' }),
-  BODY_LIMIT: size('1mb')({ default: bytes.parse('100kb')! }),
+  BODY_LIMIT: size({ default: 102_400 }),
   MAX_CONNECTIONS: integer(1, 100_000)({ default: SERVER_LIMITS.maxConnections }),
   STOP_DELAY: duration('0s', '1h')({ default: 0 }), // after a signal, while not ready
   STOP_TIMEOUT: duration('0s', '1h')({ default: ms('8s') }), // after that; less than the 10 s of `docker stop`

@@ -7,17 +7,14 @@ type Any = any // eslint-disable-line -- whatever a document has at a place
 export function operationsOf(document: object): Operation[] {
   const { paths }: Any = resolveContract(document)
   return Object.entries<Any>(paths).flatMap(([path, item]) =>
-    Object.keys(item)
-      .filter((key) => item[key].operationId) // a path item also has parameters
-      .map((method) => operationAt(path, method, item)),
+    Object.entries<Any>(item).flatMap(([method, operation]) => {
+      const { operationId: id, requestBody, responses } = operation
+      if (!id) return [] // a path item also has parameters
+      const bodySchema = requestBody?.content['application/json'].schema
+      const parameters = [item.parameters, operation.parameters].flatMap((some) => some ?? [])
+      return [{ id, method, path, bodySchema, parameters, responses }]
+    }),
   )
-}
-
-function operationAt(path: string, method: string, item: Any): Operation {
-  const { operationId: id, requestBody, responses, ...own } = item[method]
-  const bodySchema = requestBody?.content['application/json'].schema
-  const parameters = [...(item.parameters ?? []), ...(own.parameters ?? [])]
-  return { id, method, path, bodySchema, parameters, responses }
 }
 
 /** The document without references, and with the keywords in `x-also-accepts` in place of those of their schema. */

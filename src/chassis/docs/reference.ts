@@ -9,14 +9,6 @@ import type Koa from 'koa'
 import type { Contract } from '../contract/contract.ts'
 import { methodNotAllowed, pathNotFound } from '../contract/router.ts'
 
-/** What `imports` in package.json names for each path of the page. `npm run build` copies the files to dist/docs. */
-const FILES: Record<string, string> = {
-  '/docs': '#docs/index.html',
-  '/docs/page.css': '#docs/page.css',
-  '/docs/page.js': '#docs/page.js',
-  '/docs/openapi-explorer.js': '#docs/openapi-explorer.js',
-}
-
 /**
  * The page may run only its own scripts and connect only to this service (Content Security Policy Level 3). OpenAPI
  * Explorer has inline styles, and shows an image of a response as a blob.
@@ -36,13 +28,20 @@ export function serveReference(
 ): Koa.Middleware {
   const { text, document } = contents()
   const yaml = basePath ? withServer(text, basePath) : text
-  const read = (file: string) => readFileSync(fileURLToPath(import.meta.resolve(file)))
-  const bodies: [string, Buffer][] = [
-    ...Object.entries(FILES).map(([path, file]): [string, Buffer] => [path, read(file)]),
-    ['/openapi.yaml', Buffer.from(yaml)],
-    ['/openapi.json', Buffer.from(JSON.stringify(basePath ? load(yaml) : document))],
-  ]
-  const pages = new Map(bodies.map(([path, body]) => [path, { body, etag: hash('sha1', body) }]))
+  const bodies: Record<string, string | Buffer> = {
+    '/openapi.yaml': yaml,
+    '/openapi.json': JSON.stringify(basePath ? load(yaml) : document),
+    '/docs': read('index.html'),
+    '/docs/page.css': read('page.css'),
+    '/docs/page.js': read('page.js'),
+    '/docs/openapi-explorer.js': read('openapi-explorer.js'),
+  }
+  const pages = new Map(
+    Object.entries(bodies).map(([path, content]) => {
+      const body = Buffer.from(content)
+      return [path, { body, etag: hash('sha1', body) }]
+    }),
+  )
   return async (ctx, next) => {
     if (ctx.path === '/') throw pathNotFound(`; see ${basePath}/docs`)
     const page = pages.get(ctx.path)
@@ -57,6 +56,9 @@ export function serveReference(
     if (ctx.fresh) ctx.status = 304
   }
 }
+
+/** A file of the page: `imports` in package.json says where they are. `npm run build` copies them to dist/docs. */
+const read = (file: string) => readFileSync(fileURLToPath(import.meta.resolve(`#docs/${file}`)))
 
 /** The contract in YAML with another server. All else stays as it is, comments too. */
 const withServer = (contract: string, url: string): string =>
