@@ -30,13 +30,7 @@ export type Contract<Operations> = ReturnType<typeof loadContract<Operations>>
 export function loadContract<Operations>(url: string | URL) {
   type Id = keyof Operations & string
   let loaded: ReturnType<typeof read> | undefined
-  function read() {
-    const text = readFileSync(fileURLToPath(url), 'utf8')
-    const document = load(text) as { info: { title: string; version: string } }
-    const name = document.info.title.toLowerCase().replaceAll(/[^a-z\d]+/g, '-')
-    return { text, document, name, operations: operationsOf(document) }
-  }
-  const contents = () => (loaded ??= read())
+  const contents = () => (loaded ??= read(url))
   const operationOf = (id: Id): Operation =>
     contents().operations.find((operation) => operation.id === id)!
   return {
@@ -45,5 +39,20 @@ export function loadContract<Operations>(url: string | URL) {
     /** The path of an operation with its parameters filled in, e.g. `/notes/665f…`. */
     pathOf: (id: Id, parameters: Record<string, string> = {}): string =>
       operationOf(id).path.replaceAll(/\{(\w+)\}/g, (_, name: string) => parameters[name] ?? ''),
+  }
+}
+
+/** @throws Error it cannot be read, or is not a contract */
+function read(url: string | URL) {
+  const file = fileURLToPath(url)
+  try {
+    const text = readFileSync(file, 'utf8')
+    const document = load(text) as { info: { title: string; version: string } }
+    const words = document.info.title.toLowerCase().split(/[^a-z\d]+/)
+    const name = words.join('-').replace(/^(?=\d)/, '-') // metrics may not begin with a digit
+    return { text, document, name, operations: operationsOf(document) }
+  } catch (error) {
+    const [reason] = (error as Error).message.split('\n', 1)
+    throw new Error(`cannot use ${file}: ${reason}`, { cause: error })
   }
 }
