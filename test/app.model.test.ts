@@ -3,7 +3,7 @@
 import { beforeEach, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { isDeepStrictEqual } from 'node:util'
-import { etagOf } from '../src/chassis/preconditions.ts'
+import { etagOf } from '../src/chassis/index.ts'
 import { Model, type Request, type Response } from './support/model.ts'
 import { rounds } from './support/rounds.ts'
 import { send, useTwoServices } from './support/service.ts'

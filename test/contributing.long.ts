@@ -100,7 +100,7 @@ const OPERATION: Change[][] = [
     ],
   ],
   [
-    ['src/store/user-store.ts', '  isEmpty(', '  count(): Promise<number>\n\n$&'],
+    ['src/store/user-store.ts', '  find(id', '  count(): Promise<number>\n\n$&'],
     [
       'src/store/sqlite/store.ts',
       '    isEmpty:',
@@ -115,7 +115,7 @@ const OPERATION: Change[][] = [
   ],
   [
     [
-      'test/contract/handlers.types.ts',
+      'test/handlers.types.ts',
       '  deleteUser: () =>',
       '  countUsers: () => ({ status: 200, body: { count: 0 } }),\n$&',
     ],

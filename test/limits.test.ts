@@ -1,7 +1,7 @@
 // SECURITY.md states the limits of the code.
 import { expect, test } from '@jest/globals'
 import http from 'node:http'
-import { LIMITS, SERVER_LIMITS } from '../src/chassis/http/limits.ts'
+import { LIMITS, SERVER_LIMITS } from './chassis/support/internals.ts'
 import { PAGE_BYTES } from '../src/store/pages.ts'
 import { read } from './support/readme.ts'
 

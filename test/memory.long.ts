@@ -7,6 +7,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { User } from '../src/store/user-store.ts'
 import {
+  amid,
+  many,
   comesBack,
   doesNotRead,
   hangUp,
@@ -16,7 +18,7 @@ import {
   type Hostile,
 } from './chassis/support/clients.ts'
 import { bodies } from './chassis/support/hostile.ts'
-import { amid, many, useOrdinarily } from './support/ordinary.ts'
+import { useOrdinarily } from './support/ordinary.ts'
 import { AUTHORIZATION, CHUNKED, chunksOf, CLOSE, get } from './chassis/support/requests.ts'
 import { logIn as login, post, postHead } from './support/service.ts'
 import { startProxy } from './support/mongodb-proxy.ts'

@@ -3,7 +3,7 @@ import { rawPath } from './http/target.ts'
 
 /**
  * Returns a function that returns what may be shown of a URL: its path, with only the segments of plain characters, because
- * others may be an email or a name.
+ * others may be personal data.
  *
  * @param redact removes more, as the service knows it
  */
@@ -18,5 +18,5 @@ export function pathRedactor(redact = (path: string) => path): (url: string) => 
 const plainSegment = (segment: string): string => (PLAIN.test(segment) ? segment : '…')
 
 const MAX_PATH_LENGTH = 500 // Docker splits a line of 16 KiB
-const PLAIN = /^[\w.~-]*$/ // an email has `@`, or `%` if it is encoded
+const PLAIN = /^[\w.~-]*$/ // an address has `@`, or `%` if it is encoded
 const PLAIN_PATH = /^[\w.~/-]*$/

@@ -1,23 +1,25 @@
-// The environment as configuration.
+// The environment as configuration: the variables of every service, those of its tokens, and its own.
 import { afterAll, expect, test } from '@jest/globals'
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import * as chassis from '../../src/chassis/config.ts'
-import { InvalidConfig, VARIABLES } from '../../src/chassis/config.ts'
+import { InvalidConfig, secret, text, VARIABLES } from '../../src/chassis/config.ts'
 import { configuredSecrets } from '../../src/chassis/tokens/signing-secret.ts'
-import { programVariables, variables } from '../../src/config.ts'
+import { tokenVariables } from '../../src/chassis/tokens/open.ts'
 import { newFolder } from '../support/readme.ts'
-import { SECRET } from '../support/stores.ts'
+import { SECRET } from './support/requests.ts'
 
-/** The configuration of a process that needs a secret with MongoDB, or of one that does not. */
-const readConfig = (environment: NodeJS.ProcessEnv, needsSecret = true) =>
-  withSecrets(chassis.readConfig(environment, needsSecret ? variables : programVariables))
-const loadConfig = (needsSecret = true, warn?: (text: string) => void) =>
-  withSecrets(chassis.loadConfig(needsSecret ? variables : programVariables, warn))
+const OWN = {
+  ...tokenVariables,
+  NOTES_URI: secret(
+    text('start with notes://', (uri) => uri.startsWith('notes://'))({ default: undefined }),
+  ),
+}
+const REQUIRED = { ...OWN, NOTES_KEY: text()() }
 
-type Config = chassis.Config<typeof variables>
-const withSecrets = (config: Config) => ({ ...config, SIGNING_SECRETS: configuredSecrets(config) })
+const readConfig = (environment: NodeJS.ProcessEnv) => chassis.readConfig(environment, OWN)
+const loadConfig = (warn?: (text: string) => void) => chassis.loadConfig(OWN, warn)
 
-const NAMES = Object.keys({ ...VARIABLES, ...variables })
+const NAMES = Object.keys({ ...VARIABLES, ...OWN })
 
 const before = process.cwd()
 process.chdir(newFolder())
@@ -27,35 +29,15 @@ const OTHER = `another ${SECRET}`
 
 const LIST = 'must be secrets of at least 32 bytes, separated by commas'
 
-test('every variable has a default', () => {
-  expect(readConfig({})).toEqual({
-    HOST: '127.0.0.1',
-    PORT: 3000,
-    OPS_HOST: '127.0.0.1',
-    OPS_PORT: 9090,
-    ALLOWED_HOSTS: [],
-    BASE_PATH: '',
-    MONGODB_URI: undefined,
-    DATA_DIR: './data',
-    SIGNING_SECRET: undefined,
-    SIGNING_SECRETS: [],
-    TOKEN_TTL: 86_400,
-    BODY_LIMIT: 102_400,
-    MAX_CONNECTIONS: 500,
-    STOP_DELAY: 0,
-    STOP_TIMEOUT: 8_000,
-    DOCS: true,
-    LOG_LEVEL: 'info',
-    OTEL_EXPORTER_OTLP_ENDPOINT: undefined,
-    warnings: [],
-  })
+test('an empty variable counts as not set', () => {
+  const empty = { PORT: '', NOTES_URI: '', SIGNING_SECRET: '', TOKEN_TTL: '', LOG_LEVEL: '' }
+  expect(readConfig(empty)).toEqual(readConfig({}))
 })
 
-test('an empty variable counts as not set; MongoDB works with a secret', () => {
-  const empty = { PORT: '', MONGODB_URI: '', SIGNING_SECRET: '', TOKEN_TTL: '', LOG_LEVEL: '' }
-  expect(readConfig(empty)).toEqual(readConfig({}))
-  const given = { MONGODB_URI: 'mongodb+srv://localhost', SIGNING_SECRET: SECRET }
-  expect(readConfig(given)).toMatchObject({ ...given, SIGNING_SECRETS: [SECRET] })
+test('a variable without a default must be set', () => {
+  const read = (NOTES_KEY: string) => chassis.readConfig({ NOTES_KEY }, REQUIRED)
+  expect(read('x').NOTES_KEY).toBe('x')
+  expect(() => read('')).toThrow(new InvalidConfig('NOTES_KEY must be set'))
 })
 
 test.each([
@@ -68,26 +50,23 @@ test.each([
   ['TOKEN_TTL', '90', 90],
   ['BODY_LIMIT', '64KB', 65_536],
   ['DOCS', 'false', false],
-  ['SIGNING_SECRET', 'é'.repeat(16), ['é'.repeat(16)], 'SIGNING_SECRETS'],
+  ['SIGNING_SECRET', 'é'.repeat(16), 'é'.repeat(16)],
   ['SIGNING_SECRETS', `${OTHER}, ${SECRET}`, [OTHER, SECRET]],
 ])('%s=%s is accepted', (name, text, value, key = name) => {
   expect(readConfig({ [name]: text })).toHaveProperty(key, value)
 })
 
 test('a name that is probably misspelled is named; the variables of other programs are not', () => {
-  const misspelled = ['ALOWED_HOSTS', 'MONGO_URI', 'SIGNING_SECRETS_FILES', 'port']
-  const others = ['HOME', 'DOCKER_HOST', 'HOSTNAME', 'USERS_SERVICE_PORT', 'VHOST', 'POST']
+  const misspelled = ['ALOWED_HOSTS', 'NOTE_URI', 'SIGNING_SECRETS_FILES', 'port']
+  const others = ['HOME', 'DOCKER_HOST', 'HOSTNAME', 'NOTES_SERVICE_PORT', 'VHOST', 'POST']
   const names = [...misspelled, ...others, ...NAMES]
   const { warnings } = readConfig(Object.fromEntries(names.map((name) => [name, ''])))
   expect(warnings.map((warning) => warning.split(' ')[0])).toEqual(misspelled)
 })
 
-const URI_RULE =
-  'must start with mongodb:// or mongodb+srv://; percent-encode @ (%40), / (%2F), ? (%3F) and # (%23) in a password'
-
 test.each([
   ['PORT', '65536', 'must be between 0 and 65535'],
-  ['PORT', 'mongodb://u:pw@host', 'must be between 0 and 65535'],
+  ['PORT', 'x://u:pw@host', 'must be between 0 and 65535'],
   ['TOKEN_TTL', 'soon', 'must be a duration between 1s and 10y'],
   ['MAX_CONNECTIONS', '1e3', 'must be between 1 and 100000'],
   ['BODY_LIMIT', '0', 'must be a size between 1b and 1mb'],
@@ -95,16 +74,12 @@ test.each([
   ['ALLOWED_HOSTS', 'a:80', 'must be host names without ports, separated by commas'],
   ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
   ['DOCS', 'maybe', 'must be true or false'],
-  ['MONGODB_URI', 'localhost', URI_RULE],
-  ['MONGODB_URI', 'mongodb://u:pa?ss@h', URI_RULE],
-  ['MONGODB_URI', 'mongodb://u:pa@ss@h', URI_RULE],
-  ['MONGODB_URI', 'mongodb://u:pa/ss@h/db', URI_RULE],
+  ['NOTES_URI', 'localhost', 'must start with notes://'],
   ['SIGNING_SECRET', 'x'.repeat(31), 'must have at least 32 bytes (RFC 7518 §3.2)'],
   ['SIGNING_SECRETS', `${SECRET},short`, LIST],
 ])('%s=%s is refused', (name, text, reason) => {
-  const secret: Record<string, string> = { SIGNING_SECRET: SECRET }
-  const lines = problems({ ...(!name.startsWith('SIGNING') && secret), [name]: text })
-  const isSecret = /^(SIGNING|MONGODB)|@/.test(name + text)
+  const lines = problems({ [name]: text })
+  const isSecret = /^(SIGNING|NOTES)|@/.test(name + text)
   expect(lines).toEqual([`${name} ${reason}${isSecret ? '' : `, not "${text}"`}`])
 })
 
@@ -114,21 +89,10 @@ test.each(['api', '/api/', '//api', '/a%20b', '/api/../x'])('BASE_PATH=%s is ref
   ])
 })
 
-test.each([
-  'ada:p%40ss%2Fw%23rd@host/db',
-  'a,b:27018,[::1]:27019/?replicaSet=rs0',
-  'host?tlsCAFile=/etc/ca.pem&appName=a%40b',
-  'host/db?appName=@account@&tlsCertificateKeyFilePassword=p@ss',
-])('MONGODB_URI=mongodb://%s is accepted', (rest) => {
-  expect(problems({ MONGODB_URI: `mongodb://${rest}`, SIGNING_SECRET: SECRET })).toEqual([])
-})
-
-test('both variables for the secret, and MongoDB without a secret, are refused, at once with others', () => {
+test('both variables for the secret are refused, at once with others', () => {
   const both = problems({ SIGNING_SECRET: SECRET, SIGNING_SECRETS: SECRET, PORT: 'x' })
   expect(both.at(-1)).toMatch(/^SIGNING_SECRETS must not be set with SIGNING_SECRET; /)
-  const none = problems({ MONGODB_URI: 'mongodb://localhost', PORT: 'x' })
-  expect(none.at(-1)).toMatch(/^SIGNING_SECRET must be set with MONGODB_URI; /)
-  expect([both.length, none.length]).toEqual([2, 2])
+  expect(both.length).toBe(2)
 })
 
 /** The configuration of a process with these variables. */
@@ -136,24 +100,24 @@ function loadWith(variables: Record<string, string>) {
   const before = { ...process.env }
   Object.assign(process.env, variables)
   try {
-    return loadConfig(false)
+    return loadConfig()
   } finally {
     for (const name of Object.keys(variables)) delete process.env[name]
     Object.assign(process.env, before)
   }
 }
 
-test.each([
+test.each<[string, string, unknown]>([
   ['PORT', '80\r', 80],
   ['DATA_DIR', ' /my data\n', '/my data'],
   ['LOG_LEVEL', ' ', 'info'],
-  ['SIGNING_SECRET', ' '.repeat(32), [], 'SIGNING_SECRETS'],
+  ['SIGNING_SECRET', ' '.repeat(32), undefined],
   ['SIGNING_SECRETS', ` ${SECRET}\r, ${OTHER}\r`, [SECRET, OTHER]],
-])('blanks at the ends of a variable do not count: %s=%j', (name, text, value, key = name) => {
-  expect(loadWith({ [name]: text })).toHaveProperty(key, value)
+])('blanks at the ends of a variable do not count: %s=%j', (name, text, value) => {
+  expect(loadWith({ [name]: text })).toHaveProperty(name, value)
 })
 
-test.each(['PORT', 'SIGNING_SECRET', 'MONGODB_URI_FILE'])(
+test.each(['PORT', 'SIGNING_SECRET', 'NOTES_URI_FILE'])(
   '%s within quotes is refused, as docker run --env-file keeps them',
   (name) => {
     const refusal = `${name} is in quotes, which docker run --env-file keeps: remove them`
@@ -164,7 +128,7 @@ test.each(['PORT', 'SIGNING_SECRET', 'MONGODB_URI_FILE'])(
 
 test('other quotes in a variable count', () => {
   const secret = `'${SECRET}"`
-  expect(loadWith({ SIGNING_SECRET: secret }).SIGNING_SECRETS).toEqual([secret])
+  expect(loadWith({ SIGNING_SECRET: secret }).SIGNING_SECRET).toBe(secret)
 })
 
 writeFileSync('secret', `${SECRET}\n`)
@@ -172,7 +136,8 @@ writeFileSync('binary', Buffer.from(SECRET + '\xff', 'latin1'))
 
 test('a secret in a file is read without the line end, also through a link, as Kubernetes mounts it', () => {
   symlinkSync('secret', 'link')
-  expect(readConfig({ SIGNING_SECRET_FILE: 'link' }).SIGNING_SECRETS).toEqual([SECRET])
+  const config = readConfig({ SIGNING_SECRET_FILE: 'link' })
+  expect(configuredSecrets(config)).toEqual([SECRET])
 })
 
 test.each([
@@ -199,7 +164,7 @@ test('.env in the current folder adds to the environment, which wins, even if it
   Object.assign(process.env, { HOST: '127.0.0.2', DATA_DIR: '' })
   const expected = { LOG_LEVEL: 'warn', HOST: '127.0.0.2', DATA_DIR: './data' }
   const warned: string[] = []
-  const config = loadConfig(false, (text) => warned.push(text))
+  const config = loadConfig((text) => warned.push(text))
   expect(config).toMatchObject({ ...expected, TOKEN_TTL: 5, STOP_DELAY: 7_000, warnings: warned })
   expect(warned.join()).toContain(' LOG_LEVEL?')
   expect(process.env).toMatchObject({ KEY: 'a  b#', HOST: '127.0.0.2', DATA_DIR: '' })
@@ -225,12 +190,12 @@ test.each([
   `A='b'${' '.repeat(MANY)}c`,
 ])('a .env with a million blanks is read in time: %#', (content) => {
   writeFileSync('.env', content)
-  expect(() => loadConfig(false)).toThrow(RULE)
+  expect(() => loadConfig()).toThrow(RULE)
 })
 
 test('a .env that cannot be read is refused; one that is missing is not', () => {
   rmSync('.env')
-  expect(loadConfig(false)).toEqual(readConfig(process.env, false))
+  expect(loadConfig()).toEqual(readConfig(process.env))
   mkdirSync('.env')
   expect(() => loadConfig()).toThrow(/^\.env cannot be read: it is not a regular file/)
 })

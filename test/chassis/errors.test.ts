@@ -1,14 +1,14 @@
-// Every error becomes one response, and those that are the service's fault a line in the log.
+// Every error becomes one response, and those that are the service's fault are emitted.
 import { describe, expect, test } from '@jest/globals'
 import Koa from 'koa'
 import { once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import { respondToErrors } from '../../src/chassis/errors.ts'
+import { StoreFailure } from '../../src/chassis/failure.ts'
+import { HttpError } from '../../src/chassis/http/http-error.ts'
 import { createServer } from '../../src/chassis/http/server.ts'
-import { failing } from '../support/failing-store.ts'
-import { everyOperation } from '../support/operations.ts'
-import { listen } from './support/app.ts'
-import { startService } from '../support/service.ts'
+import { listen, useStarted } from './support/app.ts'
+import { startNotes } from './support/notes.ts'
 
 const INTERNAL_ERROR = '{"message":"internal error","code":"internal_error"}'
 const errorWith = (code: string) => Object.assign(new Error('x'), { code })
@@ -56,44 +56,48 @@ describe('in an app', () => {
   })
 })
 
-test.each(everyOperation)(
-  'when the store fails, %s is a 500; only the log has the cause',
-  async (_, call) => {
-    const service = await startService(failing())
-    const { response, error } = await call(service.users)
-    const sent = { message: 'the data store failed', code: 'internal_error' }
-    expect([response.status, error]).toEqual([500, sent])
-    await service.close()
-    const cause = 'cannot use the data store: the cause'
-    expect(service.lines).toMatchObject([{ level: 50, status: 500, code: 'internal_error', cause }])
-  },
+const TEAPOT = new Error('short and stout')
+
+test.each([
+  [TEAPOT, 400, '{"message":"short and stout","code":"teapot"}'],
+  [new StoreFailure(TEAPOT), 500, '{"message":"the data store failed","code":"internal_error"}'],
+  [new TypeError('x'), 500, INTERNAL_ERROR],
+])('%s of a handler is %i: the service knows its own errors', async (thrown, status, text) => {
+  const readNote = () => Promise.reject(thrown)
+  const toHttpError = (one: unknown) =>
+    one === TEAPOT ? new HttpError(400, 'teapot', TEAPOT.message) : undefined
+  const service = await startNotes({ readNote }, { toHttpError })
+  const response = await fetch(`http://127.0.0.1:${service.port}/notes/x`)
+  expect([response.status, await response.text()]).toEqual([status, text])
+  await service.close()
+})
+
+const cached = useStarted(() =>
+  startNotes(
+    { readNote: () => Promise.reject(TEAPOT) },
+    {
+      guard(ctx, next) {
+        if (ctx.path === '/open') ctx.set('Cache-Control', 'max-age=60')
+        if (ctx.path !== '/refused') return next()
+        throw new HttpError(401, 'unauthorized', 'no')
+      },
+    },
+  ),
 )
 
-test('the line of a request has the code of its response, and that of no other', async () => {
-  const service = await startService(failing())
-  for (const path of ['/x', '/docs']) await fetch(`http://127.0.0.1:${service.port}${path}`)
-  await service.close()
-  expect(service.lines.map(({ code }) => code)).toEqual(['path_not_found', undefined])
-})
-
-test('an error of another class is in the log, too', async () => {
-  const mistake = Object.assign(new TypeError('a mistake', { cause: 'why' }), { code: 'X' })
-  const find = () => Promise.reject(mistake)
-  const service = await startService(failing({ find }))
-  const { status, json } = await service.send('GET /users/x')
-  expect([status, JSON.stringify(json)]).toEqual([500, INTERNAL_ERROR])
-  await service.close()
-  const err = { type: 'TypeError', message: 'a mistake', code: 'X', cause: { message: 'why' } }
-  expect(service.lines[0]).toMatchObject({ err })
-})
-
-test('the log does not have the document or the email that the driver attaches to its error', async () => {
-  const message = 'E11000 duplicate key error index: email dup key: { email: "secret\nx" }'
-  const cause = Object.assign(new Error(message), { op: { email: 'secret' }, code: 7 })
-  const service = await startService(failing({}, cause))
-  await service.users.GET('/users')
-  await service.close()
-  expect(JSON.stringify(service.lines)).not.toContain('secret')
-  const shown = expect.stringContaining('E11000 duplicate key error index: email')
-  expect(service.lines).toMatchObject([{ status: 500, cause: shown }])
-})
+test.each([
+  ['GET /notes', 200, 'no-store'],
+  ['POST /notes', 400, 'no-store'],
+  ['GET /notes/x', 500, 'no-store'],
+  ['PUT /notes', 405, 'no-store'],
+  ['GET /nothing', 404, 'no-store'],
+  ['GET /refused', 401, 'no-store'],
+  ['GET /open', 404, 'max-age=60'],
+])(
+  '%s is %i, with Cache-Control: %s, unless the guard says otherwise',
+  async (line, status, control) => {
+    const [method = '', path] = line.split(' ')
+    const response = await fetch(`http://127.0.0.1:${cached().port}${path}`, { method })
+    expect([response.status, response.headers.get('cache-control')]).toEqual([status, control])
+  },
+)

@@ -1,8 +1,8 @@
 // What every store must do: one suite, run on each.
 import { describe, expect, test } from '@jest/globals'
-import { Aborted } from '../../src/chassis/batch.ts'
+import { Aborted } from '../chassis/support/internals.ts'
 import { pagesOf } from '../../src/store/pages.ts'
-import { StoreFailure } from '../../src/chassis/failure.ts'
+import { StoreFailure } from '../../src/chassis/index.ts'
 import { EmailTaken, IdTaken, type User } from '../../src/store/user-store.ts'
 import { createIn, describeStores, useOwnStores, usersIn, useStore } from '../support/stores.ts'
 import { newUser, user } from '../support/users.ts'

@@ -1,5 +1,5 @@
 // A store that fails.
-import { StoreFailure } from '../../src/chassis/failure.ts'
+import { StoreFailure } from '../../src/chassis/index.ts'
 import type { UserStore } from '../../src/store/user-store.ts'
 
 const CAUSE = new Error('the cause')

@@ -1,13 +1,8 @@
-// Many clients at once, and one that means no harm.
+// A client of users that means no harm.
 import { expect } from '@jest/globals'
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { send } from './service.ts'
 import { newUser } from './users.ts'
-
-/** As many clients as `count`, all at once. */
-export const many = <T>(count: number, one: () => Promise<T>): Promise<T[]> =>
-  Promise.all(Array.from({ length: count }, one))
 
 /** What a client does that means no harm; each response is what it should be. */
 export async function useOrdinarily(port: number): Promise<void> {
@@ -20,19 +15,4 @@ export async function useOrdinarily(port: number): Promise<void> {
   expect((await send(port, 'GET /users?limit=1')).status).toBe(200)
   expect((await send(port, `DELETE /users/${id}`)).status).toBe(204)
   expect((await send(port, `GET /users/${id}`)).status).toBe(404)
-}
-
-/** Awaits what is hostile, and uses the service ordinarily at least once until then. */
-export async function amid<T>(
-  hostile: Promise<T>,
-  port: number,
-  use: (port: number) => Promise<void> = useOrdinarily,
-): Promise<T> {
-  const state = { isOver: false }
-  const end = hostile.finally(() => (state.isOver = true))
-  do {
-    await use(port)
-    await sleep(20)
-  } while (!state.isOver)
-  return end
 }

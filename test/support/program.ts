@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { VARIABLES } from '../../src/chassis/config.ts'
+import { VARIABLES } from '../chassis/support/internals.ts'
 import { variables } from '../../src/config.ts'
 import { sqlitePlace, type Place } from './stores.ts'
 

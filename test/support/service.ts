@@ -1,6 +1,6 @@
 // The service on a real socket of this machine. Every response is checked against the contract.
 import { afterAll, beforeAll } from '@jest/globals'
-import { createApp } from '../../src/chassis/app.ts'
+import { createApp } from '../chassis/support/internals.ts'
 import { guard } from '../../src/auth/guard.ts'
 import { createUsersClient } from '../../src/client/client.ts'
 import { contract as loaded } from '../../src/contract.ts'

@@ -25,7 +25,7 @@ explorer.addEventListener('spec-loaded', ({ detail: { info, tags } }) => {
       for (const response of Object.values(operation.responses)) delete response.headers // one letter wide
     if (!operation.requestBody || !operation.security?.length) continue
     const text = JSON.stringify(operation.requestBody)
-    operation.requestBody = JSON.parse(text.replaceAll('@', `-${Date.now()}@`)) // an email may be taken
+    operation.requestBody = JSON.parse(text.replaceAll('@', `-${Date.now()}@`)) // an address may be taken
   }
 })
 

@@ -23,7 +23,7 @@ export class HttpError extends Error {
     super(message, options)
     this.status = status
     this.code = code
-    this.body = contentOfText(JSON.stringify({ message, code })) // it can name a long email
+    this.body = contentOfText(JSON.stringify({ message, code })) // it can quote a long text
     const length = Buffer.byteLength(this.body)
     this.headers = { ...headers, 'Content-Type': JSON_TYPE, 'Content-Length': `${length}` }
   }

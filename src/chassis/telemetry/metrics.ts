@@ -1,5 +1,5 @@
 // The metrics, for Prometheus (https://prometheus.io/docs/practices/naming/). Every label has a limited set
-// of values: never a path, an id or an email.
+// of values: never a path, an id or a text.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 export type Metrics = ReturnType<typeof createMetrics>
@@ -51,7 +51,7 @@ export function createMetrics(service: string, version: string) {
   )
   const storeFailures = counter(
     'store_operation_failures_total',
-    'Calls of the store that failed. A taken email does not count.',
+    'Calls of the store that failed. A record that is refused does not count.',
     ['operation'],
   )
 

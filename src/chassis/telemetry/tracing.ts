@@ -58,7 +58,7 @@ export function startTracing(service: string, redactPath: (path: string) => stri
   return tracing
 }
 
-/** Removes what can name an email: from the path, the query and all errors. The log has the errors, with the id of the trace. */
+/** Removes what can have personal data: of the path, the query and all errors. The log has the errors, with the id of the trace. */
 const redactor = (redactPath: (path: string) => string): SpanProcessor => ({
   onStart() {},
   onEnd({ attributes, status, events }) {

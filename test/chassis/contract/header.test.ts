@@ -1,9 +1,9 @@
 // The headers of operations, without a server: a write refuses a malformed precondition, a read takes any.
 import { expect, test } from '@jest/globals'
-import { contract } from '../../../src/contract.ts'
 import { headerReader } from '../../../src/chassis/contract/header.ts'
+import { notesContract } from '../support/notes.ts'
 
-const read = headerReader(contract.operationOf('deleteUser'))
+const read = headerReader(notesContract.operationOf('removeNote'))
 
 test.each([
   '*',
@@ -29,9 +29,11 @@ test.each(['', ...MALFORMED.split('|')])(
     const message = 'If-None-Match must be `*` or ETags in double quotes, such as `"abc"`'
     const error = { status: 400, code: 'precondition_malformed', message }
     expect(() => read({ 'if-none-match': field })).toThrow(expect.objectContaining(error))
-    expect(headerReader(contract.operationOf('readUser'))({ 'if-none-match': field })).toEqual({
-      'If-None-Match': field,
-    })
+    expect(headerReader(notesContract.operationOf('readNote'))({ 'if-none-match': field })).toEqual(
+      {
+        'If-None-Match': field,
+      },
+    )
   },
 )
 
@@ -43,3 +45,10 @@ test.each([' ,', '\t', '"', 'W/', '"a",', '"a" ,', '"" , , ', '"a'])(
       expect(() => read({ 'if-match': text })).toThrow('must be')
   },
 )
+
+test('a header that its schema refuses has the code of the schema, or else header_invalid', () => {
+  const readColor = headerReader(notesContract.operationOf('addNote'))
+  expect(readColor({ 'x-color': 'red' })).toEqual({ 'X-Color': 'red' })
+  const error = { status: 400, code: 'header_invalid', message: expect.stringMatching(/^X-Color /) }
+  expect(() => readColor({ 'x-color': '7' })).toThrow(expect.objectContaining(error))
+})

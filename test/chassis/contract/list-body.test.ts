@@ -11,13 +11,10 @@ import {
 } from '../../../src/chassis/contract/list-body.ts'
 import { StoreFailure } from '../../../src/chassis/failure.ts'
 import type { Client } from '../../../src/chassis/batch.ts'
-import type { User, UserStore } from '../../../src/store/user-store.ts'
-import { failing } from '../../support/failing-store.ts'
 import { get } from '../support/requests.ts'
-import { dial } from '../support/app.ts'
-import { startService, useService } from '../../support/service.ts'
+import { dial, useStarted } from '../support/app.ts'
 import { anyText } from '../support/text.ts'
-import { newUser } from '../../support/users.ts'
+import { startNotes, type Note } from '../support/notes.ts'
 
 const written = (write: ListWriter, pages: unknown[][]): string =>
   [...pages, undefined].map((page) => write(page)).join('')
@@ -26,54 +23,56 @@ const written = (write: ListWriter, pages: unknown[][]): string =>
 const LINE_ENDS = ['\n', '\r', '\v', '\f', '\x1c', '\x1d', '\x1e', '\x85', '\u2028', '\u2029']
 const lineEnd = new RegExp(`[${LINE_ENDS.join('')}]`)
 
-test('the array and the lines have all users, whatever their texts are and however many a page has', () => {
+test('the array and the lines have all notes, whatever their texts are and however many a page has', () => {
   const breaking = ['},{', '[', ']', ',', '"', '\\', ...LINE_ENDS]
   const text = fc.oneof(anyText, fc.constantFrom(...breaking))
-  const page = fc.array(fc.record({ id: text, name: text }), { maxLength: 4 })
+  const page = fc.array(fc.record({ tag: text, text }), { maxLength: 4 })
   const property = fc.property(fc.array(page, { maxLength: 4 }), (pages) => {
     const lines = written(writeLines, pages).split(lineEnd)
     expect(lines.pop()).toBe('')
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(pages.flat())
     expect(JSON.parse(written(arrayWriter(), pages))).toEqual(pages.flat())
   })
-  const ada = { id: '1', name: 'Ada' }
+  const ada = { tag: '1', text: 'Ada' }
   const examples: [(typeof ada)[][]][] = [[[]], [[[], []]], [[[], [ada], [], [ada, ada]]]]
   fc.assert(property, { numRuns: 30, examples })
 })
 
-const asking = (type: string) => get('/users', `Accept: ${type}\r\n`)
+const asking = (type: string) => get('/notes', `Accept: ${type}\r\n`)
 const TYPES = ['application/json', 'application/x-ndjson']
 
-const fields = newUser({ name: 'x'.repeat(1_000) })
-const user = (i: number): User => ({ ...fields, id: i.toString(16).padStart(24, '0') })
+const note = (i: number): Note => ({ text: 'x'.repeat(1_000), tag: String(i) })
 
-/** A store with `count` users that notes how many were fetched. */
-function storeOf(count: number, atEnd?: () => void) {
-  const seen: { fetched: number; client?: Client | undefined } = { fetched: 0 }
-  const list: UserStore['list'] = async (_, client) => {
-    seen.client = client
-    if (seen.fetched < count) return { users: [user(seen.fetched++)], isLast: false }
+/** A list of `count` notes, and how many were fetched. */
+function listOf(count: number, atEnd?: () => void) {
+  const seen: { fetched: number; client?: Client } = { fetched: 0 }
+  async function* pages() {
+    while (seen.fetched < count) yield [note(seen.fetched++)]
     if (atEnd) await sleep(50).then(nextTurn) // first, the client reads what was sent, however late the timer is
     atEnd?.()
-    return { users: [], isLast: true }
   }
-  return { seen, store: failing({ list }) }
+  const listNotes = (_: unknown, client: Client) => {
+    seen.client = client
+    return { status: 200, body: pages() }
+  }
+  return { seen, handlers: { listNotes } }
+}
+
+const fail = () => {
+  throw new StoreFailure(new Error('the cause'))
 }
 
 describe.each(TYPES)('a list as %s', (type) => {
   test('arrives whole', async () => {
-    const service = await startService(storeOf(2_000).store)
-    const { json } = await service.send('GET /users', { headers: { accept: type } })
-    expect(json).toEqual(Array.from({ length: 2_000 }, (_, i) => user(i)))
+    const service = await startNotes(listOf(2_000).handlers)
+    const { json } = await service.send('GET /notes', { headers: { accept: type } })
+    expect(json).toEqual(Array.from({ length: 2_000 }, (_, i) => note(i)))
     await service.close()
   })
 
   const VERSIONS = ['HTTP/1.0', 'HTTP/1.1'] // proxies speak 1.0 to the service
   test.each(VERSIONS)('resets the connection when it fails halfway: %s', async (version) => {
-    const { store } = storeOf(100, () => {
-      throw new StoreFailure(new Error('the cause'))
-    })
-    const service = await startService(store)
+    const service = await startNotes(listOf(100, fail).handlers)
     const { socket, text } = dial(service.port)
     const errors: unknown[] = []
     socket.on('error', (error) => errors.push(error))
@@ -91,8 +90,8 @@ describe.each(TYPES)('a list as %s', (type) => {
   })
 
   test('is fetched no faster than the client reads, and no further when the client leaves; the log has its address', async () => {
-    const { store, seen } = storeOf(1_000_000)
-    const service = await startService(store)
+    const { handlers, seen } = listOf(1_000_000)
+    const service = await startNotes(handlers)
     const socket = net.connect(service.port, '127.0.0.1').pause()
     socket.write(asking(type))
     for (let before = -1; before !== seen.fetched || before === 0; await sleep(100)) {
@@ -111,7 +110,7 @@ describe.each(TYPES)('a list as %s', (type) => {
   })
 
   test('is sent to its end when the service closes, and then its connection closes', async () => {
-    const service = await startService(storeOf(1, () => {}).store)
+    const service = await startNotes(listOf(1, () => {}).handlers)
     const { socket, text } = dial(service.port)
     socket.write(asking(type))
     while (!text().includes('{')) await sleep(5)
@@ -120,23 +119,23 @@ describe.each(TYPES)('a list as %s', (type) => {
   })
 
   test('is a 500, with none of the headers of a list, when it fails at once', async () => {
-    const service = await startService(failing())
-    for (const path of ['/users', '/users?limit=1', '/users?email=x']) {
-      const { status, headers } = await service.send(`GET ${path}`, { headers: { accept: type } })
-      expect([status, headers.link, headers.vary]).toEqual([500, undefined, undefined])
+    for (const handlers of [listOf(0, fail).handlers, { listNotes: fail }]) {
+      const service = await startNotes(handlers)
+      const { status, headers } = await service.send('GET /notes', { headers: { accept: type } })
+      expect([status, headers.vary]).toEqual([500, undefined])
+      await service.close()
     }
-    await service.close()
   })
 })
 
-const twoUsers = useService(() => storeOf(2).store)
+const twoNotes = useStarted(() => startNotes(listOf(2).handlers))
 
 test.each([
   ['application/x-ndjson', true],
   ['application/json, application/x-ndjson', false],
   ['*/*', false],
 ])('a list with Accept: %s is of lines: %s', async (accept, isLines) => {
-  const { status, headers } = await twoUsers().send('GET /users', { headers: { accept } })
+  const { status, headers } = await twoNotes().send('GET /notes', { headers: { accept } })
   const type = isLines ? 'application/x-ndjson' : 'application/json; charset=utf-8'
   expect([status, headers['content-type'], headers.vary]).toEqual([200, type, 'Accept'])
 })

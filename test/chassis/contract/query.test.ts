@@ -1,11 +1,11 @@
-// The query of GET /users, without a server: what is accepted, and what is refused by its name.
+// The query of GET /notes, without a server: what is accepted, and what is refused by its name.
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { contract } from '../../../src/contract.ts'
 import { queryReader } from '../../../src/chassis/contract/query.ts'
+import { notesContract } from '../support/notes.ts'
 import { anyText } from '../support/text.ts'
 
-const read = queryReader(contract.operationOf('listUsers'))
+const read = queryReader(notesContract.operationOf('listNotes'))
 const ID = '665f1c2e8b3f4a0012d4c001'
 
 test.each([
@@ -13,21 +13,21 @@ test.each([
   ['limit=1&', { limit: 1 }],
   ['limit=1000', { limit: 1000 }],
   [`after=${ID}&limit=2`, { after: ID, limit: 2 }],
-  ['email', { email: '' }],
-  ['email=a+b', { email: 'a b' }],
-  ['email=a%2Bb', { email: 'a+b' }],
-  ['email=ada%20x@example.com', { email: 'ada x@example.com' }],
+  ['tag', { tag: '' }],
+  ['tag=a+b', { tag: 'a b' }],
+  ['tag=a%2Bb', { tag: 'a+b' }],
+  ['tag=ada%20x@example.com', { tag: 'ada x@example.com' }],
 ])('the query "%s" is accepted', (query, values) => expect(read(query)).toEqual(values))
 
-test('an email with a plus that a person has not encoded is refused with what to write', () => {
-  const message = 'query parameter `email` must have `%2B` for a plus, or `%20` for a space'
-  expect(() => read('email=ada+x@example.com')).toThrow(message)
+test('an address with a plus that a person has not encoded is refused with what to write', () => {
+  const message = 'query parameter `tag` must have `%2B` for a plus, or `%20` for a space'
+  expect(() => read('tag=ada+x@example.com')).toThrow(message)
 })
 
-test('an email can be any text, encoded as in a URI or as in a form', () => {
-  const property = fc.property(anyText, (email) => {
-    expect(read(`email=${encodeURIComponent(email)}`)).toEqual({ email })
-    expect(read(new URLSearchParams({ email }).toString())).toEqual({ email })
+test('a text can be any, encoded as in a URI or as in a form', () => {
+  const property = fc.property(anyText, (tag) => {
+    expect(read(`tag=${encodeURIComponent(tag)}`)).toEqual({ tag })
+    expect(read(new URLSearchParams({ tag }).toString())).toEqual({ tag })
   })
   fc.assert(property, { numRuns: 100 })
 })
@@ -37,7 +37,7 @@ const of = (name: string, ...values: string[]) => values.map((value) => [`${name
 test.each([
   // unknown
   ['page=2', 'page'],
-  ['email[$ne]=x', 'email[$ne]'],
+  ['tag[$ne]=x', 'tag[$ne]'],
   ['__proto__=1', '__proto__'],
   ['=1', ''],
   ['%zz=1', '%zz'],
@@ -47,7 +47,7 @@ test.each([
   ['limit', 'limit'],
   ...of('limit', '', '0', '-1', '1001', '1.5', '1.0', '1e2', '01', '0x1', '+1', '%201', '1%20'),
   ...of('after', '', 'x', ID.slice(1), `${ID}0`, ID.toUpperCase(), `${ID}%0A`, `%20${ID}`),
-  ...of('email', '%', '%f', '%zz', '%ff', '%c3%28', '%ed%a0%80', '%C0%80', '%f4%90%80%80'),
+  ...of('tag', '%', '%f', '%zz', '%ff', '%c3%28', '%ed%a0%80', '%C0%80', '%f4%90%80%80'),
 ])('the query "%s" is refused with the name of the wrong parameter', (query = '', name = '') => {
   const message = expect.stringContaining(`query parameter \`${name}\` `)
   expect(() => read(query)).toThrow(expect.objectContaining({ status: 400, message }))

@@ -1,13 +1,17 @@
 // The contract over HTTP: the document in both forms, and the files of the page.
 import { expect, test } from '@jest/globals'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { load } from 'js-yaml'
-import { read } from '../../support/readme.ts'
-import { parseResponses } from '../support/app.ts'
-import { startService, useService } from '../../support/service.ts'
-import { sqlitePlace, useStore } from '../../support/stores.ts'
+import Koa from 'koa'
+import { loadContract } from '../../../src/chassis/contract/contract.ts'
+import { serveReference } from '../../../src/chassis/docs/reference.ts'
+import { newFolder, read } from '../../support/readme.ts'
+import { parseResponses, startApp, useStarted } from '../support/app.ts'
+import { startNotes } from '../support/notes.ts'
 
-const store = useStore(sqlitePlace)
-const service = useService(store)
+const service = useStarted(() => startNotes({}, { docs: true }))
 const url = (path: string) => `http://127.0.0.1:${service().port}${path}`
 
 const TYPES: [string, string][] = [
@@ -20,7 +24,7 @@ const TYPES: [string, string][] = [
 ]
 const PATHS = TYPES.map(([path]) => path)
 
-const FILE = read('openapi.yaml')
+const FILE = read('test/chassis/support/notes.yaml')
 
 test('/openapi.yaml is the file, and /openapi.json the same document', async () => {
   expect(await (await fetch(url('/openapi.yaml'))).text()).toBe(FILE)
@@ -59,9 +63,41 @@ test.each(OTHERS)('%s is 404', async (path) => {
 })
 
 test('all paths are 404, and name no other, when DOCS is false', async () => {
-  const without = await startService(store(), { docs: false })
+  const without = await startNotes()
   const json = { message: 'path not found', code: 'path_not_found' }
   for (const path of ['/', ...PATHS])
     expect(await without.send(`GET ${path}`)).toMatchObject({ status: 404, json })
   await without.close()
 })
+
+const SERVERS = 'servers: [{ url: / }]\n'
+test.each([
+  [SERVERS, 'servers: [{ url: /api }]\n'],
+  ['servers:\n  - url: / # here\n', 'servers:\n  - url: /api # here\n'],
+  [
+    'servers:\n  - description: url of x\n    url: https://x/y\n  - url: /z\n',
+    'servers:\n  - description: url of x\n    url: /api\n  - url: /z\n',
+  ],
+  ['', undefined],
+])(
+  'with a base path, the first server of %j is that, and all else stays',
+  async (servers, expected) => {
+    const file = join(newFolder(), 'openapi.yaml')
+    writeFileSync(file, FILE.replace(SERVERS, servers))
+    const app = new Koa().use(serveReference(loadContract(pathToFileURL(file)), '/api'))
+    const { port, close } = await startApp(app, { expectContract: () => undefined })
+    const text = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).text()
+    const yaml = await text('/openapi.yaml')
+    const whole = expected
+      ? FILE.replace(SERVERS, expected)
+      : `${FILE.replace(SERVERS, '')}${SERVERS}`
+    expect(yaml.replace('url: /api }]', 'url: / }]')).toBe(
+      whole.replace('url: /api }]', 'url: / }]'),
+    )
+    const { servers: served, ...rest } = JSON.parse(await text('/openapi.json'))
+    expect(served[0].url).toBe('/api')
+    const { servers: _, ...document } = load(FILE) as { servers: unknown }
+    expect(rest).toEqual(document)
+    await close()
+  },
+)

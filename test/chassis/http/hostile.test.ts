@@ -3,9 +3,16 @@
 import { afterEach, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SERVER_LIMITS } from '../../../src/chassis/http/limits.ts'
-import { doesNotRead, goesOn, hangUp, says, textFrom } from '../support/clients.ts'
+import {
+  amid as amidUse,
+  doesNotRead,
+  goesOn,
+  hangUp,
+  many,
+  says,
+  textFrom,
+} from '../support/clients.ts'
 import { bodies, oversized, slowBodies, slowHeaders } from '../support/hostile.ts'
-import { amid as amidUse, many } from '../../support/ordinary.ts'
 import { added, addNote, addNoteHead, NO_NOTE, useNoteService, useNotes } from '../support/notes.ts'
 import { CHUNKED, chunksOf, CLOSE, get } from '../support/requests.ts'
 import { dial, parseResponses } from '../support/app.ts'

@@ -1,8 +1,7 @@
 // The host names that the service accepts.
 import { expect, test } from '@jest/globals'
 import { hostCheck } from '../../../src/chassis/http/hosts.ts'
-import { failing } from '../../support/failing-store.ts'
-import { startService } from '../../support/service.ts'
+import { startNotes } from '../support/notes.ts'
 
 const LOCAL_IPS = ['127.0.0.1', '127.1.2.3:80', '[::1]:3000', '[0:0:0:0:0:0:0:1]']
 const MAPPED = ['[::ffff:127.0.0.1]:80', '[::ffff:7f00:1]']
@@ -21,8 +20,8 @@ test.each(['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1'])(
 )
 
 test('on loopback the allowed names are accepted too', () => {
-  const isAllowedHost = hostCheck('127.0.0.1', ['Users.example.com'])
-  const names = ['users.example.com:8080', 'localhost', 'example.com']
+  const isAllowedHost = hostCheck('127.0.0.1', ['Notes.example.com'])
+  const names = ['notes.example.com:8080', 'localhost', 'example.com']
   expect(names.filter(isAllowedHost)).toEqual(names.slice(0, 2))
 })
 
@@ -30,8 +29,8 @@ test.each(['0.0.0.0', '::', '10.0.0.1', '::ffff:10.0.0.1'])(
   'on %s every name is accepted, or only the allowed ones',
   (bound) => {
     expect([...LOCAL, ...REMOTE].every(hostCheck(bound, []))).toBe(true)
-    const isAllowedHost = hostCheck(bound, ['users.example.com'])
-    expect(['users.example.com', 'localhost'].map(isAllowedHost)).toEqual([true, false])
+    const isAllowedHost = hostCheck(bound, ['notes.example.com'])
+    expect(['notes.example.com', 'localhost'].map(isAllowedHost)).toEqual([true, false])
   },
 )
 
@@ -40,7 +39,7 @@ test.each([
   ['http://example.com/nothing', 'localhost', 421],
   ['/nothing?http://example.com', 'localhost', 404],
 ])('the host of the target %s overrules the Host %s', async (target, host, status) => {
-  const service = await startService(failing(), { hostCheck: (bound) => hostCheck(bound, []) })
+  const service = await startNotes({}, { hostCheck: (bound) => hostCheck(bound, []) })
   const response = await service.send(`GET ${target}`, { headers: { host } })
   await service.close()
   expect(response.status).toBe(status)

@@ -1,5 +1,6 @@
 // What clients over bare sockets can do, also hostile ones.
 import net from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** A client that goes on until its connection ends; `onText` gets what the service sends to it. */
 export type Hostile = (port: number, onText?: (text: string) => void) => net.Socket
@@ -70,3 +71,22 @@ export const leaves =
       if (!until()) setTimeout(leaves(bytes, ms, until), 10, port, onText)
     })
   }
+
+/** As many clients as `count`, all at once. */
+export const many = <T>(count: number, one: () => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, one))
+
+/** Awaits what is hostile, and uses the service ordinarily at least once until then. */
+export async function amid<T>(
+  hostile: Promise<T>,
+  port: number,
+  use: (port: number) => Promise<void>,
+): Promise<T> {
+  const state = { isOver: false }
+  const end = hostile.finally(() => (state.isOver = true))
+  do {
+    await use(port)
+    await sleep(20)
+  } while (!state.isOver)
+  return end
+}

@@ -1,7 +1,7 @@
 // Tokens that look valid and are not, by what is wrong with them.
 import jwt from 'jsonwebtoken'
 import { createHmac } from 'node:crypto'
-import { SECRET } from '../../support/stores.ts'
+import { SECRET } from './requests.ts'
 
 const OTHER = `${SECRET}.`
 

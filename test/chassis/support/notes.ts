@@ -2,7 +2,13 @@
 import { expect } from '@jest/globals'
 import { createApp } from '../../../src/chassis/app.ts'
 import type { Reply } from '../../../src/chassis/contract/reply.ts'
-import { HttpError, loadContract, type Handlers, type Parts } from '../../../src/chassis/index.ts'
+import {
+  HttpError,
+  loadContract,
+  type Client,
+  type Handlers,
+  type Parts,
+} from '../../../src/chassis/index.ts'
 import * as app from './app.ts'
 import { checked, readContract } from './contract.ts'
 import { BEARER, post, postHead } from './requests.ts'
@@ -14,12 +20,12 @@ export interface Note {
   text: string
   tag: string
 }
-type Handler = (input: Input, client: { destroyed: boolean }) => Reply | Promise<Reply>
+type Handler = (input: Input, client: Client) => Reply | Promise<Reply>
 interface Input {
   body: Partial<Note>
   query: { limit?: number }
 }
-type Operation = 'listNotes' | 'addNote' | 'readNote' | 'changeNote'
+type Operation = 'listNotes' | 'addNote' | 'readNote' | 'changeNote' | 'removeNote'
 
 export const notesContract = loadContract<Record<Operation, unknown>>(FILE)
 
@@ -38,6 +44,7 @@ const HANDLERS: Record<Operation, Handler> = {
     throw NO_NOTE
   },
   changeNote: (input) => ({ ...added(input), status: 200 }),
+  removeNote: () => ({ status: 204 }),
 }
 
 type Options = app.ServerOptions &

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { openSecrets } from '../../../src/chassis/tokens/signing-secret.ts'
 import { newFolder } from '../../support/readme.ts'
-import { SECRET } from '../../support/stores.ts'
+import { SECRET } from '../support/requests.ts'
 
 const OTHER = `another ${SECRET}`
 

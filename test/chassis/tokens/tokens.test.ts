@@ -4,7 +4,7 @@ import jwt, { type SignOptions } from 'jsonwebtoken'
 import { createHmac, createSecretKey } from 'node:crypto'
 import { createTokens } from '../../../src/chassis/tokens/tokens.ts'
 import { forged } from '../support/forged.ts'
-import { SECRET } from '../../support/stores.ts'
+import { SECRET } from '../support/requests.ts'
 
 const ID = '665f1c2e8b3f4a0012d4c001'
 const tokens = createTokens([SECRET], 3_600)

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals'
 import { MongoClient } from 'mongodb'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StoreFailure } from '../../../src/chassis/failure.ts'
+import { StoreFailure } from '../../../src/chassis/index.ts'
 import { useUndo } from '../../support/program.ts'
 import { describeMongodb, mongodbPlace, useOwnStores } from '../../support/stores.ts'
 

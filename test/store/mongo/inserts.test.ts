@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import * as mongodb from 'mongodb'
 import type { Users } from '../../../src/store/mongo/collection.ts'
 import { insertEach } from '../../../src/store/mongo/inserts.ts'
-import { StoreFailure } from '../../../src/chassis/failure.ts'
+import { StoreFailure } from '../../../src/chassis/index.ts'
 import { EmailTaken, IdTaken } from '../../../src/store/user-store.ts'
 import { user } from '../../support/users.ts'
 

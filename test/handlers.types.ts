@@ -1,8 +1,8 @@
 // Handlers that compile, and those that must not. Checked by `npm run check`: a `@ts-expect-error` without
 // an error is an error.
-import type { Handlers as HandlersOf } from '../../../src/chassis/index.ts'
-import type { components, operations } from '../../../src/openapi.ts'
-import { newUser } from '../../support/users.ts'
+import type { Handlers as HandlersOf } from '../src/chassis/index.ts'
+import type { components, operations } from '../src/openapi.ts'
+import { newUser } from './support/users.ts'
 
 type Handlers = HandlersOf<operations>
 type Handler<Id extends keyof operations> = Handlers[Id]
