@@ -4,23 +4,23 @@ import { contract, type Handlers } from './contract.ts'
 import { USER_NOT_FOUND } from './errors.ts'
 import type { components } from './openapi.ts'
 import { pagesOf } from './store/pages.ts'
-import type { Condition, User, UserStore, WriteResult } from './store/user-store.ts'
+import type { Changes, Condition, User, UserStore, WriteResult } from './store/user-store.ts'
 
 type UserHandlers = Omit<Handlers, 'login'>
 
 /** @param basePath what the links begin with */
 export function users(store: UserStore, basePath: string): UserHandlers {
   return {
-    async listUsers({ query: { email, after, limit } }, client) {
+    async listUsers({ query: { email, ...query } }, client) {
       if (email !== undefined)
-        return { status: 200, body: listOf(await store.findByEmail(email, client), after) }
-      if (limit === undefined) return { status: 200, body: pagesOf(store, { after }, client) }
-      const { users, isLast } = await store.list({ after, limit: limit + 1 }, client)
-      const body = users.slice(0, limit)
-      if (isLast) return { status: 200, body }
-      const query = new URLSearchParams({ limit: `${limit}`, after: body.at(-1)!.id })
-      const Link = `<${basePath}${contract.pathOf('listUsers')}?${query.toString()}>; rel="next"`
-      return { status: 200, headers: { Link }, body }
+        return { status: 200, body: listOf(await store.findByEmail(email, client), query.after) }
+      const { limit } = query
+      if (limit === undefined) return { status: 200, body: pagesOf(store, query, client) }
+      const { users, isLast } = await store.list(query, client)
+      if (isLast) return { status: 200, body: users }
+      const next = new URLSearchParams({ limit: `${limit}`, after: users.at(-1)!.id })
+      const Link = `<${basePath}${contract.pathOf('listUsers')}?${next.toString()}>; rel="next"`
+      return { status: 200, headers: { Link }, body: users }
     },
 
     async createUser({ body }, client) {
@@ -38,9 +38,8 @@ export function users(store: UserStore, basePath: string): UserHandlers {
       return { status: 200, headers: { ETag }, body: user }
     },
 
-    async renameUser({ path: { id }, header, body: { name } }, client) {
-      const result = await store.rename(id, name, conditionOf(header, name), client)
-      return changed(result, header)
+    async renameUser({ path: { id }, header, body }, client) {
+      return changed(await store.rename(id, body, conditionOf(header, body), client), header)
     },
 
     async deleteUser({ path: { id }, header }, client) {
@@ -54,15 +53,16 @@ type Preconditions = Parameters<UserHandlers['renameUser']>[0]['header']
 /**
  * The condition in the headers of a write, if there is one.
  *
- * @param newName the name that the user gets. If the user has it, a request before this one may have done the change:
- * then `If-Match` need not match (RFC 9110 §13.1.1). The user is written all the same, to be as durable as any
+ * @param changes what the user gets. If the user already has it, the client may have sent the request before and lost the
+ * response. Then an old `If-Match` is accepted (RFC 9110 §13.1.1), and the write is done again, so that it is durable
  */
-function conditionOf(header: Preconditions, newName?: string): Condition | undefined {
+function conditionOf(header: Preconditions, changes?: Changes): Condition | undefined {
   const { 'If-Match': wanted = '*', 'If-None-Match': unwanted } = header
   if (wanted === '*' && unwanted === undefined) return undefined
   return (user) => {
     const etag = etagOf(user)
-    return (ifMatch(wanted, etag) || user.name === newName) && !ifNoneMatch(unwanted, etag)
+    const isDone = () => changes !== undefined && etagOf({ ...user, ...changes }) === etag
+    return (ifMatch(wanted, etag) || isDone()) && !ifNoneMatch(unwanted, etag)
   }
 }
 

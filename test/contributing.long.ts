@@ -81,7 +81,7 @@ const COUNT_SCHEMA = `    Count:
       description: A number of users.
       required: [count]
       additionalProperties: true
-      properties: { count: { type: integer, format: int32 } }
+      properties: { count: { type: integer, minimum: 0, maximum: 1000000000 } }
 `
 const SQLITE_COUNT =
   "await retryWhileBusy(() => db.prepare('SELECT count(*) AS count FROM users').get())"

@@ -44,6 +44,8 @@ interface Scene {
   create: (user: User) => Promise<void>
 }
 
+const two: User[] =
+  paths['/users'].get.responses['200'].content['application/json'].examples.two.value
 const newAda = requests.find(({ id }) => id === 'createUser')!.value
 const ada = { id: ID, ...newAda }
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -138,20 +140,41 @@ test.each(requests)('the request $id $name succeeds', async ({ id, value }) => {
   })
 })
 
-const { parameters, responses } = paths['/users'].get
-const list = documented.find(({ name }) => name === 'listUsers')!
-
-test.each<Any>(parameters)('parameter $name accepts the value in its description', async (one) => {
-  const [, value] = /such as `?([\w@.]+\w)/.exec(one.description)!
-  await inScene(list, '', async ({ send }) => {
-    const query = new URLSearchParams({ [one.name]: value! }).toString()
-    expect((await send({}, `GET /users?${query}`)).status).toBe(200)
-  })
+test('every media type is one whose examples are compared here', () => {
+  const types = (part: Any) => Object.keys(part?.content ?? {})
+  for (const { path, method, responses } of documented) {
+    const { requestBody }: Any = paths[path]![method]
+    const others = [...types(requestBody), ...Object.values(responses).flatMap(types)].filter(
+      (type) => type !== 'application/json' && type !== 'application/x-ndjson',
+    )
+    expect([path, others]).toEqual([path, []])
+  }
 })
 
+const queries = documented.flatMap((one) => {
+  const parameters: Any[] = paths[one.path][one.method].parameters ?? []
+  return parameters.filter((parameter) => parameter.in === 'query').map((query) => ({ one, query }))
+})
+
+test.each(queries)(
+  'parameter $query.name of $one.name accepts the value in its description, and is not ignored',
+  async ({ one, query: { name, description, schema } }) => {
+    const [, value] = /such as `?([\w@.]+\w)/.exec(description)!
+    await inScene(one, '', async ({ create, send }) => {
+      for (const user of two) await create(user)
+      const ask = async (text: string) =>
+        send({}, `GET ${one.path}?${name}=${encodeURIComponent(text)}`)
+      expect((await ask(value!)).status).toBe(200)
+      const all = await send({}, `GET ${one.path}`)
+      const some = await ask(schema.minimum ?? value)
+      expect([some.status, some.json]).not.toEqual([200, all.json])
+    })
+  },
+)
+
 test('the examples of lines, and of a link to the next page, are those of the users', () => {
-  const { headers, content } = responses['200']
-  const users = content['application/json'].examples.two.value
+  const { headers, content } = paths['/users'].get.responses['200']
+  const users = two
   const lines: string[] = content['application/x-ndjson'].examples.two.value.trim().split('\n')
   expect(lines.map((line): Any => JSON.parse(line))).toEqual(users)
   const link = `</users?limit=2&after=${users[1].id}>; rel="next"`
@@ -179,9 +202,8 @@ async function inScene(one: Documented, script: string, scenario: (scene: Scene)
       send: (request, line) => service.send(line ?? `${one.method.toUpperCase()} ${path}`, request),
       exchange: async (bytes) => responsesIn(await service.exchange(bytes))[0]!,
       async create(user) {
-        const { id: _, ...fields } = user
-        const { id } = await store.create(newUser(fields))
-        path = one.path.replace('{id}', id)
+        await store.create({ ...newUser(), ...user })
+        path = one.path.replace('{id}', user.id)
       },
     })
   } finally {

@@ -180,7 +180,7 @@ describe('the YAML of README.md', () => {
   /** What each list for an overlay replaces. */
   const REPLACED: Record<string, RegExp> = {
     patches: /^NetworkPolicy: (- )?namespaceSelector: \{\}$/,
-    configMapGenerator: /^ConfigMap: BASE_PATH: ""$/,
+    configMapGenerator: /^ConfigMap: BASE_PATH: ''$/,
     images: / image: users-service:/,
     components: /^$/,
   }

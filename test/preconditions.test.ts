@@ -92,9 +92,9 @@ describe('PUT with If-Match of a user that already has the name', () => {
   test('is 412 when the user was changed again since, or If-None-Match names the user', async () => {
     const { id } = await create()
     const old = await etag(id)
-    await store().rename(id, 'Augusta')
+    await store().rename(id, { name: 'Augusta' })
     expect(await rename(id, { 'if-match': old })).toBe(412)
-    await store().rename(id, 'Grace')
+    await store().rename(id, { name: 'Grace' })
     expect(await rename(id, { 'if-match': old, 'if-none-match': '*' })).toBe(412)
   })
 })

@@ -54,7 +54,7 @@ test('npm run dev follows the page, TypeScript and the contract, keeps what runs
   }
   try {
     await prints('try it at')
-    await change('src/docs/page.css', '#fff', '#eee', 'try it at')
+    await change('src/chassis/docs/page.css', '#fff', '#eee', 'try it at')
     await change('openapi.yaml', /version: .*/, 'version: 9.9.9', 'users-service 9.9.9')
     await change('src/service.ts', 'try it at', 'see', 'see http')
     const [, url] = /see (http.*?)\/docs/.exec(printed)!

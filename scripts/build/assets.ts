@@ -35,7 +35,7 @@ writePackage('client', {
 
 copy('dist/src/chassis', 'dist/chassis')
 copy('dist/docs', 'dist/chassis/docs')
-copy('.redocly.yaml', 'dist/chassis/redocly.yaml')
+copy('src/chassis/redocly.yaml', 'dist/chassis/redocly.yaml')
 writePackage('chassis', {
   name: 'openapi-chassis',
   description: 'What a contract-first microservice on Koa needs beside its operations',

@@ -56,6 +56,8 @@ export interface Store {
   isEmpty: () => Promise<boolean>
   /** Whether the database was deleted or replaced while it was open: then the service is not ready any more. */
   isGone?: () => boolean
+  /** Called once, when `isGone` has returned true: secures what is left of the database. */
+  onGone?: () => void
   close: () => Promise<void>
 }
 

@@ -8,12 +8,13 @@ export const PAGE_BYTES = 64 * 1024
 /** The pages of a list. Each is read when the caller asks for it, and is a new array, which the caller may change. */
 export async function* pagesOf(
   store: Pick<UserStore, 'list'>,
-  { after = '' }: Omit<ListQuery, 'limit'> = {},
+  query: Omit<ListQuery, 'limit'> = {},
   client?: Client,
 ): AsyncGenerator<User[]> {
+  let { after } = query
   for (;;) {
-    const { users, isLast } = await store.list({ after }, client)
-    after = users.at(-1)?.id ?? after // before `yield`, after which the caller may have changed the array
+    const { users, isLast } = await store.list({ ...query, after }, client)
+    after = users.at(-1)?.id ?? after // read now: the caller may empty the array that it gets
     if (users.length > 0) yield users
     if (isLast) return
   }

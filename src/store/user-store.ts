@@ -29,12 +29,15 @@ export interface UserStore extends Store {
   /** The first users of a list: at most `limit`, and at most about 64 KiB; a longer user has a page of its own. */
   list(query: ListQuery, client?: Client): Promise<Page>
 
-  /** Replaces the name. */
-  rename(id: string, name: string, condition?: Condition, client?: Client): Promise<WriteResult>
+  /** Replaces what can change of a user. */
+  rename(id: string, changes: Changes, condition?: Condition, client?: Client): Promise<WriteResult>
 
   /** Deletes the user. */
   remove(id: string, condition?: Condition, client?: Client): Promise<WriteResult>
 }
+
+/** What can change of a user: the body of `renameUser`. */
+export type Changes = components['schemas']['NewName']
 
 /**
  * Whether a user may be changed. No other change comes between the check and the write. A store keeps no user in memory
@@ -56,9 +59,9 @@ export interface ListQuery {
 }
 
 export interface Page {
-  /** A new array, which the caller may change. Without users, it is the end of the list. */
+  /** A new array, which the caller may change. */
   users: User[]
-  /** Whether no user follows. Without this, a short list would take two queries, and could show two moments. */
+  /** Whether no user follows, as the same query found. */
   isLast: boolean
 }
 

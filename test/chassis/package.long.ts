@@ -70,12 +70,12 @@ test.each([
   ['note_blank', 400, 'POST /notes', BOTH, '{"text":" "}'],
   ['body_invalid', 400, 'POST /notes', BOTH, '{}'],
   ['unauthorized', 401, 'POST /notes', JSON_TYPE, '{"text":"x"}'],
-  ['note_not_found', 404, 'GET /notes/x', KEY],
-  ['path_not_found', 404, 'GET /nothing', {}],
-  ['method_not_allowed', 405, 'DELETE /notes', KEY],
+  ['note_not_found', 404, 'GET /notes/x', KEY, ''],
+  ['path_not_found', 404, 'GET /nothing', {}, ''],
+  ['method_not_allowed', 405, 'DELETE /notes', KEY, ''],
   ['body_too_large', 413, 'POST /notes', BOTH, 'x'.repeat(200_000)],
   ['unsupported_media_type', 415, 'POST /notes', KEY, 'x'],
-])('%s is %i', async (code, status, line, headers, body?: string) => {
+])('%s is %i', async (code, status, line, headers, body) => {
   const response = await ask(line, body, headers)
   expect(response).toMatchObject({ status, control: 'no-store' })
   expect(JSON.parse(response.text)).toEqual({ message: expect.any(String), code })

@@ -5,7 +5,7 @@ import { pagesOf } from '../../src/store/pages.ts'
 import { StoreFailure } from '../../src/chassis/index.ts'
 import { EmailTaken, IdTaken, type User } from '../../src/store/user-store.ts'
 import { createIn, describeStores, useOwnStores, usersIn, useStore } from '../support/stores.ts'
-import { newUser, user } from '../support/users.ts'
+import { FREE_TEXTS, newUser, user } from '../support/users.ts'
 
 const ABSENT = '665f1c2e8b3f4a0012d4ffff'
 
@@ -36,14 +36,13 @@ describeStores((kind) => {
     const own = await open()
     const users: User[] = []
     for (const [kind, text] of Object.entries(TEXTS)) {
-      const fields = Object.entries(newUser()).map(([field, value]) => {
-        return [field, typeof value === 'string' ? text : value]
-      })
-      const given = Object.fromEntries(fields)
+      const texts = FREE_TEXTS.map((field) => [field, text])
+      const given = { ...newUser(), ...Object.fromEntries(texts) }
       const created = await own.create(given)
       const found = [await own.find(created.id), await own.findByEmail(text)]
       const renamed = { ...created, name: `${text}!` }
-      for (const _ of [1, 2]) expect(await own.rename(created.id, renamed.name)).toBe('done')
+      for (const _ of [1, 2])
+        expect(await own.rename(created.id, { name: renamed.name })).toBe('done')
       found.push(await own.find(created.id))
       expect([kind, created]).toEqual([kind, { id: expect.any(String), ...given }])
       expect([kind, ...found]).toEqual([kind, created, created, renamed])
@@ -98,7 +97,7 @@ describeStores((kind) => {
     ])('find no user by an id that is %s', async (_, spell) => {
       const id = spell((await create()).id)
       expect(await store().find(id)).toBeUndefined()
-      expect(await store().rename(id, 'x')).toBe('not found')
+      expect(await store().rename(id, { name: 'x' })).toBe('not found')
       expect(await store().remove(id)).toBe('not found')
       expect(await store().remove(id, () => true)).toBe('not found')
     })
@@ -129,7 +128,7 @@ describeStores((kind) => {
       for (const result of ['done', 'not found']) expect(await store().remove(id)).toBe(result)
       expect(await store().find(id)).toBeUndefined()
       expect(await store().findByEmail(email)).toBeUndefined()
-      expect(await store().rename(id, 'x')).toBe('not found')
+      expect(await store().rename(id, { name: 'x' })).toBe('not found')
       expect((await create({ email })).id).not.toBe(id)
     })
 
@@ -143,10 +142,10 @@ describeStores((kind) => {
           seen.push(one)
           return answer
         }
-        expect(await store().rename(id, 'x', says(false))).toBe('refused')
+        expect(await store().rename(id, { name: 'x' }, says(false))).toBe('refused')
         expect(await store().remove(id, says(false))).toBe('refused')
-        expect(await store().rename(id, '', says(true))).toBe('done')
-        expect(await store().rename(id, name, says(true))).toBe('done')
+        expect(await store().rename(id, { name: '' }, says(true))).toBe('done')
+        expect(await store().rename(id, { name }, says(true))).toBe('done')
         expect(await store().remove(id, says(true))).toBe('done')
         expect(seen).toEqual([user, user, user, { ...user, name: '' }, user])
         expect(await store().remove(id, says(true))).toBe('not found')
@@ -160,7 +159,7 @@ describeStores((kind) => {
       const results = await Promise.all(
         users.map(({ id }, i) => {
           const condition = (one: User) => one.id === id && i % 3 > 0
-          return i % 2 > 0 ? own.rename(id, 'x', condition) : own.remove(id, condition)
+          return i % 2 > 0 ? own.rename(id, { name: 'x' }, condition) : own.remove(id, condition)
         }),
       )
       expect(results).toEqual(users.map((_, i) => (i % 3 > 0 ? 'done' : 'refused')))
@@ -173,7 +172,7 @@ describeStores((kind) => {
     test('let concurrent writers change a user when its condition holds, or refuse those that others overtake', async () => {
       const own = await open()
       const { id } = await own.create(newUser())
-      const writes = many(150, (i) => own.rename(id, String(i), () => true))
+      const writes = many(150, (i) => own.rename(id, { name: String(i) }, () => true))
       const results = await Promise.all(writes)
       expect(new Set([...results, 'done', 'refused'])).toEqual(new Set(['done', 'refused']))
       expect(results[Number((await own.find(id))!.name)]).toBe('done')
@@ -186,7 +185,7 @@ describeStores((kind) => {
       const names = many(20, String)
       const isNamed = (expected: string) => (one: User) => one.name === expected
       const rename = (name: string, i: number) =>
-        (i % 2 ? own : other).rename(id, name, isNamed('old'))
+        (i % 2 ? own : other).rename(id, { name }, isNamed('old'))
       const renamed = await Promise.all(names.map(rename))
       expect(renamed.filter((result) => result !== 'refused')).toEqual(['done'])
       expect((await own.find(id))?.name).toBe(names[renamed.indexOf('done')])
@@ -235,8 +234,8 @@ describeStores((kind) => {
       for (const at of [0, 998, 1_989, 1_998, 1_999])
         for (const limit of [1, 2, 10, 11, 500]) {
           const { id: after } = users[at]!
-          const [rest, isLast] = [users.slice(at + 1), at + limit >= users.length]
-          const page = { users: rest.slice(0, limit), isLast }
+          const rest = users.slice(at + 1)
+          const page = { users: rest.slice(0, limit), isLast: rest.length <= limit }
           expect(await own().list({ after, limit })).toEqual(page)
         }
     })
@@ -282,7 +281,7 @@ describeStores((kind) => {
       () => own.find(ABSENT),
       () => own.findByEmail('ada@example.com'),
       () => usersIn(own),
-      () => own.rename(ABSENT, 'x'),
+      () => own.rename(ABSENT, { name: 'x' }),
       () => own.remove(ABSENT),
       () => own.isEmpty(),
     ]

@@ -36,7 +36,7 @@ export async function read(
   function add(row: Row | undefined): void {
     if (!row) return
     try {
-      found.push([row.line, userIn(row, newIds, write)])
+      found.push([row.line, userIn(row, newIds, write).user])
     } catch (error) {
       found.push([row.line, (error as Error).message])
     }

@@ -10,6 +10,7 @@ import {
   type UserStore,
 } from '../../../src/store/user-store.ts'
 import { linesOf, type Reader, type Row } from './lines.ts'
+import type { UserInRow } from './users.ts'
 
 /** In users. While SQLite stores a batch, services wait, and so does Ctrl-C. With 1,500, an import takes a fifth longer. */
 const BATCH_SIZE = 2_500
@@ -20,8 +21,8 @@ const MAX_LOOKUPS = 100
 
 export interface Import {
   reader: Reader
-  /** The user in a row. @throws Error the row is refused */
-  userIn: (row: Row) => NewUser
+  /** The user in a row, and the fields that the row has. @throws Error the row is refused */
+  userIn: (row: Row) => UserInRow
   /** Whether a user whose email is already there gets the name in the file, unless that is empty. */
   update: boolean
   /**
@@ -37,7 +38,7 @@ export interface Import {
 }
 type Outcome = 'created' | 'updated' | 'unchanged' | 'duplicate' | 'refused'
 
-type Item = { line: number; user: NewUser }
+type Item = UserInRow & { line: number }
 
 /** Stores the users in a file, and counts them. If the file cannot be read to its end, the users before that are stored. */
 export async function importUsers(bytes: AsyncIterable<Buffer>, to: Import): Promise<void> {
@@ -52,11 +53,11 @@ export async function importUsers(bytes: AsyncIterable<Buffer>, to: Import): Pro
   function add(row: Row | undefined): void {
     if (!row) return
     try {
-      const user = to.userIn(row)
+      const { user, given } = to.userIn(row)
       const key = user.email || user.id!
       if (to.update && (names.get(key) ?? user.name) !== user.name) throw new Error(RIVAL)
       if (to.update) names.set(key, user.name)
-      items.push({ line: row.line, user })
+      items.push({ line: row.line, user, given })
       length += row.text.length
     } catch (error) {
       counts.refused += 1
@@ -98,10 +99,12 @@ async function storeBatch(items: Item[], store: UserStore, to: Import): Promise<
   const stored = await Promise.allSettled(items.map(({ user }) => store.create(user)))
   for (let from = 0; from < items.length; from += MAX_LOOKUPS) {
     const some = items.slice(from, from + MAX_LOOKUPS)
-    const outcomes = some.map(async ({ line, user }, i) => {
+    const outcomes = some.map(async ({ line, user, given }, i) => {
       const one = stored[from + i]!
       const failure = one.status === 'rejected' ? (one.reason as Error) : undefined
-      const [outcome, what] = await outcomeOf(user, failure, store, to.update).catch(unreadable)
+      const [outcome, what] = await outcomeOf(user, given, failure, store, to.update).catch(
+        unreadable,
+      )
       to.counts[outcome] += 1
       if (what) to.report(line, what)
     })
@@ -114,6 +117,7 @@ type Result = [Outcome, what?: string]
 /** What became of a user, and what is to be reported, if anything. @throws StoreFailure */
 async function outcomeOf(
   user: NewUser,
+  given: Partial<NewUser>,
   failure: Error | undefined,
   store: UserStore,
   update: boolean,
@@ -123,11 +127,11 @@ async function outcomeOf(
   if (!isIdTaken && !(failure instanceof EmailTaken)) throw failure
   const owner = isIdTaken ? await store.find(user.id!) : await store.findByEmail(user.email)
   const name = owner ? `the user ${owner.id}` : 'another user'
-  const fields = Object.entries(user) as [keyof NewUser, string][]
+  const fields = Object.entries(given) as [keyof NewUser, string][]
   if (fields.every(([field, text]) => owner?.[field] === text)) return ['unchanged']
   const isSame = owner && (user.id ?? owner.id) === owner.id && user.email === owner.email
   const isUpdate = update && isSame && user.name
-  if (isUpdate && (await store.rename(owner.id, user.name)) === 'done')
+  if (isUpdate && (await store.rename(owner.id, { name: user.name })) === 'done')
     return ['updated', `${name} now has this name`]
   return ['duplicate', `${name} has its ${isIdTaken ? 'id' : 'email'}, and differs`]
 }

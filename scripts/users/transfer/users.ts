@@ -7,6 +7,12 @@ import type { NewUser, User } from '../../../src/store/user-store.ts'
 import { newUser } from '../../../src/users.ts'
 import type { Row } from './lines.ts'
 
+/** A user to store, and the fields that its row has: others are not compared with those of a stored user. */
+export interface UserInRow {
+  user: NewUser
+  given: Partial<NewUser>
+}
+
 const validate = validator(contract.operationOf('createUser'))
 
 /**
@@ -14,7 +20,7 @@ const validate = validator(contract.operationOf('createUser'))
  * @param write writes a user as export-users does
  * @throws Error the row is refused
  */
-export function userIn(row: Row, newIds: boolean, write: (user: User) => string): NewUser {
+export function userIn(row: Row, newIds: boolean, write: (user: User) => string): UserInRow {
   if (!row.fields) throw new Error(row.problem)
   const { id = '', ...texts } = row.fields()
   const user = newUser(validate(texts) as components['schemas']['UserFields'])
@@ -24,7 +30,7 @@ export function userIn(row: Row, newIds: boolean, write: (user: User) => string)
   const problem = row.problem ?? problemOf(user)
   const isExported = () => isUserId(id) && write({ id, ...user }).trimEnd() === row.text.trimEnd()
   if (problem && !isExported()) throw new Error(problem)
-  return hasId ? { id, ...user } : user
+  return hasId ? { user: { id, ...user }, given: { id, ...texts } } : { user, given: texts }
 }
 
 const INVALID_ID = 'its id is not 24 lower-case hexadecimal digits: --new-ids ignores the ids'

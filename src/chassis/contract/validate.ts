@@ -44,24 +44,30 @@ export function validator({ bodySchema = {} }: Pick<Operation, 'bodySchema'>) {
   return (body: unknown): unknown => {
     if (!valid(body === undefined ? {} : body) || body === undefined)
       throw invalidBody(describe(valid.errors?.[0], bodySchema.required))
-    const fields = Object.entries(Object(body))
-    const malformed = fields.find((field) => !isWellFormed(field))
-    if (malformed) throw invalidBody(`field \`${malformed[0].toWellFormed()}\` ${LONE}`)
+    for (const field of Object.entries(Object(body))) {
+      const flaw = flawIn(field)
+      if (flaw) throw invalidBody(`field \`${field[0].toWellFormed()}\` ${flaw}`)
+    }
     return body
   }
 }
 
 const LONE = 'must not contain a lone surrogate'
+const LARGE = 'must not contain a number beyond ±(2^53 − 1)'
 
-/** Whether UTF-8 can hold every text in `value`, and every key: stores would replace a lone surrogate. */
-function isWellFormed(value: unknown): boolean {
+/**
+ * What is wrong with a text or a number in `value`, or a key, that would become another one: UTF-8 cannot hold a lone
+ * surrogate, and JSON.parse rounds large numbers (RFC 7493 §2.2).
+ */
+function flawIn(value: unknown): string | undefined {
   const parts = [value]
   for (const part of parts) {
-    if (typeof part === 'string' && !part.isWellFormed()) return false
+    if (typeof part === 'string' && !part.isWellFormed()) return LONE
+    if (typeof part === 'number' && Math.abs(part) > Number.MAX_SAFE_INTEGER) return LARGE
     if (typeof part !== 'object') continue
     for (const field of Object.entries(part ?? {})) parts.push(...field) // no recursion, however deep it is
   }
-  return true
+  return undefined
 }
 
 /** What is wrong with a body, for people. A required field that is null or empty counts as absent. */

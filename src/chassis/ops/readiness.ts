@@ -15,30 +15,32 @@ const REPEAT_MS = 60_000
 /** Tells `log` when the store fails, and when it responds again. */
 export function createReadiness(log: Logger) {
   let state: 'starting' | 'ready' | 'stopping' | typeof GONE = 'starting'
-  let isGone: Store['isGone']
+  let store: Pick<Store, 'isEmpty' | 'isGone' | 'onGone'> | undefined
   /** Why the store cannot be used, in an outage. */
   let problem: string | undefined
   /** When `problem` was last logged, in milliseconds. */
   let loggedAt = 0
 
-  function findDatabase(): void {
+  function isGone(): boolean {
     try {
-      if (state !== 'ready' || !isGone?.()) return
+      return store?.isGone?.() ?? false
     } catch {
-      return // the next call of the store says why
+      return false // the next call of the store says why
     }
-    state = GONE
-    log.error(GONE)
   }
 
   /**
-   * Checks `store`. The service is ready as soon as it has responded once.
+   * Checks a store. The service is ready as soon as it has responded once.
    *
    * @returns whether the store is empty; undefined if it did not respond
    */
-  async function check(store: Pick<Store, 'isEmpty' | 'isGone'>): Promise<boolean | undefined> {
-    isGone = store.isGone
-    findDatabase()
+  async function check(checked: NonNullable<typeof store>): Promise<boolean | undefined> {
+    store = checked
+    if (state === 'ready' && isGone()) {
+      state = GONE
+      log.error(GONE)
+      store.onGone?.()
+    }
     try {
       const isEmpty = await store.isEmpty()
       if (problem) log.info('the store responds again')
@@ -62,9 +64,9 @@ export function createReadiness(log: Logger) {
 
     /** What /readyz says. */
     status() {
-      findDatabase()
+      const now = state === 'ready' && isGone() ? GONE : state
       const outage = problem ? `, but the store cannot be used: ${problem}` : ''
-      return { isReady: state === 'ready', state: state + outage }
+      return { isReady: now === 'ready', state: now + outage }
     },
 
     /** From now on the service is not ready. */

@@ -5,7 +5,7 @@ import { isUserId } from '../user-id.ts'
 import { NOT_TEXT, type Condition, type WriteResult } from '../user-store.ts'
 import type { UserDocument, Users } from './collection.ts'
 import type { Execute } from './connection.ts'
-import { READABLE, toObjectId, userOf, valueOf, type Fields } from './documents.ts'
+import { asStored, READABLE, toObjectId, userOf, type Fields } from './documents.ts'
 
 /** Changes the user that `filter` matches. Resolves to whether there is one. */
 export type Write = (users: Users, filter: Filter<UserDocument>) => Promise<boolean>
@@ -18,7 +18,7 @@ interface Change {
 
 /**
  * The writes at a time: fewer than the driver has connections, so that look-ups find one. A conditional write has the
- * name of its user in memory, up to 0.5 MB, until the server responds.
+ * fields of its user in memory, up to 0.5 MB, until the server responds.
  */
 const MAX_WRITES = 64
 
@@ -31,13 +31,12 @@ const TRIES = 2
  * @param find finds the document of a user
  */
 export function changer(execute: Execute, find: (id: string) => Promise<Fields | undefined>) {
-  /** The filter for the user as it was read, if that meets the condition. Keeps only the name in memory. */
+  /** The filter for the user as it was read, if that meets the condition. */
   async function filterFor(id: string, condition: Condition) {
     const fields = await find(id)
     if (!fields) return 'not found'
     if (!condition(userOf(fields))) return 'refused'
-    // Only the name can change. It is compared as it is stored, perhaps not as text.
-    return { _id: toObjectId(id), name: { $eq: valueOf(fields, 'name') } }
+    return { _id: toObjectId(id), ...asStored(fields) }
   }
 
   async function changeIf(id: string, write: Write, condition: Condition): Promise<WriteResult> {

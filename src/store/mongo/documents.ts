@@ -17,10 +17,11 @@ const TYPES = BSON.BSONType
 const FIELDS = { name: 1, email: 1 } satisfies Record<Name, 1>
 
 type Name = Exclude<keyof User, 'id'>
+const NAMES = Object.keys(FIELDS) as Name[]
 
 /** Matches documents that can be read: of others, nothing is changed. */
 export const READABLE = {
-  $and: Object.keys(FIELDS).map((field) => ({
+  $and: NAMES.map((field) => ({
     $or: [{ [field]: { $type: ['string', 'number', 'bool'] } }, { [field]: null }],
   })),
 }
@@ -64,6 +65,10 @@ export function idOf({ _id }: Fields): string {
 
 const ONLY_OBJECT_IDS =
   'The service has only users whose _id is an ObjectId: replace such documents, or use another database'
+
+/** Matches a document whose fields have not changed since. They are compared as they are stored, perhaps not as text. */
+export const asStored = (fields: Fields) =>
+  Object.fromEntries(NAMES.map((name) => [name, { $eq: valueOf(fields, name) }]))
 
 /** The email, if it is text. */
 export const emailOf = ({ email }: Fields): string | undefined =>

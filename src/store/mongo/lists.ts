@@ -7,8 +7,11 @@ import type { Execute } from './connection.ts'
 import type { UserDocument, Users } from './collection.ts'
 import { AS_BYTES, emailOf, fieldsOf, idOf, toObjectId, userOf, type Fields } from './documents.ts'
 
-/** The most users in a page of a list: the largest `limit` of the contract, and one more. */
-const MAX_PAGE_SIZE = 1_001
+/** The most users in a page of a list: the largest `limit` of the contract. */
+const MAX_PAGE_SIZE = 1_000
+
+/** A response of so many bytes may lack documents that follow: MongoDB cuts it at 16 MB. */
+const MAX_WHOLE_BYTES = 8_000_000
 
 /** Implements `UserStore.list`. */
 export function lister(execute: Execute): UserStore['list'] {
@@ -17,9 +20,9 @@ export function lister(execute: Execute): UserStore['list'] {
   async function readPage(query: ListQuery): Promise<Page> {
     const { limit: wanted = size } = query
     const limit = Math.min(wanted, size)
-    const documents = await execute((users) => findPage(users, query, limit))
+    const documents = await execute((users) => findPage(users, query, limit + 1)) // one more shows whether a user follows
     let bytes = documents.reduce((sum, { length }) => sum + length, 0)
-    const isLast = documents.length < limit && bytes <= PAGE_BYTES
+    let isLast = documents.length <= limit && bytes < MAX_WHOLE_BYTES
     if (bytes > 0) {
       const fits = Math.floor((PAGE_BYTES * documents.length) / bytes) // as many of the same average length
       size = Math.max(1, Math.min(MAX_PAGE_SIZE, Math.max(size, 4 * limit), fits))
@@ -27,7 +30,10 @@ export function lister(execute: Execute): UserStore['list'] {
     // The guess was too small: all that are wanted fit, or twice as many.
     if (limit < wanted && !isLast && size >= Math.min(wanted, 2 * limit)) return readPage(query)
     // What does not fit is read again, so that it is not in memory while the client reads this page.
-    while (bytes > PAGE_BYTES && documents.length > 1) bytes -= documents.pop()!.length
+    while (documents.length > limit || (bytes > PAGE_BYTES && documents.length > 1)) {
+      bytes -= documents.pop()!.length
+      isLast = false
+    }
     return { users: documents.map((document) => userOf(fieldsOf(document))), isLast }
   }
 

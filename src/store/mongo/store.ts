@@ -56,8 +56,8 @@ export async function openMongoStore(
     find: async (id, client) => (isUserId(id) ? toUser(await findById(id, client)) : undefined),
     findByEmail: async (email, client) => toUser(await findByEmail(email, client)),
     list: lister(execute),
-    rename: (id, name, condition, client) => {
-      const update = { $set: { name } }
+    rename: (id, changes, condition, client) => {
+      const update = { $set: changes }
       const rename: Write = async (users, filter) =>
         (await users.updateOne(filter, update)).matchedCount > 0
       return change({ id, write: rename, condition }, client)

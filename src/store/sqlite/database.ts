@@ -32,8 +32,7 @@ const SETTINGS = `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA s
   PRAGMA journal_size_limit = 4000000`
 
 /**
- * Returns a function that says whether a file of the open database was deleted or replaced since this call. If `file`
- * itself was, the function also moves the log aside: otherwise the next start would write it into what is there then.
+ * Watches the files of the open database.
  *
  * @param warn called with the new names of the log
  */
@@ -41,15 +40,24 @@ export function watchFiles(db: DatabaseSyncInstance, file: string, warn: (text: 
   const files = ['', '-wal', '-shm'].map((end) => file + end)
   const opened = files.map(inodeOf)
   let folder: fs.Stats | undefined
-  return (): boolean => {
-    const now = fs.statSync(dirname(file), { throwIfNoEntry: false })
-    if (now && now.ctimeMs === folder?.ctimeMs && now.ino === folder.ino) return false
-    // The folder has changed: tools that copy can set its mtime back, but not its ctime. Otherwise, do not look at the log: on Linux 6.18, the next write would take 35 µs more.
-    const left = files.filter((name, i) => inodeOf(name) === opened[i])
-    const isGone = left.length < files.length
-    if (now && !isGone && Date.now() - now.ctimeMs > TICK_MS) folder = now
-    if (!left.includes(file)) moveAside(db, left, warn)
-    return isGone
+  const left = () => files.filter((name, i) => inodeOf(name) === opened[i])
+  return {
+    /** Whether a file was deleted or replaced since this call. */
+    isGone: (): boolean => {
+      // A change of a file in a folder changes the ctime of the folder, which no tool can set back. While that stays, the
+      // files are not looked at: on Linux 6.18, the next write of the log would take 35 µs more.
+      const now = fs.statSync(dirname(file), { throwIfNoEntry: false })
+      if (now && now.ctimeMs === folder?.ctimeMs && now.ino === folder.ino) return false
+      const isGone = left().length < files.length
+      if (now && !isGone && Date.now() - now.ctimeMs > TICK_MS) folder = now
+      return isGone
+    },
+
+    /** If the database itself is gone, moves its log aside: the next start would write it into what is there then. */
+    moveLogAside: (): void => {
+      const log = left()
+      if (!log.includes(file)) moveAside(db, log, warn)
+    },
   }
 }
 

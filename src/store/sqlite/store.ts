@@ -10,6 +10,7 @@ import { continueAfter, LAST_ID, newUserId } from '../user-id.ts'
 import {
   EmailTaken,
   IdTaken,
+  type Changes,
   type Condition,
   type ListQuery,
   type Page,
@@ -29,6 +30,7 @@ const PAGE_SIZE = 500
 const IMPORT_PRAGMAS = 'PRAGMA cache_size = -64000; PRAGMA wal_autocheckpoint = 10000'
 
 const FIELDS = Object.keys(COLUMNS) as (keyof User)[]
+const CHANGES = Object.keys({ name: 1 } satisfies Record<keyof Changes, 1>) as (keyof Changes)[]
 
 // The library cuts a text at its first NUL, when it writes and when it reads. So such texts are written as
 // bytes, and users are read as JSON, where NUL is escaped.
@@ -48,7 +50,7 @@ export async function openSqliteStore(
   const folder = dirname(file)
   if (fs.statSync(folder).mode & 0o002)
     warn(`every account can write to ${folder} (DATA_DIR): use chmod o-w, or another folder`)
-  const isGone = watchFiles(db, file, warn)
+  const { isGone, moveLogAside } = watchFiles(db, file, warn)
   const transaction = transactor(db)
   /** A write that fails undoes itself alone, unless SQLite has undone the transaction. */
   const attempt = (work: () => unknown): unknown => {
@@ -63,7 +65,10 @@ export async function openSqliteStore(
   const write = batched(
     (writes: (() => unknown)[]) =>
       retryWhileBusy(() => {
-        if (isGone()) throw new Error('its file was deleted or replaced') // otherwise the writes would be lost with it
+        if (isGone()) {
+          moveLogAside()
+          throw new Error('its file was deleted or replaced') // otherwise the writes would be lost with it
+        }
         return transaction(() => writes.map(attempt))
       }),
     { maxBatchSize: Infinity, concurrency: 1 },
@@ -72,7 +77,8 @@ export async function openSqliteStore(
   const hasEmail = db.prepare(`SELECT 1 FROM users WHERE email = ${TEXT}`)
   const find = finder(db, 'id')
   const findByEmail = finder(db, 'email')
-  const rename = changer(db, `UPDATE users SET name = ${TEXT} WHERE id = ${TEXT}`)
+  const set = CHANGES.map((field) => `${field} = ${TEXT}`).join()
+  const rename = changer(db, `UPDATE users SET ${set} WHERE id = ${TEXT}`)
   const remove = changer(db, `DELETE FROM users WHERE id = ${TEXT}`)
   /** Checks and changes in one transaction. */
   const changeIf = (id: string, change: () => boolean, condition?: Condition, client?: Client) =>
@@ -97,14 +103,19 @@ export async function openSqliteStore(
     find: (id) => retryWhileBusy(() => find(id)),
     findByEmail: (email) => retryWhileBusy(() => findByEmail(email)),
     list: lister(db),
-    rename: (id, name, ...rest) => changeIf(id, () => rename(name, id), ...rest),
+    rename(id, changes, ...rest) {
+      const values = CHANGES.map((field) => changes[field])
+      return changeIf(id, () => rename(...values, id), ...rest)
+    },
     remove: (id, ...rest) => changeIf(id, () => remove(id), ...rest),
     isGone,
+    onGone: moveLogAside,
     isEmpty: () => retryWhileBusy(() => any.get() === undefined),
     async close() {
       // The library's close() leaves the data in the write-ahead log, which is also durable. If the checkpoint fails,
       // the next process that opens the database reads the log.
-      const emptyLog = () => isGone() || db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+      const emptyLog = () =>
+        isGone() ? moveLogAside() : db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
       await retryWhileBusy(emptyLog).catch(() => {})
       await retryWhileBusy(() => db.close())
     },
@@ -139,13 +150,13 @@ function lister(db: Database): UserStore['list'] {
   const readSizes = reader<number>(db, 'size', `${LENGTH} AS size`)
   const readUsers = reader<User>(db, USER, '*')
   const readPage = (after: string, limit: number): Page => {
+    const sizes = readSizes(after, limit + 1) // one more shows whether a user follows
     let bytes = 0
-    for (const [i, size] of readSizes(after, limit).entries()) {
+    for (const [i, size] of sizes.entries()) {
       bytes += size
       if (bytes > PAGE_BYTES) limit = Math.min(limit, Math.max(1, i))
     }
-    const users = readUsers(after, limit)
-    return { users, isLast: users.length < limit }
+    return { users: readUsers(after, limit), isLast: sizes.length <= limit }
   }
   const readNext = async ({ after = '', limit = PAGE_SIZE }: ListQuery) => {
     await nextTurn() // other requests are served between pages, however many lists there are

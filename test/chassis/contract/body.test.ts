@@ -46,6 +46,7 @@ const surrogates = json('{"text":"\\ud800","tag":"\\udc00 lone"}')
 const mustBeString = (field: string) => `field \`${field}\` must be string`
 const mustBeText = `${mustBeString('tag')},number,boolean,null`
 const isRequired = (field: string) => `field \`${field}\` is required`
+const TOO_LARGE = 'field `tag` must not contain a number beyond ±(2^53 − 1)'
 const noSurrogate = (field: string) => `field \`${field}\` must not contain a lone surrogate`
 
 const CHANGE = 'PATCH /notes/1'
@@ -71,6 +72,8 @@ test.each<Refused>([
   ['gzip', json(gzipSync('{}'), coded('gzip')), 415, NOT_COMPRESSED],
   ['an object where others are accepted', { json: { tag: {} } }, 400, mustBeText, CHANGE],
   ['a number beyond all numbers', json('{"tag":1e400}'), 400, mustBeText, CHANGE],
+  ['a number that JSON.parse rounds', json('{"tag":9007199254740993}'), 400, TOO_LARGE, CHANGE],
+  ['a number far below', json('{"tag":-1e300}'), 400, TOO_LARGE, CHANGE],
   ['no body where no field is required', {}, 400, MUST_BE_OBJECT, CHANGE],
 ])('%s is refused', async (_, request, status, message, line = 'POST /notes') => {
   const response = await broken().send(line, request)

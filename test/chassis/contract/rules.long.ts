@@ -1,4 +1,4 @@
-// What the service could not do as the contract says: `npm run generate` refuses it, by .redocly.yaml.
+// What the service could not do as the contract says: `npm run generate` refuses it, by .redocly.yaml and src/chassis/redocly.yaml.
 import { expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -13,12 +13,30 @@ const json = { schema: { type: 'object', properties: {} } }
 const body = (content: object, required?: boolean) => ({ requestBody: { required, content } })
 const response = (content: object) => ({ responses: { 200: { description: '', content } } })
 
+const sent = (x: object) => ({
+  schema: { type: 'object', additionalProperties: true, properties: { x } },
+})
+const listOf = (items: object) => ({ type: 'array', items })
+const between = (minimum: number, maximum: number) => ({ type: 'integer', minimum, maximum })
+const ROUNDS = 'JSON.parse rounds large whole numbers'
+const KEEPS = 'SQLite keeps texts, enums and whole numbers'
+
 /** Some of what is refused: by its path in a contract, the operation there, and the message. */
 const refused: [string, object, string][] = [
   ['/cookie', { parameters: [{ name: 'x', in: 'cookie', ...text }] }, 'reads no cookies'],
   ['/other-fields', response({ 'application/json': json }), 'may add a field'],
   ['/optional-body', body({ 'application/json': json }), 'refuses a request without its body'],
   ['/upload', body({ 'image/png': text }, true), 'The service reads JSON'],
+  ['/no-bounds', body({ 'application/json': sent({ type: 'integer' }) }, true), ROUNDS],
+  [
+    '/no-bounds-in-a-list',
+    body({ 'application/json': sent(listOf({ type: 'integer' })) }, true),
+    ROUNDS,
+  ],
+  ['/too-small', response({ 'application/json': sent(between(-(2 ** 60), 0)) }), ROUNDS],
+  ['/too-large', body({ 'application/json': sent(between(0, 9007199254740992)) }, true), ROUNDS],
+  ['/decimal', response({ 'application/json': sent({ type: 'number' }) }), KEEPS],
+  ['/boolean', body({ 'application/json': sent(listOf({ type: 'boolean' })) }, true), KEEPS],
   ['/two-types', response({ 'image/png': text, 'image/webp': text }), 'which media type a client'],
   ['/a:b', {}, 'The router matches'],
 ]

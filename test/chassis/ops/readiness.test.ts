@@ -69,11 +69,15 @@ test('the service is not ready any more when its database was deleted or replace
   let isGone = (): boolean => {
     throw new Error('its folder cannot be read')
   }
-  await readiness.check({ ...storeAfter(), isGone: () => isGone() })
+  let calls = 0
+  const store = { ...storeAfter(), isGone: () => isGone(), onGone: () => void (calls += 1) }
+  await readiness.check(store)
   expect(readiness.status()).toEqual({ isReady: true, state: 'ready' })
   isGone = () => true
   const state = expect.stringMatching(/^the database was deleted or replaced/)
   expect(readiness.status()).toEqual({ isReady: false, state })
+  expect([lines, calls]).toEqual([[], 0]) // a question changes nothing
+  for (let times = 0; times < 2; times += 1) await readiness.check(store)
   expect(readiness.status()).toEqual({ isReady: false, state })
-  expect(lines).toMatchObject([{ level: 50, msg: state }])
+  expect([lines, calls]).toEqual([[expect.objectContaining({ level: 50, msg: state })], 1])
 })

@@ -100,7 +100,7 @@ describeStores((kind) => {
     const service = serve(place)
     const url = await service.listening()
     while (service.output.stdout.split('\n').length < 7) await sleep(5)
-    const [first, listening, page, kept, ops] = service.output.stdout.split('\n')
+    const [first, listening, page, kept, , ops] = service.output.stdout.split('\n')
     expect(first).toContain(`users-service ${version} on Node ${process.version}`)
     expect(listening).toContain(`listening on ${url}`)
     expect(page).toContain(`${url}/docs`)

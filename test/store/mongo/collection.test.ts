@@ -96,8 +96,8 @@ describeMongodb('a collection of other programs', () => {
         ...(value !== undefined && { name: value }),
       })
       const id = insertedId.toHexString()
-      expect(await store.rename(id, 'Grace', ({ name }) => name !== text)).toBe('refused')
-      expect(await store.rename(id, 'Grace', ({ name }) => name === text)).toBe('done')
+      expect(await store.rename(id, { name: 'Grace' }, ({ name }) => name !== text)).toBe('refused')
+      expect(await store.rename(id, { name: 'Grace' }, ({ name }) => name === text)).toBe('done')
       expect(await store.find(id)).toMatchObject({ name: 'Grace' })
     },
   )
@@ -117,15 +117,15 @@ describeMongodb('a collection of other programs', () => {
     const calls = [
       () => store.find(id),
       () => store.findByEmail('a@x'),
-      () => store.rename(id, 'x', () => true),
+      () => store.rename(id, { name: 'x' }, () => true),
       () => store.remove(id, () => true),
-      () => store.rename(id, 'x'),
+      () => store.rename(id, { name: 'x' }),
       () => store.remove(id),
     ]
     const others = () => [
       store.find(other.id),
       store.findByEmail(other.email),
-      store.rename(other.id, other.name, () => true),
+      store.rename(other.id, { name: other.name }, () => true),
     ]
     const found = [other, other, 'done'].map((value) => ({ status: 'fulfilled', value }))
     for (const call of calls) {
@@ -150,7 +150,7 @@ describeMongodb('a collection of other programs', () => {
     expect(await store.findByEmail('a@x')).toMatchObject(ada)
     expect(await usersIn(store)).toMatchObject([ada])
     await expect(store.create(newUser({ email: 'a@x' }))).rejects.toThrow(EmailTaken)
-    expect(await store.rename(ada.id, 'Grace', () => true)).toBe('done')
+    expect(await store.rename(ada.id, { name: 'Grace' }, () => true)).toBe('done')
     const { roles } = fields
     expect(await collection.findOne({}, { projection: { search: 0 } })).toMatchObject({ roles })
     const projections = proxy

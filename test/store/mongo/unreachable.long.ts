@@ -57,14 +57,14 @@ describeMongodb('a MongoDB that goes away', () => {
       for (let ms = round < 2 ? 6_000 : Math.random() * 4_000; ms > 0; ms -= 50) {
         call(store.find(id), store.findByEmail(email), store.create(newUser()))
         call(
-          store.rename(id, 'x'),
-          store.rename(id, 'x', () => true),
+          store.rename(id, { name: 'x' }),
+          store.rename(id, { name: 'x' }, () => true),
         )
         call(store.list({ limit: 1 }), usersIn(store))
         await sleep(50) // the client is replaced every two seconds
       }
       proxy.be('open') // while calls wait
-      const rename = () => inTime(store.rename(id, 'x')).catch(() => false)
+      const rename = () => inTime(store.rename(id, { name: 'x' })).catch(() => false)
       expect((await rename()) || (await rename()) || (await rename())).toBe('done')
       const results = (await Promise.allSettled(calls)) as Partial<PromiseRejectedResult>[]
       const kinds = results.flatMap(({ reason }) => (reason ? (reason as StoreFailure).kind : []))
@@ -95,7 +95,7 @@ describeMongodb('a MongoDB that goes away', () => {
     const users = await createIn(store, hundred)
     const statuses = async () => {
       const renames = users.map(({ id }, i) =>
-        store.rename(id, 'x', i % 2 ? undefined : () => true),
+        store.rename(id, { name: 'x' }, i % 2 ? undefined : () => true),
       )
       const results = await inTime(Promise.allSettled(renames)) // in turn, they would take 8 s
       return results.map(({ status }) => status)

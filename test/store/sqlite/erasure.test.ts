@@ -39,7 +39,7 @@ test('deleted, former and refused text is overwritten, and the stop does not rew
   const renamed = await create(store, ...several())
   const removed = await create(store, ...several())
   const [kept, ...others] = await create(store, ...several())
-  for (const { id } of renamed) await store.rename(id, 'short')
+  for (const { id } of renamed) await store.rename(id, { name: 'short' })
   for (const { id } of removed) await store.remove(id)
   const refused = several().map((one) => ({ ...one, email: kept!.email }))
   for (const one of refused) await expect(store.create(one)).rejects.toThrow(EmailTaken)
