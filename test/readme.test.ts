@@ -5,10 +5,8 @@ import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createUsersClient } from '../src/client/client.ts'
-import { VARIABLES } from './chassis/support/internals.ts'
-import { variables } from '../src/config.ts'
 import { blocks, firstCalls, newFolder, read, root, scripts, useReadme } from './support/readme.ts'
-import { runToEnd, serve, UNSET } from './support/program.ts'
+import { NAMES, runToEnd, serve, UNSET } from './support/program.ts'
 import { mongodbPlace, sqlitePlace, usersAt } from './support/stores.ts'
 
 /** The script with each `npm run` replaced by the last command of that npm script, without the build. */
@@ -93,7 +91,7 @@ describe('README.md', () => {
     ['.env.example', /^#?([A-Z_]+)=/gm],
   ])('%s lists every variable of the configuration', (document, pattern) => {
     const names = [...read(document).matchAll(pattern)].map(([, name]) => name)
-    expect(names.sort()).toEqual(Object.keys({ ...VARIABLES, ...variables }).sort())
+    expect(names.sort()).toEqual(NAMES.toSorted())
   })
 
   test('in tests, users have fixed ids, without standard input, and the token is valid', async () => {

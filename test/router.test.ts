@@ -2,7 +2,6 @@
 import { expect, test } from '@jest/globals'
 import { useService } from './support/service.ts'
 import { sqlitePlace, useStore } from './support/stores.ts'
-import { newUser } from './support/users.ts'
 
 const service = useService(useStore(sqlitePlace))
 const ID = '665f1c2e8b3f4a0012d4c001'
@@ -41,14 +40,3 @@ async function statusAndAllow(request: string, options?: object): Promise<string
   const { status, headers } = await service().send(request, options)
   return [status, headers.allow].filter(Boolean).join(' ')
 }
-
-test('HEAD returns the headers of GET, and no body', async () => {
-  const { json } = await service().send('POST /users', { json: newUser() })
-  await service().send('POST /users', { json: newUser() })
-  for (const path of [`/users/${json.id}`, '/users', '/users?limit=1']) {
-    const { headers } = await service().send(`GET ${path}`)
-    for (const name of ['date', 'x-request-id', 'transfer-encoding']) delete headers[name]
-    expect(await service().send(`HEAD ${path}`)).toMatchObject({ status: 200, text: '', headers })
-    expect(headers.link).toEqual(path.includes('?') ? expect.any(String) : undefined)
-  }
-})

@@ -4,17 +4,12 @@ import { once } from 'node:events'
 import type net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Reply } from '../../../src/chassis/contract/reply.ts'
-import { hangUp, says } from '../support/clients.ts'
-import { added, addNote, addNoteHead, startNotes } from '../support/notes.ts'
-import { CHUNKED, CLOSE, get } from '../support/requests.ts'
 import { dial } from '../support/app.ts'
-import { statusesIn } from '../support/notes.ts'
+import { hangUp, says, until } from '../support/clients.ts'
+import { added, addNote, addNoteHead, startNotes, statusesIn } from '../support/notes.ts'
+import { CHUNKED, CLOSE, get } from '../support/requests.ts'
 
 afterEach(hangUp)
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await sleep(5)
-}
 
 const isOpen = ({ socket }: { socket: net.Socket }) => !socket.destroyed
 
