@@ -2,11 +2,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { postHead } from './support/service.ts'
+import { dial } from './chassis/support/app.ts'
 import { serve, usePlace, type Program } from './support/program.ts'
 import { version } from './support/readme.ts'
-import { dial } from './chassis/support/app.ts'
-import { send } from './support/service.ts'
+import { postHead, send } from './support/service.ts'
 import { SECRET } from './support/stores.ts'
 import { newUser } from './support/users.ts'
 
@@ -120,17 +119,6 @@ describe('/metrics', () => {
     ])
     for (const socket of sockets) socket.destroy()
     await until(0)
-  })
-
-  test('has the refused tokens by reason', async () => {
-    for (const authorization of [undefined, 'Bearer x', 'Bearer x']) {
-      await send(port, 'GET /users', { authorization })
-    }
-    await allEnded()
-    expect(await lines('tokens_refused_total')).toEqual([
-      'tokens_refused_total{reason="missing"} 1',
-      'tokens_refused_total{reason="invalid"} 2',
-    ])
   })
 
   test('has the operations of the store', async () => {

@@ -1,25 +1,21 @@
-// The path of a request through a service: its guard, its base path, and what no cache keeps.
+// The path of a request through a service: its guard, what no cache keeps, and its base path.
 import { describe, expect, test } from '@jest/globals'
-import { HttpError, logOf, type Parts } from '../../src/chassis/index.ts'
-import { startNotes, useNotes } from './support/notes.ts'
+import { HttpError, logOf, type Guard } from '../../src/chassis/index.ts'
+import { useNotes } from './support/notes.ts'
+import { CLOSE, get } from './support/requests.ts'
 
 const REFUSED = new HttpError(401, 'unauthorized', 'no key')
 
-/** Lets all pass that have a key; sets nothing. */
-const guard: Parts<unknown>['guard'] = (ctx, next) => {
+/** Refuses what has no key. Sets only what a header says. */
+const guard: Guard = (ctx, next) => {
+  if (ctx.get('X-Cache')) ctx.set('Cache-Control', ctx.get('X-Cache'))
   if (ctx.get('X-Key')) return next()
+  if (ctx.get('X-Why')) logOf(ctx)['refused'] = ctx.get('X-Why')
   throw REFUSED
 }
 
-const service = useNotes(
-  {
-    readNote: () => ({ status: 200, headers: { 'X-Kind': 'note' }, body: { text: '', tag: '' } }),
-    removeNote: () => {
-      throw new Error('a mistake')
-    },
-  },
-  { guard },
-)
+const removeNote = () => Promise.reject(new Error('a mistake'))
+const service = useNotes({ removeNote }, { guard })
 
 test.each([
   ['GET /notes/1', 200],
@@ -28,70 +24,39 @@ test.each([
   ['PUT /notes', 405],
   ['POST /notes', 413, 'x'.repeat(200_000)],
   ['DELETE /notes/1', 500],
-])('no cache keeps a response if the guard says nothing of it: %s is %i', async (...row) => {
+])('no cache keeps a response, unless the guard says so: %s is %i', async (...row) => {
   const [line, status, text = 'x'] = row
-  const request = line.startsWith('POST') ? { json: { text } } : {}
-  const found = async (headers: Record<string, string>) => {
-    const { status, headers: sent } = await service().send(line, { ...request, headers })
-    return [status, sent['cache-control']]
+  const ask = async (headers: Record<string, string>) => {
+    const json = line.startsWith('POST') ? { json: { text } } : {}
+    const response = await service().send(line, { ...json, headers })
+    return [response.status, response.headers['cache-control']]
   }
-  expect(await found({ 'x-key': 'x' })).toEqual([status, 'no-store'])
-  expect(await found({})).toEqual([401, 'no-store'])
+  expect(await ask({})).toEqual([401, 'no-store'])
+  expect(await ask({ 'x-key': 'x' })).toEqual([status, 'no-store'])
+  expect(await ask({ 'x-cache': 'private' })).toEqual([401, 'private'])
+  expect(await ask({ 'x-cache': 'private', 'x-key': 'x' })).toEqual([status, 'private'])
 })
 
-test('a guard may set Cache-Control, also of what it and others refuse', async () => {
-  const { send, close } = await startNotes(
-    {},
-    { guard: (ctx, next) => (ctx.set('Cache-Control', 'private'), guard(ctx, next)) },
+test('why the guard refuses is in the log, and counted by its reason', async () => {
+  service().lines.length = 0
+  for (const headers of [{ 'x-why': 'missing' }, { 'x-why': 'wrong' }, { 'x-why': 'wrong' }, {}])
+    expect((await service().send('GET /notes', { headers })).status).toBe(401)
+  const refused = service().lines.map((line) => line['refused'])
+  expect(refused).toEqual(['missing', 'wrong', 'wrong', undefined])
+  const { text } = await service().metrics.expose()
+  const [missing, wrong] = ['missing', 'wrong'].map(
+    (one) => `tokens_refused_total{reason="${one}"}`,
   )
-  for (const headers of [{}, { 'x-key': 'x' }]) {
-    const response = await send('GET /nothing', { headers })
-    expect(response.headers['cache-control']).toBe('private')
-  }
-  await close()
-})
-
-test('why a guard refuses is in the log, and counted by its reason', async () => {
-  const { send, close, lines, metrics } = await startNotes(
-    {},
-    {
-      guard(ctx, next) {
-        logOf(ctx)['refused'] = ctx.get('X-Why') || undefined
-        return guard(ctx, next)
-      },
-    },
-  )
-  for (const why of ['missing', 'wrong', 'wrong', ''])
-    expect((await send('GET /notes', { headers: { 'x-why': why } })).status).toBe(401)
-  expect((await send('GET /notes', { headers: { 'x-key': 'x' } })).status).toBe(200)
-  await close()
-  expect(lines.map(({ refused }) => refused)).toEqual([
-    'missing',
-    'wrong',
-    'wrong',
-    undefined,
-    undefined,
-  ])
-  const { text } = await metrics.expose()
-  expect(text.match(/^tokens_refused_total.*$/gm)).toEqual([
-    'tokens_refused_total{reason="missing"} 1',
-    'tokens_refused_total{reason="wrong"} 2',
-  ])
+  expect(text.match(/^tokens_refused_total.*$/gm)).toEqual([`${missing} 1`, `${wrong} 2`])
 })
 
 describe('with BASE_PATH=/api', () => {
   const seen: string[] = []
-  const below = useNotes(
-    {},
-    {
-      basePath: '/api',
-      docs: true,
-      guard(ctx, next) {
-        seen.push(ctx.path)
-        return next()
-      },
-    },
-  )
+  const noting: Guard = (ctx, next) => {
+    seen.push(ctx.path)
+    return next()
+  }
+  const below = useNotes({}, { basePath: '/api', docs: true, guard: noting })
 
   test.each([
     ['/api/notes', '/notes', 200],
@@ -109,9 +74,12 @@ describe('with BASE_PATH=/api', () => {
     ['*', '*', 404],
   ])('the guard sees %s as %s, and it is %i', async (target, path, status) => {
     seen.length = 0
-    const request = `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`
-    expect(await below().exchange(request)).toMatch(`HTTP/1.1 ${status} `)
-    expect(seen).toEqual([path])
+    const methods = status === 404 ? ['GET', 'POST', 'OPTIONS'] : ['GET']
+    for (const method of methods) {
+      const request = get(target, CLOSE).replace('GET', method)
+      expect(await below().exchange(request)).toMatch(`HTTP/1.1 ${status} `)
+    }
+    expect(seen).toEqual(methods.map(() => path))
   })
 
   const OUTSIDE = 'path not found; the paths of this service begin with /api'

@@ -3,11 +3,8 @@ import { expect, test } from '@jest/globals'
 import http from 'node:http'
 import { notesContract, useNotes } from '../support/notes.ts'
 
-const headers = { 'X-Kind': 'note' }
-const service = useNotes({
-  listNotes: () => ({ status: 200, headers: { Link: '</notes>; rel="next"' }, body: [] }),
-  readNote: () => ({ status: 200, headers, body: { text: 'x', tag: '' } }),
-})
+const headers = { Link: '</notes?after=1>; rel="next"' }
+const service = useNotes({ listNotes: () => ({ status: 200, headers, body: [] }) })
 
 const NOT_SPELLED =
   '/ * /NOTES /notes/ //notes /%6eotes /notes%2F1 /notes/1/text /x/../notes /notes;x'
@@ -20,7 +17,8 @@ test.each([
   ['GET http://example.com/notes', 200],
   ['GET HTTP://example.com/notes?x', 400],
   ['GET /notes?x=/nothing', 400],
-  ['GET /notes/%zz', 200],
+  ['GET /notes/1?x=/', 200],
+  ['GET /notes/%31', 404],
 ])('the path is taken as it was sent: %s is %i', async (line, status) => {
   expect((await service().send(line)).status).toBe(status)
 })

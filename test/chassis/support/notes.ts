@@ -15,8 +15,8 @@ export interface Note {
 }
 type Handler = (input: Input, client: { destroyed: boolean }) => Reply | Promise<Reply>
 interface Input {
+  path: { id?: string }
   body: Partial<Note>
-  header: object
 }
 type Operation = 'listNotes' | 'addNote' | 'readNote' | 'changeNote' | 'removeNote'
 
@@ -34,8 +34,9 @@ export const added = ({ body }: Pick<Input, 'body'>) => ({
 const HANDLERS: Record<Operation, Handler> = {
   listNotes: () => ({ status: 200, body: [] }),
   addNote: added,
-  readNote: () => {
-    throw NO_NOTE
+  readNote({ path: { id } }) {
+    if (id !== '1') throw NO_NOTE
+    return { ...added({ body: {} }), status: 200 }
   },
   changeNote: (input) => ({ ...added(input), status: 200 }),
   removeNote: () => ({ status: 204 }),

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathRedactor } from '../../../src/chassis/redact-path.ts'
 import { dial } from '../support/app.ts'
-import { startNotes } from '../support/notes.ts'
+import { added, startNotes } from '../support/notes.ts'
 import { CLOSE, get } from '../support/requests.ts'
 
 // SECURITY.md: The service reveals nothing.
@@ -40,8 +40,8 @@ const leaves = {
 
 /** A service with one note, so long. */
 const startLong = (length: number) => {
-  const body = { text: 'x'.repeat(length), tag: '' }
-  return startNotes({ readNote: () => ({ status: 200, headers: { 'X-Kind': 'note' }, body }) })
+  const note = added({ body: { text: 'x'.repeat(length) } })
+  return startNotes({ readNote: () => ({ ...note, status: 200 }) })
 }
 
 const LEAVES = Object.entries(leaves)
