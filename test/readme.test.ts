@@ -73,8 +73,7 @@ describe('README.md', () => {
     inFolder('npm run backup -- backup.db')
     const users = createUsersClient({ baseUrl, token: token!.trim() })
     await users.POST('/users', { body: { name: '', email: 'grace@x' } })
-    service.process.kill('SIGKILL')
-    await service.ended
+    await service.stop('SIGKILL')
     expect(fs.statSync(join(folder, 'data/users.db-wal')).size).toBeGreaterThan(0)
     const whole = fs.readFileSync(join(folder, 'backup.db'))
     fs.writeFileSync(join(folder, 'backup.db'), whole.subarray(0, whole.length - 4_096))
@@ -107,8 +106,7 @@ describe('README.md', () => {
     const users = createUsersClient({ baseUrl: await service.listening(), token })
     const user = { id: '665f1c2e8b3f4a0012d4c001', name: 'Ada', email: 'ada@x' }
     expect((await users.GET('/users')).data).toMatchObject([user])
-    service.process.kill()
-    await service.ended
+    await service.stop()
     await place.remove()
   })
 })

@@ -1,6 +1,7 @@
 // The path of a request through a service: its guard, what no cache keeps, and its base path.
 import { describe, expect, test } from '@jest/globals'
 import { HttpError, logOf, type Guard } from '../../src/chassis/index.ts'
+import { until } from './support/clients.ts'
 import { useNotes } from './support/notes.ts'
 import { CLOSE, get } from './support/requests.ts'
 
@@ -41,6 +42,7 @@ test('why the guard refuses is in the log, and counted by its reason', async () 
   service().lines.length = 0
   for (const headers of [{ 'x-why': 'missing' }, { 'x-why': 'wrong' }, { 'x-why': 'wrong' }, {}])
     expect((await service().send('GET /notes', { headers })).status).toBe(401)
+  await until(() => service().lines.length === 4)
   const refused = service().lines.map((line) => line['refused'])
   expect(refused).toEqual(['missing', 'wrong', 'wrong', undefined])
   const { text } = await service().metrics.expose()

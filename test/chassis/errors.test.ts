@@ -100,12 +100,3 @@ test('an error of another class is in the log, too', async () => {
   const err = { type: 'TypeError', message: 'a mistake', code: 'X', cause: { message: 'why' } }
   expect(lines[0]).toMatchObject({ err })
 })
-
-test('the log does not have the document or the values that a driver attaches to its error', async () => {
-  const message = 'E11000 duplicate key error index: text dup key: { text: "secret\nx" }'
-  const cause = Object.assign(new Error(message), { op: { text: 'secret' }, code: 7 })
-  const { lines } = await failWith(new StoreFailure(cause))
-  expect(JSON.stringify(lines)).not.toContain('secret')
-  const shown = expect.stringContaining('E11000 duplicate key error index: text')
-  expect(lines).toMatchObject([{ status: 500, cause: shown }])
-})

@@ -24,10 +24,7 @@ export const UNSET: Record<string, string> = Object.fromEntries(
 const running = new Set<Program>()
 /** Ends every program that still runs. */
 export async function killPrograms(): Promise<void> {
-  for (const { process, ended } of running) {
-    process.kill('SIGKILL')
-    await ended
-  }
+  for (const program of running) await program.stop('SIGKILL')
   running.clear()
 }
 
@@ -75,6 +72,11 @@ export function run(
     output,
     /** Resolves to the exit code, or the signal that ended it. */
     ended,
+    /** Sends it a signal. Resolves as `ended` does. */
+    stop: (signal: NodeJS.Signals = 'SIGTERM') => {
+      child.kill(signal)
+      return ended
+    },
     /** Resolves to the address when it listens. */
     async listening() {
       while (!output.stdout.includes(' are on http')) {

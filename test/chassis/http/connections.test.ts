@@ -110,7 +110,7 @@ async function* endless() {
 describe('too many connections', () => {
   // SECURITY.md: Connections
   test('evict the one that has been idle longest; first, what it has sent is read', async () => {
-    const { port, close, lines } = await startNotes({}, { limits: { maxConnections: 4 } })
+    const { port, close, lines, metrics } = await startNotes({}, { limits: { maxConnections: 4 } })
     const clients = []
     while (clients.length < 4) clients.push(await connect(port))
     const [first, second, third] = clients
@@ -123,6 +123,9 @@ describe('too many connections', () => {
     expect(clients.map(isOpen)).toEqual([true, true, false, false])
     const logged = lines.filter(({ msg }) => /MAX_CONNECTIONS/.test(String(msg)))
     expect(logged).toMatchObject([{ level: 40, reason: 'evicted' }]) // once a minute
+    const { text } = await metrics.expose()
+    expect(text).toMatch(/^http_connections 4$/m)
+    expect(text).toContain('http_connections_dropped_total{reason="evicted"} 2')
     await close()
   })
 

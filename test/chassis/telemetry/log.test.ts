@@ -39,8 +39,9 @@ test.each([
   ['E11000 duplicate key error collection: a.b index: c_1 dup key: { c: "ada@x" }', 'c_1'],
   ['not authorized on a to execute command { find: "b", filter: { c: "ada@x" } }', 'command'],
   ['Index build failed: E11000 dup key: { c: "a\nada@x" }, found after { c: "ada@x" }', 'E11000'],
-])('of a message of MongoDB, no value is written: %s', (message, end) => {
-  const err = new Error('x', { cause: new Error(message) })
+])('of a message of MongoDB, no value is written, nor the document: %s', (message, end) => {
+  const cause = Object.assign(new Error(message), { op: { c: 'ada@x' } })
+  const err = new Error('x', { cause })
   expect(messageOf(err.cause)).toMatch(new RegExp(`${end}$`))
   expect(lineOf({ err })).not.toContain('ada@x') // not in the stack either
 })
