@@ -3,16 +3,15 @@
 import { expect, test } from '@jest/globals'
 import jwt from 'jsonwebtoken'
 import { contract as read } from '../src/contract.ts'
-import { hostCheck } from './chassis/support/internals.ts'
 import { etagOf } from '../src/chassis/index.ts'
 import { openStore } from '../src/store/open.ts'
 import type { User } from '../src/store/user-store.ts'
-import { contract, documented, statusOfCode } from './support/service.ts'
-import { type Documented } from './chassis/support/contract.ts'
+import { BODY_LIMIT, type Request } from './chassis/support/app.ts'
+import type { Documented } from './chassis/support/contract.ts'
+import { hostCheck } from './chassis/support/internals.ts'
 import { failing } from './support/failing-store.ts'
 import { withNumberedIds } from './support/readme.ts'
-import { BODY_LIMIT, type Request } from './chassis/support/app.ts'
-import { responsesIn, startService } from './support/service.ts'
+import { contract, documented, responsesIn, startService, statusOfCode } from './support/service.ts'
 import { sqlitePlace } from './support/stores.ts'
 import { newUser } from './support/users.ts'
 
@@ -177,7 +176,7 @@ test('the examples of lines, and of a link to the next page, are those of the us
   const users = two
   const lines: string[] = content['application/x-ndjson'].examples.two.value.trim().split('\n')
   expect(lines.map((line): Any => JSON.parse(line))).toEqual(users)
-  const link = `</users?limit=2&after=${users[1].id}>; rel="next"`
+  const link = `</users?limit=2&after=${users[1]!.id}>; rel="next"`
   expect(headers.Link.description).toContain(`\`${link}\``)
 })
 

@@ -17,7 +17,6 @@ test.each([
   const service = await started(place, env)
   const printed = runToEnd(shell!, args, { env: { PATH: process.env['PATH'], ...env } })
   expect(printed).toBe('')
-  service.process.kill('SIGKILL')
-  await service.ended
+  await service.stop('SIGKILL')
   expect(() => runToEnd(shell!, args, { env })).toThrow('Command failed')
 })

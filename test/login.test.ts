@@ -20,18 +20,4 @@ describeStores((place) => {
     expect((await send('GET /users', { authorization })).status).toBe(200)
     expect((await logIn()).status).toBe(401)
   })
-
-  test.each([
-    [{ email: '' }, 'is required'],
-    [{ email: 7 }, 'must be string'],
-    [{ email: { $ne: null } }, 'must be string'],
-  ])('the log-in refuses %j', async (json, problem) => {
-    const { status, json: error } = await send('POST /login', { json })
-    expect([status, error.message]).toEqual([400, `field \`email\` ${problem}`])
-  })
-
-  test('without a token, another method gets 405', async () => {
-    const { status, headers } = await send('GET /login', { authorization: undefined })
-    expect([status, headers.allow]).toEqual([405, 'POST'])
-  })
 })

@@ -6,25 +6,14 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { User } from '../src/store/user-store.ts'
-import {
-  amid,
-  many,
-  comesBack,
-  doesNotRead,
-  hangUp,
-  leaves,
-  says,
-  textFrom,
-  type Hostile,
-} from './chassis/support/clients.ts'
+import * as clients from './chassis/support/clients.ts'
+import { amid, doesNotRead, hangUp, many, says, type Hostile } from './chassis/support/clients.ts'
 import { bodies } from './chassis/support/hostile.ts'
-import { useOrdinarily } from './support/ordinary.ts'
 import { AUTHORIZATION, CHUNKED, chunksOf, CLOSE, get } from './chassis/support/requests.ts'
-import { logIn as login, post, postHead } from './support/service.ts'
+import { logIn as login, post, postHead, send } from './support/service.ts'
 import { startProxy } from './support/mongodb-proxy.ts'
 import { IMAGE, killPrograms, serve, useUndo, type Program } from './support/program.ts'
 import { BODY_LIMIT, dial } from './chassis/support/app.ts'
-import { send } from './support/service.ts'
 import { createAt, databaseOf, describeStores, SECRET, type Place } from './support/stores.ts'
 import { newUser } from './support/users.ts'
 
@@ -137,6 +126,19 @@ async function keepStoreBusy(place: Place, ms: number): Promise<void> {
 const readNobody = async (port: number) =>
   expect((await send(port, 'GET /users/x')).status).toBe(404)
 
+/** What a client does that means no harm; each response is what it should be. */
+async function useOrdinarily(port: number): Promise<void> {
+  const fields = newUser({ email: `${randomUUID()}@example.com` })
+  const made = await send(port, 'POST /users', { json: fields })
+  const { id } = made.json
+  expect([made.status, made.json]).toEqual([201, { id, ...fields }])
+  expect((await send(port, `GET /users/${id}`)).json).toEqual(made.json)
+  expect((await send(port, 'POST /login', { json: { email: fields.email } })).status).toBe(200)
+  expect((await send(port, 'GET /users?limit=1')).status).toBe(200)
+  expect((await send(port, `DELETE /users/${id}`)).status).toBe(204)
+  expect((await send(port, `GET /users/${id}`)).status).toBe(404)
+}
+
 /** Whether somebody is served within 2 s. */
 const isServed = (port: number, id: string): Promise<boolean> => {
   const isRight = send(port, `GET /users/${id}`).then(({ status }) => status === 200)
@@ -213,7 +215,7 @@ describeLinux('a process of 256 MiB, on Linux, serves others while hundreds of c
       peakOf(program, attack, port, use)
 
     test.each(answered)('%s', async (_, client, expected) => {
-      const attack = many(CLIENTS, async () => statusesIn(await textFrom(client(), port)))
+      const attack = many(CLIENTS, async () => statusesIn(await clients.textFrom(client(), port)))
       expect(await peakDuring(attack)).toBeLessThan(MEMORY)
       const pattern = new RegExp(`^${expected}$`)
       const others = (await attack).filter((statuses) => !pattern.test(statuses))
@@ -224,7 +226,7 @@ describeLinux('a process of 256 MiB, on Linux, serves others while hundreds of c
       const request = bytes() // the same one each time: clients are fast
       let isOver = false
       const comeAndGo = async () => {
-        for (let i = 0; i < 4 * CLIENTS; i += 1) comesBack(request, () => isOver)(port)
+        for (let i = 0; i < 4 * CLIENTS; i += 1) clients.comesBack(request, () => isOver)(port)
         await sleep(ms)
         isOver = true
         hangUp() // all at once
@@ -291,7 +293,7 @@ describeLinux(
         const comeAndLeave = async () => {
           for (let i = 0; i < CLIENTS; i += 1) {
             const [, requestFor, ms] = requests[i % requests.length]!
-            leaves(requestFor(users[i % users.length]!), ms, () => isOver)(port)
+            clients.leaves(requestFor(users[i % users.length]!), ms, () => isOver)(port)
           }
           if (isStill) proxy?.standStill(10_000)
           else proxy?.slowDown(500)

@@ -39,7 +39,6 @@ test('while the store is being opened it is alive and not ready, and a signal st
   expect(await probe('/readyz')).toEqual([503, 'starting'])
   expect(await probe('/livez')).toEqual([200, 'alive'])
   expect(await probe('/metrics')).toEqual([200, expect.stringMatching(/^users_service_ready 0$/m)])
-  starting.process.kill('SIGTERM')
-  expect(await starting.ended).toBe(0)
+  expect(await starting.stop()).toBe(0)
   mute.close()
 })

@@ -1,85 +1,67 @@
-// ETag, If-None-Match and If-Match: what names which user, and what then happens. (Conditional writes on each store:
-// store/user-store.test.ts; the responses, and which fields are malformed: contract/examples.test.ts and header.test.ts.)
+// ETag, If-None-Match and If-Match of users: what then happens, and which fields are malformed. (What names which ETag:
+// chassis/preconditions.test.ts; conditional writes on each store: store/user-store.test.ts; the responses: examples.test.ts.)
 import { describe, expect, test } from '@jest/globals'
-import { etagOf } from '../src/chassis/index.ts'
+import { contract } from '../src/contract.ts'
+import { headerReader } from './chassis/support/internals.ts'
 import { useService } from './support/service.ts'
 import { sqlitePlace, useStore } from './support/stores.ts'
-import { newUser, user } from './support/users.ts'
+import { newUser } from './support/users.ts'
 
 const ABSENT = '665f1c2e8b3f4a0012d4ffff'
-const ADA = user({ id: ABSENT, name: 'Ada' })
-const ETAG = etagOf(ADA)
+const OTHER = '"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"'
 
 const store = useStore(sqlitePlace)
 const service = useService(store)
-const create = (name = 'Ada') => store().create(newUser({ name }))
-const ask = (line: string, headers = {}, json?: object) =>
-  service().send(line, { headers, ...(json && { json }) })
-const etag = async (id: string) => (await ask(`GET /users/${id}`)).headers.etag!
-
-test('GET is 304 without a body when If-None-Match names the user', async () => {
-  const { id } = await create()
-  const tag = await etag(id)
-  for (const method of ['GET', 'HEAD']) {
-    const headers = { 'if-none-match': tag, 'cache-control': 'no-cache' } // as fetch sends it
-    const response = await ask(`${method} /users/${id}`, headers)
-    expect([response.status, response.text, response.headers.etag]).toEqual([304, '', tag])
-  }
-})
-
-test('GET is 200 when If-None-Match names another user, and 404 when there is no user', async () => {
-  const { id } = await create()
-  for (const field of [ETAG, ''])
-    expect((await ask(`GET /users/${id}`, { 'if-none-match': field })).status).toBe(200)
-  expect((await ask(`GET /users/${ABSENT}`, { 'if-none-match': '*' })).status).toBe(404)
-})
-
-test('GET is 412 when If-Match does not name the user, and 404 when there is no user', async () => {
-  const { id } = await create()
-  for (const field of ['"x"', 'x'])
-    expect((await ask(`GET /users/${id}`, { 'if-match': field })).status).toBe(412)
-  expect((await ask(`GET /users/${ABSENT}`, { 'if-match': 'x' })).status).toBe(404)
-})
-
-describe.each([
-  ['PUT', { name: 'Grace' }],
-  ['DELETE', undefined],
-])('%s of a user', (method, json) => {
-  const status = async (id: string, headers: object) =>
-    (await ask(`${method} /users/${id}`, headers, json)).status
-
-  test('is done when If-Match names the user and If-None-Match does not, else it is 412 and changes nothing', async () => {
-    const user = await create()
-    const tag = await etag(user.id)
-    for (const headers of [
-      { 'if-match': ETAG },
-      { 'if-match': ETAG, 'if-none-match': ETAG },
-      { 'if-none-match': `W/${tag}` },
-      { 'if-none-match': '*', 'if-match': tag },
-    ])
-      expect([headers, await status(user.id, headers)]).toEqual([headers, 412])
-    expect(await store().find(user.id)).toEqual(user)
-    expect(await status(user.id, { 'if-none-match': ETAG, 'if-match': tag })).toBe(204)
-    expect((await store().find(user.id))?.name).toBe(json?.name)
-    expect(await status((await create()).id, { 'if-none-match': ETAG })).toBe(204)
+const create = () => store().create(newUser({ name: 'Ada' }))
+const ask = (method: string, id: string, headers = {}) =>
+  service().send(`${method} /users/${id}`, {
+    headers,
+    ...(method === 'PUT' && { json: { name: 'Grace' } }),
   })
+const etag = async (id: string) => (await ask('GET', id)).headers.etag!
 
-  test('is 404 when there is no user, and 400 before the user is looked up when a field is malformed', async () => {
-    for (const field of [ETAG, '*', 'W/"x"'])
-      expect(await status(ABSENT, { 'if-match': field })).toBe(404)
-    for (const name of ['if-match', 'if-none-match'])
-      expect(await status(ABSENT, { 'if-match': '*', [name]: 'x' })).toBe(400)
-  })
-})
+/** The fields, in which `TAG` is the ETag of the user, and the status with the user and without. */
+type Row = [method: string, fields: Record<string, string>, status: number, without: number]
 
-test('PUT checks its body before the form of its preconditions', async () => {
-  const { json } = await ask(`PUT /users/${ABSENT}`, { 'if-match': 'x' }, {})
-  expect(json.code).toBe('body_invalid')
+const fetched = { 'if-none-match': 'TAG', 'cache-control': 'no-cache' } // as fetch sends it
+const reads: Row[] = [
+  ['GET', fetched, 304, 404],
+  ['HEAD', fetched, 304, 404],
+  ['GET', { 'if-none-match': '*' }, 304, 404],
+  ['GET', { 'if-none-match': OTHER }, 200, 404],
+  ['GET', { 'if-none-match': '' }, 200, 404],
+  ['GET', { 'if-match': 'TAG' }, 200, 404],
+  ['GET', { 'if-match': OTHER }, 412, 404],
+  ['GET', { 'if-match': 'x' }, 412, 404],
+]
+const writes = ['PUT', 'DELETE'].flatMap((method): Row[] => [
+  [method, { 'if-match': '*' }, 204, 404],
+  [method, { 'if-none-match': OTHER }, 204, 404],
+  [method, { 'if-none-match': OTHER, 'if-match': 'TAG' }, 204, 404],
+  [method, { 'if-match': OTHER }, 412, 404],
+  [method, { 'if-match': OTHER, 'if-none-match': OTHER }, 412, 404],
+  [method, { 'if-match': 'W/"x"' }, 412, 404],
+  [method, { 'if-none-match': 'W/TAG' }, 412, 404],
+  [method, { 'if-none-match': '*', 'if-match': 'TAG' }, 412, 404],
+  [method, { 'if-match': 'x' }, 400, 400],
+  [method, { 'if-match': '*', 'if-none-match': 'x' }, 400, 400],
+])
+
+test.each([...reads, ...writes])('%s with %j is %i, and without the user %i', async (...row) => {
+  const [method, fields, status, without] = row
+  const user = await create()
+  const tag = await etag(user.id)
+  const headers = Object.entries(fields).map(([name, value]) => [name, value.replace('TAG', tag)])
+  const response = await ask(method, user.id, Object.fromEntries(headers))
+  expect(response.status).toBe(status)
+  if (status === 304) expect([response.text, response.headers.etag]).toEqual(['', tag])
+  const changed = method === 'PUT' ? { ...user, name: 'Grace' } : undefined
+  expect(await store().find(user.id)).toEqual(status === 204 ? changed : user)
+  expect((await ask(method, ABSENT, Object.fromEntries(headers))).status).toBe(without)
 })
 
 describe('PUT with If-Match of a user that already has the name', () => {
-  const rename = async (id: string, headers: object) =>
-    (await ask(`PUT /users/${id}`, headers, { name: 'Grace' })).status
+  const rename = async (id: string, headers: object) => (await ask('PUT', id, headers)).status
 
   test('is 204, so that a client can send it again when no response came, also before the first is done', async () => {
     const { id } = await create()
@@ -98,3 +80,40 @@ describe('PUT with If-Match of a user that already has the name', () => {
     expect(await rename(id, { 'if-match': old, 'if-none-match': '*' })).toBe(412)
   })
 })
+
+const read = headerReader(contract.operationOf('deleteUser'))
+
+test.each([
+  '*',
+  '""',
+  'W/"a"',
+  '"a","b"',
+  '"a,b" ,\t, W/"\x80\xff!~" , ',
+  ', \t,"a"',
+  '"a" ,'.repeat(3_000),
+])('a write accepts the precondition %s', (field) => {
+  const values = { 'If-Match': field, 'If-None-Match': field }
+  expect(read({ 'if-match': field, 'if-none-match': field })).toEqual(values)
+})
+
+const MALFORMED =
+  ',|a|"a|a"|"a" "b"|"a""b"|"a", *|*, "a"|**|w/"a"|W/a|W /"a"|"a b"|"a\x7f"|"a\u0100"|"a"\n|"a";"b"'
+const ALL = ['', ...MALFORMED.split('|')]
+
+test.each(ALL)('a write refuses the precondition "%s", and a read ignores it', (field) => {
+  const message = 'If-None-Match must be `*` or ETags in double quotes, such as `"abc"`'
+  const error = { status: 400, code: 'precondition_malformed', message }
+  expect(() => read({ 'if-none-match': field })).toThrow(expect.objectContaining(error))
+  const ofRead = headerReader(contract.operationOf('readUser'))
+  expect(ofRead({ 'if-none-match': field })).toEqual({ 'If-None-Match': field })
+})
+
+const PARTS = [' ,', '\t', '"', 'W/', '"a",', '"a" ,', '"" , , ', '"a']
+test.each(PARTS)(
+  'a malformed precondition full of %s is refused as quickly as it is read',
+  (part) => {
+    const field = part.repeat(15_000 / part.length)
+    for (const text of [`${field}x`, `"a"${field}x`, `"a",${field}"`])
+      expect(() => read({ 'if-match': text })).toThrow('must be')
+  },
+)

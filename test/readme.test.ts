@@ -5,10 +5,8 @@ import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createUsersClient } from '../src/client/client.ts'
-import { VARIABLES } from './chassis/support/internals.ts'
-import { variables } from '../src/config.ts'
 import { blocks, firstCalls, newFolder, read, root, scripts, useReadme } from './support/readme.ts'
-import { runToEnd, serve, UNSET } from './support/program.ts'
+import { NAMES, runToEnd, serve, UNSET } from './support/program.ts'
 import { mongodbPlace, sqlitePlace, usersAt } from './support/stores.ts'
 
 /** The script with each `npm run` replaced by the last command of that npm script, without the build. */
@@ -75,8 +73,7 @@ describe('README.md', () => {
     inFolder('npm run backup -- backup.db')
     const users = createUsersClient({ baseUrl, token: token!.trim() })
     await users.POST('/users', { body: { name: '', email: 'grace@x' } })
-    service.process.kill('SIGKILL')
-    await service.ended
+    await service.stop('SIGKILL')
     expect(fs.statSync(join(folder, 'data/users.db-wal')).size).toBeGreaterThan(0)
     const whole = fs.readFileSync(join(folder, 'backup.db'))
     fs.writeFileSync(join(folder, 'backup.db'), whole.subarray(0, whole.length - 4_096))
@@ -93,7 +90,7 @@ describe('README.md', () => {
     ['.env.example', /^#?([A-Z_]+)=/gm],
   ])('%s lists every variable of the configuration', (document, pattern) => {
     const names = [...read(document).matchAll(pattern)].map(([, name]) => name)
-    expect(names.sort()).toEqual(Object.keys({ ...VARIABLES, ...variables }).sort())
+    expect(names.sort()).toEqual(NAMES.toSorted())
   })
 
   test('in tests, users have fixed ids, without standard input, and the token is valid', async () => {
@@ -109,8 +106,7 @@ describe('README.md', () => {
     const users = createUsersClient({ baseUrl: await service.listening(), token })
     const user = { id: '665f1c2e8b3f4a0012d4c001', name: 'Ada', email: 'ada@x' }
     expect((await users.GET('/users')).data).toMatchObject([user])
-    service.process.kill()
-    await service.ended
+    await service.stop()
     await place.remove()
   })
 })

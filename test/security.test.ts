@@ -51,8 +51,7 @@ test('support people find a user, correct the name, erase the user, and see who 
   const [found, ...statuses] = printed.split('\n')
   expect([JSON.parse(found!), ...statuses]).toEqual([grace, '204', '204', ''])
 
-  service.process.kill('SIGTERM')
-  await service.ended
+  await service.stop()
   expect(await usersAt(place)).toEqual([ada])
   writeFileSync(join(folder, 'service.log'), service.output.stdout)
   const [who] = commandsWith('service.log')

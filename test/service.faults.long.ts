@@ -19,11 +19,6 @@ const ENV = { SIGNING_SECRET: SECRET, STOP_DELAY: '0s' }
 const serveAt = (place: Place) => serve(place, ENV)
 const start = (place: Place) => started(place, ENV)
 
-async function kill(service: Program): Promise<void> {
-  service.process.kill('SIGKILL')
-  await service.ended
-}
-
 const portOf = (service: Program) => Number(new URL(service.url()).port)
 const listAt = async (service: Program): Promise<User[]> =>
   (await send(portOf(service), 'GET /users')).json
@@ -44,11 +39,11 @@ test('kill -9 under a write load, also at the start, loses nothing that was ackn
     load.start(8)
     await load.more(201)
     await anyTime(400)
-    await kill(service)
+    await service.stop('SIGKILL')
     await load.stop()
     const halfStarted = serveAt(place)
     await anyTime(400)
-    await kill(halfStarted)
+    await halfStarted.stop('SIGKILL')
     service = await start(place)
     expect(load.contradictedBy(await listAt(service))).toEqual([])
     expect(faultsIn(place)).toEqual([])
@@ -78,7 +73,7 @@ testAsRoot(
     await load.stop()
     expectOnly(load, 200, 201, 204, 404, 500)
     expect(service.output.stdout).toMatch(/"level":50.*"cause":"[^"]*database or disk is full/)
-    await kill(service)
+    await service.stop('SIGKILL')
     expect(load.contradictedBy(await usersAt(place))).toEqual([])
     expect(faultsIn(place)).toEqual([])
   },

@@ -100,9 +100,8 @@ describe('a stop', () => {
   }
 
   /** How long the stop took by the log, in seconds: the process may wait for its turn to exit. */
-  async function secondsOf({ process, ended, output }: Program) {
-    process.kill('SIGTERM')
-    expect(await ended).toBe(0)
+  async function secondsOf({ stop, output }: Program) {
+    expect(await stop()).toBe(0)
     const times = [...output.stdout.matchAll(/"time":(\d+),"msg":"(?:SIGTERM|stopped)/g)]
     const [start, end] = times.map(([, time]) => Number(time))
     return (end! - start!) / 1_000

@@ -1,9 +1,9 @@
-// GET /users on each store: the order, pages, the email filter, and lines. (Queries that are refused:
-// contract/query.test.ts; long lists and slow readers: contract/list-body.test.ts.)
+// GET /users on each store: the order, pages, the email filter, and lines. (How a query is read, long lists and slow
+// readers: chassis/contract/query.test.ts and list-body.test.ts.)
 import { expect, test } from '@jest/globals'
 import type { User } from '../src/store/user-store.ts'
 import { useService } from './support/service.ts'
-import { describeStores, useStore } from './support/stores.ts'
+import { describeStores, sqlitePlace, useStore } from './support/stores.ts'
 import { newUser } from './support/users.ts'
 
 const LAST = 'f'.repeat(24) // an id after all others
@@ -68,3 +68,11 @@ describeStores((place) => {
     }
   })
 })
+
+const service = useService(useStore(sqlitePlace))
+const NOT_IDS = ['', 'x', LAST.slice(1), `${LAST}0`, LAST.toUpperCase(), `${LAST}%0A`]
+
+test.each(['limit=0', 'limit=1.5', 'limit=1001', ...NOT_IDS.map((id) => `after=${id}`)])(
+  'GET /users?%s is 400',
+  async (query) => expect((await service().send(`GET /users?${query}`)).status).toBe(400),
+)

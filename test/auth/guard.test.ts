@@ -31,6 +31,7 @@ const [, TOKEN = ''] = VALID.split(' ')
 test.each([
   ['/users', VALID, 'private, no-cache', { [CALLER]: '665f1c2e8b3f4a0012d4c001' }],
   ['/users', undefined, 'private, no-cache', { refused: 'missing', operation: 'none' }],
+  ['/users', 'Bearer x', 'private, no-cache', { refused: 'invalid', operation: 'none' }],
   ['/nothing', undefined, 'no-store', {}],
 ])(
   '%s with the token %s: no cache keeps a user, and the log says who asked',

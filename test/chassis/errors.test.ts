@@ -1,14 +1,13 @@
-// Every error becomes one response, and those that are the service's fault are emitted.
+// Every error becomes one response, and those that are the service's fault a line in the log.
 import { describe, expect, test } from '@jest/globals'
 import Koa from 'koa'
 import { once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import { respondToErrors } from '../../src/chassis/errors.ts'
-import { StoreFailure } from '../../src/chassis/failure.ts'
-import { HttpError } from '../../src/chassis/http/http-error.ts'
 import { createServer } from '../../src/chassis/http/server.ts'
-import { listen, useStarted } from './support/app.ts'
-import { startNotes } from './support/notes.ts'
+import { HttpError, StoreFailure } from '../../src/chassis/index.ts'
+import { listen } from './support/app.ts'
+import { LINES, startNotes } from './support/notes.ts'
 
 const INTERNAL_ERROR = '{"message":"internal error","code":"internal_error"}'
 const errorWith = (code: string) => Object.assign(new Error('x'), { code })
@@ -56,48 +55,48 @@ describe('in an app', () => {
   })
 })
 
-const TEAPOT = new Error('short and stout')
-
-test.each([
-  [TEAPOT, 400, '{"message":"short and stout","code":"teapot"}'],
-  [new StoreFailure(TEAPOT), 500, '{"message":"the data store failed","code":"internal_error"}'],
-  [new TypeError('x'), 500, INTERNAL_ERROR],
-])('%s of a handler is %i: the service knows its own errors', async (thrown, status, text) => {
-  const readNote = () => Promise.reject(thrown)
-  const toHttpError = (one: unknown) =>
-    one === TEAPOT ? new HttpError(400, 'teapot', TEAPOT.message) : undefined
-  const service = await startNotes({ readNote }, { toHttpError })
-  const response = await fetch(`http://127.0.0.1:${service.port}/notes/x`)
-  expect([response.status, await response.text()]).toEqual([status, text])
+/** What a service responds to a request, and logs of it, when its handlers throw `thrown`. */
+async function failWith(thrown: unknown, line = 'GET /notes', options = {}) {
+  const fail = () => Promise.reject(thrown)
+  const handlers = { listNotes: fail, addNote: fail, readNote: fail, changeNote: fail }
+  const service = await startNotes({ ...handlers, removeNote: fail }, options)
+  const json = /^(POST|PATCH)/.test(line) ? { json: { text: 'x', tag: 'x' } } : {}
+  const response = await service.send(line, json)
   await service.close()
+  return { response, lines: service.lines }
+}
+
+test.each(LINES)('when the store fails, %s is a 500; only the log has the cause', async (line) => {
+  const failure = new StoreFailure(new Error('the cause'))
+  const { response, lines } = await failWith(failure, line)
+  const sent = { message: 'the data store failed', code: 'internal_error' }
+  expect([response.status, response.json]).toEqual([500, sent])
+  const cause = 'cannot use the data store: the cause'
+  expect(lines).toMatchObject([{ level: 50, status: 500, code: 'internal_error', cause }])
 })
 
-const cached = useStarted(() =>
-  startNotes(
-    { readNote: () => Promise.reject(TEAPOT) },
-    {
-      guard(ctx, next) {
-        if (ctx.path === '/open') ctx.set('Cache-Control', 'max-age=60')
-        if (ctx.path !== '/refused') return next()
-        throw new HttpError(401, 'unauthorized', 'no')
-      },
-    },
-  ),
-)
+test('an error of the service becomes the response of toHttpError, and any other a 500', async () => {
+  class Taken extends Error {}
+  const taken = new HttpError(400, 'body_invalid', 'it is taken')
+  const toHttpError = (error: unknown) => (error instanceof Taken ? taken : undefined)
+  const statusOf = async (error: Error) =>
+    (await failWith(error, 'GET /notes', { toHttpError })).response
+  expect(await statusOf(new Taken())).toMatchObject({ status: 400, text: taken.body })
+  for (const error of [new Error(), new StoreFailure(new Error('x'))])
+    expect((await statusOf(error)).status).toBe(500)
+})
 
-test.each([
-  ['GET /notes', 200, 'no-store'],
-  ['POST /notes', 400, 'no-store'],
-  ['GET /notes/x', 500, 'no-store'],
-  ['PUT /notes', 405, 'no-store'],
-  ['GET /nothing', 404, 'no-store'],
-  ['GET /refused', 401, 'no-store'],
-  ['GET /open', 404, 'max-age=60'],
-])(
-  '%s is %i, with Cache-Control: %s, unless the guard says otherwise',
-  async (line, status, control) => {
-    const [method = '', path] = line.split(' ')
-    const response = await fetch(`http://127.0.0.1:${cached().port}${path}`, { method })
-    expect([response.status, response.headers.get('cache-control')]).toEqual([status, control])
-  },
-)
+test('the line of a request has the code of its response, and that of no other', async () => {
+  const service = await startNotes({}, { docs: true })
+  for (const path of ['/x', '/docs']) await fetch(`http://127.0.0.1:${service.port}${path}`)
+  await service.close()
+  expect(service.lines.map(({ code }) => code)).toEqual(['path_not_found', undefined])
+})
+
+test('an error of another class is in the log, too', async () => {
+  const mistake = Object.assign(new TypeError('a mistake', { cause: 'why' }), { code: 'X' })
+  const { response, lines } = await failWith(mistake)
+  expect([response.status, response.text]).toEqual([500, INTERNAL_ERROR])
+  const err = { type: 'TypeError', message: 'a mistake', code: 'X', cause: { message: 'why' } }
+  expect(lines[0]).toMatchObject({ err })
+})

@@ -1,5 +1,6 @@
 // What a caller writes with an error of the client. Checked by `npm run check`.
 import type { ErrorMessage, UsersClient } from '../../src/client/client.ts'
+import type { components } from '../../src/openapi.ts'
 
 /** @returns whether the email is taken */
 export async function report(users: UsersClient, log: (text: string) => void): Promise<boolean> {
@@ -14,3 +15,6 @@ export async function report(users: UsersClient, log: (text: string) => void): P
 
 // @ts-expect-error a code is a text
 7 satisfies ErrorMessage['code']
+
+// @ts-expect-error a request with misspelt fields
+;({ nmae: 'Ada', emial: 'ada@example.com' }) satisfies components['schemas']['UserFields']

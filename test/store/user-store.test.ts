@@ -1,9 +1,9 @@
 // What every store must do: one suite, run on each.
 import { describe, expect, test } from '@jest/globals'
-import { Aborted } from '../chassis/support/internals.ts'
-import { pagesOf } from '../../src/store/pages.ts'
 import { StoreFailure } from '../../src/chassis/index.ts'
+import { pagesOf } from '../../src/store/pages.ts'
 import { EmailTaken, IdTaken, type User } from '../../src/store/user-store.ts'
+import { Aborted } from '../chassis/support/internals.ts'
 import { createIn, describeStores, useOwnStores, usersIn, useStore } from '../support/stores.ts'
 import { FREE_TEXTS, newUser, user } from '../support/users.ts'
 

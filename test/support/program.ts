@@ -6,27 +6,25 @@ import { readFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { VARIABLES } from '../chassis/support/internals.ts'
 import { variables } from '../../src/config.ts'
+import { namesOf, VARIABLES } from '../chassis/support/internals.ts'
 import { sqlitePlace, type Place } from './stores.ts'
 
 /** The built programs. Nobody keeps a `.env` in this folder. */
 export const dist = fileURLToPath(new URL('../../dist/', import.meta.url))
 
+/** The names of the variables. */
+export const NAMES = Object.keys({ ...VARIABLES, ...variables })
+
 /** Each variable, not set, for programs in a folder where a developer may keep a `.env`. */
 export const UNSET: Record<string, string> = Object.fromEntries(
-  Object.keys({ ...VARIABLES, ...variables }).flatMap((name) =>
-    [name, `${name}_FILE`].map((name) => [name, '']),
-  ),
+  namesOf({ ...VARIABLES, ...variables }).map((name) => [name, '']),
 )
 
 const running = new Set<Program>()
 /** Ends every program that still runs. */
 export async function killPrograms(): Promise<void> {
-  for (const { process, ended } of running) {
-    process.kill('SIGKILL')
-    await ended
-  }
+  for (const program of running) await program.stop('SIGKILL')
   running.clear()
 }
 
@@ -74,6 +72,11 @@ export function run(
     output,
     /** Resolves to the exit code, or the signal that ended it. */
     ended,
+    /** Sends it a signal. Resolves as `ended` does. */
+    stop: (signal: NodeJS.Signals = 'SIGTERM') => {
+      child.kill(signal)
+      return ended
+    },
     /** Resolves to the address when it listens. */
     async listening() {
       while (!output.stdout.includes(' are on http')) {

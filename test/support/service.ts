@@ -1,6 +1,5 @@
 // The service on a real socket of this machine. Every response is checked against the contract.
 import { afterAll, beforeAll } from '@jest/globals'
-import { createApp } from '../chassis/support/internals.ts'
 import { guard } from '../../src/auth/guard.ts'
 import { createUsersClient } from '../../src/client/client.ts'
 import { contract as loaded } from '../../src/contract.ts'
@@ -21,16 +20,11 @@ export const { documented, statusOfCode, expectContract } = checked(contract)
 
 const client = { expectContract, authorization: BEARER, redactPath }
 
-type Options = app.ServerOptions & { docs?: boolean; basePath?: string | undefined }
-
 /** A service that runs, until `close`. */
-export async function startService(
-  store: UserStore,
-  { docs = true, basePath, ...options }: Options = {},
-) {
-  const handlers = { ...users(store, basePath ?? ''), ...login(store, tokens) }
+export async function startService(store: UserStore, options: app.Options = {}) {
+  const handlers = { ...users(store, options.basePath ?? ''), ...login(store, tokens) }
   const parts = { guard: guard(tokens), handlers, toHttpError }
-  const service = await app.startApp(createApp(loaded, parts, docs, basePath), client, options)
+  const service = await app.startApp(loaded, parts, client, { docs: true, ...options })
   const baseUrl = `http://127.0.0.1:${service.port}`
   const token = BEARER.replace('Bearer ', '')
   /** The client, with a valid token. */
@@ -40,7 +34,7 @@ export async function startService(
 type Service = Awaited<ReturnType<typeof startService>>
 
 /** Starts one service for the tests of a suite. */
-export const useService = (store: () => UserStore, basePath?: string): (() => Service) =>
+export const useService = (store: () => UserStore, basePath = ''): (() => Service) =>
   app.useStarted(() => startService(store(), { basePath }))
 
 /** Starts two services that share their data. */

@@ -2,10 +2,9 @@
 import { expect, test } from '@jest/globals'
 import { gzipSync } from 'node:zlib'
 import { validator } from '../../../src/chassis/contract/validate.ts'
-import { addNoteHead, startNotes, useNotes } from '../support/notes.ts'
+import type { Request } from '../support/app.ts'
+import { addNoteHead, responsesIn, startNotes, useNotes } from '../support/notes.ts'
 import { CHUNKED, chunksOf, CLOSE } from '../support/requests.ts'
-import { responsesIn } from '../support/notes.ts'
-import { type Request } from '../support/app.ts'
 
 const NOT_COMPRESSED = 'the body must not be compressed'
 const coded = (coding: string) => ({ 'content-encoding': coding })

@@ -9,12 +9,11 @@ import {
   writeLines,
   type ListWriter,
 } from '../../../src/chassis/contract/list-body.ts'
-import { StoreFailure } from '../../../src/chassis/failure.ts'
-import type { Client } from '../../../src/chassis/batch.ts'
+import { StoreFailure, type Client } from '../../../src/chassis/index.ts'
+import { dial } from '../support/app.ts'
+import { startNotes, useNotes, type Note } from '../support/notes.ts'
 import { get } from '../support/requests.ts'
-import { dial, useStarted } from '../support/app.ts'
 import { anyText } from '../support/text.ts'
-import { startNotes, type Note } from '../support/notes.ts'
 
 const written = (write: ListWriter, pages: unknown[][]): string =>
   [...pages, undefined].map((page) => write(page)).join('')
@@ -23,17 +22,17 @@ const written = (write: ListWriter, pages: unknown[][]): string =>
 const LINE_ENDS = ['\n', '\r', '\v', '\f', '\x1c', '\x1d', '\x1e', '\x85', '\u2028', '\u2029']
 const lineEnd = new RegExp(`[${LINE_ENDS.join('')}]`)
 
-test('the array and the lines have all notes, whatever their texts are and however many a page has', () => {
+test('the array and the lines have all items, whatever their texts are and however many a page has', () => {
   const breaking = ['},{', '[', ']', ',', '"', '\\', ...LINE_ENDS]
   const text = fc.oneof(anyText, fc.constantFrom(...breaking))
-  const page = fc.array(fc.record({ tag: text, text }), { maxLength: 4 })
+  const page = fc.array(fc.record({ id: text, name: text }), { maxLength: 4 })
   const property = fc.property(fc.array(page, { maxLength: 4 }), (pages) => {
     const lines = written(writeLines, pages).split(lineEnd)
     expect(lines.pop()).toBe('')
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(pages.flat())
     expect(JSON.parse(written(arrayWriter(), pages))).toEqual(pages.flat())
   })
-  const ada = { tag: '1', text: 'Ada' }
+  const ada = { id: '1', name: 'Ada' }
   const examples: [(typeof ada)[][]][] = [[[]], [[[], []]], [[[], [ada], [], [ada, ada]]]]
   fc.assert(property, { numRuns: 30, examples })
 })
@@ -41,9 +40,9 @@ test('the array and the lines have all notes, whatever their texts are and howev
 const asking = (type: string) => get('/notes', `Accept: ${type}\r\n`)
 const TYPES = ['application/json', 'application/x-ndjson']
 
-const note = (i: number): Note => ({ text: 'x'.repeat(1_000), tag: String(i) })
+const note = (i: number): Note => ({ text: 'x'.repeat(1_000), tag: `${i}` })
 
-/** A list of `count` notes, and how many were fetched. */
+/** A handler of a list of `count` notes, each a page, that notes how many were fetched. */
 function listOf(count: number, atEnd?: () => void) {
   const seen: { fetched: number; client?: Client } = { fetched: 0 }
   async function* pages() {
@@ -51,11 +50,11 @@ function listOf(count: number, atEnd?: () => void) {
     if (atEnd) await sleep(50).then(nextTurn) // first, the client reads what was sent, however late the timer is
     atEnd?.()
   }
-  const listNotes = (_: unknown, client: Client) => {
+  const listNotes = (_: object, client: Client) => {
     seen.client = client
-    return { status: 200, body: pages() }
+    return { status: 200, headers: { Link: '</notes>; rel="next"' }, body: pages() }
   }
-  return { seen, handlers: { listNotes } }
+  return { seen, listNotes }
 }
 
 const fail = () => {
@@ -64,7 +63,7 @@ const fail = () => {
 
 describe.each(TYPES)('a list as %s', (type) => {
   test('arrives whole', async () => {
-    const service = await startNotes(listOf(2_000).handlers)
+    const service = await startNotes(listOf(2_000))
     const { json } = await service.send('GET /notes', { headers: { accept: type } })
     expect(json).toEqual(Array.from({ length: 2_000 }, (_, i) => note(i)))
     await service.close()
@@ -72,7 +71,7 @@ describe.each(TYPES)('a list as %s', (type) => {
 
   const VERSIONS = ['HTTP/1.0', 'HTTP/1.1'] // proxies speak 1.0 to the service
   test.each(VERSIONS)('resets the connection when it fails halfway: %s', async (version) => {
-    const service = await startNotes(listOf(100, fail).handlers)
+    const service = await startNotes(listOf(100, fail))
     const { socket, text } = dial(service.port)
     const errors: unknown[] = []
     socket.on('error', (error) => errors.push(error))
@@ -90,7 +89,7 @@ describe.each(TYPES)('a list as %s', (type) => {
   })
 
   test('is fetched no faster than the client reads, and no further when the client leaves; the log has its address', async () => {
-    const { handlers, seen } = listOf(1_000_000)
+    const { seen, ...handlers } = listOf(1_000_000)
     const service = await startNotes(handlers)
     const socket = net.connect(service.port, '127.0.0.1').pause()
     socket.write(asking(type))
@@ -110,7 +109,7 @@ describe.each(TYPES)('a list as %s', (type) => {
   })
 
   test('is sent to its end when the service closes, and then its connection closes', async () => {
-    const service = await startNotes(listOf(1, () => {}).handlers)
+    const service = await startNotes(listOf(1, () => {}))
     const { socket, text } = dial(service.port)
     socket.write(asking(type))
     while (!text().includes('{')) await sleep(5)
@@ -119,16 +118,16 @@ describe.each(TYPES)('a list as %s', (type) => {
   })
 
   test('is a 500, with none of the headers of a list, when it fails at once', async () => {
-    for (const handlers of [listOf(0, fail).handlers, { listNotes: fail }]) {
-      const service = await startNotes(handlers)
+    for (const { listNotes } of [listOf(0, fail), { listNotes: fail }]) {
+      const service = await startNotes({ listNotes })
       const { status, headers } = await service.send('GET /notes', { headers: { accept: type } })
-      expect([status, headers.vary]).toEqual([500, undefined])
+      expect([status, headers.link, headers.vary]).toEqual([500, undefined, undefined])
       await service.close()
     }
   })
 })
 
-const twoNotes = useStarted(() => startNotes(listOf(2).handlers))
+const twoNotes = useNotes(listOf(2))
 
 test.each([
   ['application/x-ndjson', true],

@@ -3,26 +3,53 @@ import { expect, test } from '@jest/globals'
 import http from 'node:http'
 import { notesContract, useNotes } from '../support/notes.ts'
 
-const service = useNotes()
+const headers = { Link: '</notes?after=1>; rel="next"' }
+const service = useNotes({ listNotes: () => ({ status: 200, headers, body: [] }) })
+
+const NOT_SPELLED =
+  '/ * /NOTES /notes/ //notes /%6eotes /notes%2F1 /notes/1/text /x/../notes /notes;x'
+const ELSEWHERE = '/api/notes /?/notes /notes/?/notes http://example.com?/notes'
+test.each(`${NOT_SPELLED} ${ELSEWHERE}`.split(' '))('no operation is at %s', async (path) => {
+  expect((await service().send(`OPTIONS ${path}`)).status).toBe(404)
+})
+
+test.each([
+  ['GET http://example.com/notes', 200],
+  ['GET HTTP://example.com/notes?x', 400],
+  ['GET /notes?x=/nothing', 400],
+  ['GET /notes/1?x=/', 200],
+  ['GET /notes/%31', 404],
+])('the path is taken as it was sent: %s is %i', async (line, status) => {
+  expect((await service().send(line)).status).toBe(status)
+})
 
 const METHODS = http.METHODS.filter((method) => method !== 'CONNECT')
 
 test.each(METHODS)('%s is 405 with Allow where it is not defined, never 501', async (method) => {
-  for (const path of new Set(
-    notesContract.contents().operations.map((operation) => operation.path),
-  )) {
-    const defined = notesContract
-      .contents()
-      .operations.filter((operation) => operation.path === path)
+  const { operations } = notesContract.contents()
+  for (const path of new Set(operations.map((operation) => operation.path))) {
+    const defined = operations
+      .filter((operation) => operation.path === path)
       .flatMap(({ method }) => (method === 'get' ? ['HEAD', 'GET'] : [method.toUpperCase()]))
     if (defined.includes(method)) continue
-    const { status, headers } = await service().send(`${method} ${path.replace('{id}', 'x')}`)
+    const { status, headers } = await service().send(`${method} ${path.replace('{id}', '1')}`)
     expect([status, headers.allow]).toEqual([405, defined.join(', ')])
   }
   expect((await service().send(`${method} /nothing`)).status).toBe(404)
 })
 
-const PATHS = ['/NOTES', '/notes/', '//notes', '/%6Eotes', '/x/../notes', '/notes;x', '/notes/x/y']
-test.each(PATHS)('%s is 404: paths match exactly', async (path) => {
-  expect((await service().send(`GET ${path}`)).status).toBe(404)
+async function* pages() {
+  yield [{ text: 'x', tag: '' }]
+}
+const streaming = useNotes({ listNotes: () => ({ status: 200, body: pages() }) })
+
+test.each([
+  ['/notes/1', service],
+  ['/notes', service],
+  ['/notes', streaming],
+])('HEAD returns the headers of GET, and no body: %s', async (path, running) => {
+  const { send } = running()
+  const { headers } = await send(`GET ${path}`)
+  for (const name of ['date', 'x-request-id', 'transfer-encoding']) delete headers[name]
+  expect(await send(`HEAD ${path}`)).toMatchObject({ status: 200, text: '', headers })
 })

@@ -1,17 +1,14 @@
 // The contract over HTTP: the document in both forms, and the files of the page.
 import { expect, test } from '@jest/globals'
+import { load } from 'js-yaml'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { load } from 'js-yaml'
-import Koa from 'koa'
-import { loadContract } from '../../../src/chassis/contract/contract.ts'
-import { serveReference } from '../../../src/chassis/docs/reference.ts'
 import { newFolder, read } from '../../support/readme.ts'
-import { parseResponses, startApp, useStarted } from '../support/app.ts'
-import { startNotes } from '../support/notes.ts'
+import { parseResponses } from '../support/app.ts'
+import { readNotesContract, startNotes, useNotes } from '../support/notes.ts'
 
-const service = useStarted(() => startNotes({}, { docs: true }))
+const service = useNotes({}, { docs: true })
 const url = (path: string) => `http://127.0.0.1:${service().port}${path}`
 
 const TYPES: [string, string][] = [
@@ -25,10 +22,35 @@ const TYPES: [string, string][] = [
 const PATHS = TYPES.map(([path]) => path)
 
 const FILE = read('test/chassis/support/notes.yaml')
+const SERVERS = 'servers: [{ url: / }]\n'
 
 test('/openapi.yaml is the file, and /openapi.json the same document', async () => {
   expect(await (await fetch(url('/openapi.yaml'))).text()).toBe(FILE)
   expect(await (await fetch(url('/openapi.json'))).json()).toEqual(load(FILE))
+})
+
+test.each([
+  ['in flow style', SERVERS, 'servers: [{ url: /api }]\n'],
+  ['in block style', 'servers:\n  - url: / # here\n', 'servers:\n  - url: /api # here\n'],
+  [
+    'of several entries',
+    'servers:\n  - description: here\n    url: https://x.com/v1\n  - url: /v2\n',
+    'servers:\n  - description: here\n    url: /api\n  - url: /v2\n',
+  ],
+  ['absent', '', ''],
+])('with BASE_PATH, the contract has this server, and no other change: %s', async (_, from, to) => {
+  const text = FILE.replace(SERVERS, from)
+  const file = join(newFolder(), 'openapi.yaml')
+  writeFileSync(file, text)
+  const expected = from ? text.replace(from, to) : `${text}servers: [{ url: /api }]\n`
+  for (const [basePath, yaml] of Object.entries({ '': text, '/api': expected })) {
+    const contract = readNotesContract(pathToFileURL(file))
+    const { port, close } = await startNotes({}, { contract, docs: true, basePath })
+    const get = (path: string) => fetch(`http://127.0.0.1:${port}${basePath}${path}`)
+    expect(await (await get('/openapi.yaml')).text()).toBe(yaml)
+    expect(await (await get('/openapi.json')).json()).toEqual(load(yaml))
+    await close()
+  }
 })
 
 test.each(TYPES)('%s is %s, with a policy for its own scripts only', async (path, type) => {
@@ -69,35 +91,3 @@ test('all paths are 404, and name no other, when DOCS is false', async () => {
     expect(await without.send(`GET ${path}`)).toMatchObject({ status: 404, json })
   await without.close()
 })
-
-const SERVERS = 'servers: [{ url: / }]\n'
-test.each([
-  [SERVERS, 'servers: [{ url: /api }]\n'],
-  ['servers:\n  - url: / # here\n', 'servers:\n  - url: /api # here\n'],
-  [
-    'servers:\n  - description: url of x\n    url: https://x/y\n  - url: /z\n',
-    'servers:\n  - description: url of x\n    url: /api\n  - url: /z\n',
-  ],
-  ['', undefined],
-])(
-  'with a base path, the first server of %j is that, and all else stays',
-  async (servers, expected) => {
-    const file = join(newFolder(), 'openapi.yaml')
-    writeFileSync(file, FILE.replace(SERVERS, servers))
-    const app = new Koa().use(serveReference(loadContract(pathToFileURL(file)), '/api'))
-    const { port, close } = await startApp(app, { expectContract: () => undefined })
-    const text = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).text()
-    const yaml = await text('/openapi.yaml')
-    const whole = expected
-      ? FILE.replace(SERVERS, expected)
-      : `${FILE.replace(SERVERS, '')}${SERVERS}`
-    expect(yaml.replace('url: /api }]', 'url: / }]')).toBe(
-      whole.replace('url: /api }]', 'url: / }]'),
-    )
-    const { servers: served, ...rest } = JSON.parse(await text('/openapi.json'))
-    expect(served[0].url).toBe('/api')
-    const { servers: _, ...document } = load(FILE) as { servers: unknown }
-    expect(rest).toEqual(document)
-    await close()
-  },
-)

@@ -4,17 +4,12 @@ import { once } from 'node:events'
 import type net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Reply } from '../../../src/chassis/contract/reply.ts'
-import { hangUp, says } from '../support/clients.ts'
-import { added, addNote, addNoteHead, startNotes } from '../support/notes.ts'
-import { CHUNKED, CLOSE, get } from '../support/requests.ts'
 import { dial } from '../support/app.ts'
-import { statusesIn } from '../support/notes.ts'
+import { hangUp, says, until } from '../support/clients.ts'
+import { added, addNote, addNoteHead, startNotes, statusesIn } from '../support/notes.ts'
+import { CHUNKED, CLOSE, get } from '../support/requests.ts'
 
 afterEach(hangUp)
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await sleep(5)
-}
 
 const isOpen = ({ socket }: { socket: net.Socket }) => !socket.destroyed
 
@@ -115,7 +110,7 @@ async function* endless() {
 describe('too many connections', () => {
   // SECURITY.md: Connections
   test('evict the one that has been idle longest; first, what it has sent is read', async () => {
-    const { port, close, lines } = await startNotes({}, { limits: { maxConnections: 4 } })
+    const { port, close, lines, metrics } = await startNotes({}, { limits: { maxConnections: 4 } })
     const clients = []
     while (clients.length < 4) clients.push(await connect(port))
     const [first, second, third] = clients
@@ -128,6 +123,9 @@ describe('too many connections', () => {
     expect(clients.map(isOpen)).toEqual([true, true, false, false])
     const logged = lines.filter(({ msg }) => /MAX_CONNECTIONS/.test(String(msg)))
     expect(logged).toMatchObject([{ level: 40, reason: 'evicted' }]) // once a minute
+    const { text } = await metrics.expose()
+    expect(text).toMatch(/^http_connections 4$/m)
+    expect(text).toContain('http_connections_dropped_total{reason="evicted"} 2')
     await close()
   })
 

@@ -3,20 +3,13 @@
 import { afterEach, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SERVER_LIMITS } from '../../../src/chassis/http/limits.ts'
-import {
-  amid as amidUse,
-  doesNotRead,
-  goesOn,
-  hangUp,
-  many,
-  says,
-  textFrom,
-} from '../support/clients.ts'
-import { bodies, oversized, slowBodies, slowHeaders } from '../support/hostile.ts'
-import { added, addNote, addNoteHead, NO_NOTE, useNoteService, useNotes } from '../support/notes.ts'
-import { CHUNKED, chunksOf, CLOSE, get } from '../support/requests.ts'
 import { dial, parseResponses } from '../support/app.ts'
-import { statusesIn } from '../support/notes.ts'
+import * as clients from '../support/clients.ts'
+import { doesNotRead, goesOn, hangUp, many, says, textFrom, until } from '../support/clients.ts'
+import { bodies, oversized, slowBodies, slowHeaders } from '../support/hostile.ts'
+import * as notes from '../support/notes.ts'
+import { added, addNote, addNoteHead, statusesIn, useNotes } from '../support/notes.ts'
+import { CHUNKED, chunksOf, CLOSE, get } from '../support/requests.ts'
 
 /** Limits that do not take a minute. Node checks them once per interval. */
 const SHORT = { headersTimeout: 500, requestTimeout: 800, connectionsCheckingInterval: 100 }
@@ -39,17 +32,14 @@ const service = useNotes({
     return added(input)
   },
 })
-const amid = <T>(hostile: Promise<T>, port: number) => amidUse(hostile, port, useNoteService)
+const amid = <T>(hostile: Promise<T>, port: number) =>
+  clients.amid(hostile, port, notes.useNoteService)
 
 afterEach(hangUp)
 
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await sleep(10)
-}
-
 /** The statuses that the clients of a table get, `count` of each, all at once and amid ordinary requests. */
-async function statusesOf(clients: typeof oversized, count: number, port = service().port) {
-  const statuses = Object.entries(clients).map(async ([name, client]) => {
+async function statusesOf(table: typeof oversized, count: number, port = service().port) {
+  const statuses = Object.entries(table).map(async ([name, client]) => {
     const texts = await many(count, () => textFrom(client, port))
     return [name, [...new Set(texts.map((text) => text && statusesIn(text).join()))].join(' or ')]
   })
@@ -58,14 +48,12 @@ async function statusesOf(clients: typeof oversized, count: number, port = servi
 const allGet = (status: string, clients: object) =>
   Object.fromEntries(Object.keys(clients).map((name) => [name, status]))
 
-const few = useNotes({ listNotes }, { maxConnections: 20 })
+const few = useNotes({ listNotes }, { limits: { maxConnections: 20 } })
 
-const forHeaders = useNotes(
-  { listNotes },
-  { ...SHORT, requestTimeout: SERVER_LIMITS.requestTimeout },
-)
-const forBodies = useNotes({ listNotes }, SHORT)
-const forSilence = useNotes({ listNotes }, { ...SHORT, timeout: 500 })
+const { requestTimeout } = SERVER_LIMITS
+const forHeaders = useNotes({ listNotes }, { limits: { ...SHORT, requestTimeout } })
+const forBodies = useNotes({ listNotes }, { limits: SHORT })
+const forSilence = useNotes({ listNotes }, { limits: { ...SHORT, timeout: 500 } })
 
 test('headers that do not end get 408', async () => {
   const statuses = await statusesOf(slowHeaders, 20, forHeaders().port)
@@ -128,7 +116,7 @@ test('pipelined requests are served one at a time, in their order', async () => 
   expect(lists).toBe(1)
   const text = await service().exchange(get('/notes/x').repeat(10) + get('/nothing', CLOSE))
   expect(parseResponses(text).map(({ text }) => JSON.parse(text).message)).toEqual([
-    ...Array(10).fill(NO_NOTE.message),
+    ...Array(10).fill(notes.NO_NOTE.message),
     'path not found',
   ])
 })
@@ -202,7 +190,7 @@ test('large bodies are parsed and stored 16 at a time; others do not wait for th
   clearInterval(release)
 })
 
-const patient = useNotes({ listNotes }, { requestTimeout: 0, timeout: 0 })
+const patient = useNotes({ listNotes }, { limits: { requestTimeout: 0, timeout: 0 } })
 
 // SECURITY.md: Rest of a body, after an early response
 test('the rest of a body that nobody reads is dropped only for a moment', async () => {

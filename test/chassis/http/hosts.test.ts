@@ -1,7 +1,7 @@
 // The host names that the service accepts.
 import { expect, test } from '@jest/globals'
 import { hostCheck } from '../../../src/chassis/http/hosts.ts'
-import { startNotes } from '../support/notes.ts'
+import { useNotes } from '../support/notes.ts'
 
 const LOCAL_IPS = ['127.0.0.1', '127.1.2.3:80', '[::1]:3000', '[0:0:0:0:0:0:0:1]']
 const MAPPED = ['[::ffff:127.0.0.1]:80', '[::ffff:7f00:1]']
@@ -34,13 +34,12 @@ test.each(['0.0.0.0', '::', '10.0.0.1', '::ffff:10.0.0.1'])(
   },
 )
 
+const service = useNotes({}, { hostCheck: (bound) => hostCheck(bound, []) })
+
 test.each([
   ['http://localhost/nothing', 'example.com', 404],
   ['http://example.com/nothing', 'localhost', 421],
   ['/nothing?http://example.com', 'localhost', 404],
 ])('the host of the target %s overrules the Host %s', async (target, host, status) => {
-  const service = await startNotes({}, { hostCheck: (bound) => hostCheck(bound, []) })
-  const response = await service.send(`GET ${target}`, { headers: { host } })
-  await service.close()
-  expect(response.status).toBe(status)
+  expect((await service().send(`GET ${target}`, { headers: { host } })).status).toBe(status)
 })

@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createServer } from '../../../src/chassis/http/server.ts'
-import { added, addNote, addNoteHead, startNotes, useNotes } from '../support/notes.ts'
-import { CHUNKED, CLOSE, get } from '../support/requests.ts'
 import { dial, listen } from '../support/app.ts'
+import { added, addNote, addNoteHead, startNotes, useNotes } from '../support/notes.ts'
 import { responsesIn, statusesIn } from '../support/notes.ts'
+import { CHUNKED, CLOSE, get } from '../support/requests.ts'
 
 const SLOW = addNote({ text: 'slow' })
 /** It takes its time for a note `slow`. */
@@ -42,7 +42,7 @@ describe('input that is not a request', () => {
     ['HTTP/1.0 with a transfer coding', `POST /notes HTTP/1.0\r\n${CHUNKED}\r\n0\r\n\r\n`],
     ['no host', 'GET /notes HTTP/1.1\r\n\r\n'],
     ['two hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
-    ['a path in the host', 'GET / HTTP/1.1\r\nHost: a/users\r\n\r\n'],
+    ['a path in the host', 'GET / HTTP/1.1\r\nHost: a/notes\r\n\r\n'],
     ['a length and chunks', `POST /notes ${HOST}Content-Length: 1\r\n${CHUNKED}\r\n0\r\n\r\n`],
     ['a broken chunk', `${addNoteHead(CHUNKED)}zz\r\n`],
   ])('%s gets 400 in the usual form, and the connection ends', async (_, bytes) => {

@@ -2,10 +2,11 @@
 import { afterAll, beforeAll } from '@jest/globals'
 import { once } from 'node:events'
 import http from 'node:http'
-import type Koa from 'koa'
 import net, { type AddressInfo } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
+import { createApp } from '../../../src/chassis/app.ts'
 import { createServer } from '../../../src/chassis/http/server.ts'
+import type { loadContract, Parts } from '../../../src/chassis/index.ts'
 import { pathRedactor } from '../../../src/chassis/redact-path.ts'
 import { createLogger } from '../../../src/chassis/telemetry/log.ts'
 import { createMetrics } from '../../../src/chassis/telemetry/metrics.ts'
@@ -24,7 +25,7 @@ export interface Request {
   body?: string | Buffer
 }
 
-export type ServerOptions = Parameters<typeof createServer>[1]
+export type Options = Parameters<typeof createServer>[1] & { docs?: boolean; basePath?: string }
 
 interface Client {
   expectContract: Expect
@@ -34,7 +35,12 @@ interface Client {
 }
 
 /** An app that runs, until `close`. */
-export async function startApp(app: Koa, client: Client, options: ServerOptions = {}) {
+export async function startApp<Operations>(
+  contract: ReturnType<typeof loadContract<Operations>>,
+  parts: Omit<Parts<Operations>, 'store'>,
+  client: Client,
+  { docs = false, basePath = '', ...options }: Options = {},
+) {
   /** What the service has logged. */
   const lines: Record<string, unknown>[] = []
   const write = (line: string) => void lines.push(JSON.parse(line))
@@ -42,9 +48,9 @@ export async function startApp(app: Koa, client: Client, options: ServerOptions 
   const metrics = createMetrics('x', 'test')
   const redactPath = pathRedactor(client.redactPath)
   const requestLog = createRequestLog({ log, metrics, redactPath })
+  const app = createApp(contract, parts, docs, basePath)
   app.on('error', requestLog.onFailure)
-  const handle = app.callback()
-  const { server, close } = createServer(handle, {
+  const { server, close } = createServer(app.callback(), {
     observer: requestLog,
     bodyLimit: BODY_LIMIT,
     ...options,

@@ -72,6 +72,10 @@ export const leaves =
     })
   }
 
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await sleep(5)
+}
+
 /** As many clients as `count`, all at once. */
 export const many = <T>(count: number, one: () => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, one))

@@ -1,14 +1,7 @@
 // A service with a contract of its own, notes.yaml: for tests of what is the same in every service.
 import { expect } from '@jest/globals'
-import { createApp } from '../../../src/chassis/app.ts'
 import type { Reply } from '../../../src/chassis/contract/reply.ts'
-import {
-  HttpError,
-  loadContract,
-  type Client,
-  type Handlers,
-  type Parts,
-} from '../../../src/chassis/index.ts'
+import { HttpError, loadContract, type Handlers, type Parts } from '../../../src/chassis/index.ts'
 import * as app from './app.ts'
 import { checked, readContract } from './contract.ts'
 import { BEARER, post, postHead } from './requests.ts'
@@ -20,14 +13,15 @@ export interface Note {
   text: string
   tag: string
 }
-type Handler = (input: Input, client: Client) => Reply | Promise<Reply>
+type Handler = (input: Input, client: { destroyed: boolean }) => Reply | Promise<Reply>
 interface Input {
+  path: { id?: string }
   body: Partial<Note>
-  query: { limit?: number }
 }
 type Operation = 'listNotes' | 'addNote' | 'readNote' | 'changeNote' | 'removeNote'
 
-export const notesContract = loadContract<Record<Operation, unknown>>(FILE)
+export const readNotesContract = (file = FILE) => loadContract<Record<Operation, unknown>>(file)
+export const notesContract = readNotesContract()
 
 export const NO_NOTE = new HttpError(404, 'path_not_found', 'no note')
 /** The note, which is not kept. */
@@ -40,31 +34,31 @@ export const added = ({ body }: Pick<Input, 'body'>) => ({
 const HANDLERS: Record<Operation, Handler> = {
   listNotes: () => ({ status: 200, body: [] }),
   addNote: added,
-  readNote: () => {
-    throw NO_NOTE
+  readNote({ path: { id } }) {
+    if (id !== '1') throw NO_NOTE
+    return { ...added({ body: {} }), status: 200 }
   },
   changeNote: (input) => ({ ...added(input), status: 200 }),
   removeNote: () => ({ status: 204 }),
 }
 
-type Options = app.ServerOptions &
-  Partial<Pick<Parts<unknown>, 'guard' | 'toHttpError'>> & { docs?: boolean; basePath?: string }
+/** What begins each of its operations. */
+export const LINES = 'GET /notes,POST /notes,GET /notes/1,PATCH /notes/1,DELETE /notes/1'.split(',')
+
+type Options = app.Options &
+  Partial<Pick<Parts<unknown>, 'guard' | 'toHttpError'>> & { contract?: typeof notesContract }
 
 /** A service of notes that runs, until `close`. */
-export function startNotes(handlers: Partial<typeof HANDLERS> = {}, options: Options = {}) {
-  const { guard = (_, next) => next(), toHttpError, docs = false, basePath, ...others } = options
-  const operations = { ...HANDLERS, ...handlers } as unknown as Handlers<Record<Operation, unknown>>
-  const parts = { guard, handlers: operations, ...(toHttpError && { toHttpError }) }
-  return app.startApp(
-    createApp(notesContract, parts, docs, basePath),
-    { expectContract, authorization: BEARER },
-    others,
-  )
+export function startNotes(own: Partial<typeof HANDLERS> = {}, options: Options = {}) {
+  const { contract = notesContract, guard = (_, next) => next(), toHttpError, ...others } = options
+  const handlers = { ...HANDLERS, ...own } as unknown as Handlers<Record<Operation, unknown>>
+  const parts = { guard, handlers, ...(toHttpError && { toHttpError }) }
+  return app.startApp(contract, parts, { expectContract, authorization: BEARER }, others)
 }
 
 /** Starts one service of notes for the tests of a suite. */
-export const useNotes = (handlers?: Partial<typeof HANDLERS>, limits?: Options['limits']) =>
-  app.useStarted(() => startNotes(handlers, { limits }))
+export const useNotes = (handlers?: Partial<typeof HANDLERS>, options?: Options) =>
+  app.useStarted(() => startNotes(handlers, options))
 
 export const addNoteHead = (headers: string) => postHead(headers, '/notes')
 export const addNote = (body: string | Partial<Note>, headers = '') =>

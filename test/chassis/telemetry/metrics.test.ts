@@ -1,23 +1,19 @@
-// What the metrics say of a store that fails. (The rest is in test/ops.test.ts, over HTTP.)
+// What the metrics say of a store that fails. (The rest is in ops.test.ts, over HTTP.)
 import { expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { StoreFailure } from '../../../src/chassis/index.ts'
 import { createMetrics } from '../../../src/chassis/telemetry/metrics.ts'
 import { measure } from '../../../src/chassis/telemetry/measure.ts'
-import { StoreFailure } from '../../../src/chassis/failure.ts'
 
-type Call = (...args: unknown[]) => Promise<unknown>
-const fail: Call = () => Promise.reject(new StoreFailure(new Error('the cause')))
-const STORE = { add: fail, find: fail, isGone: () => false }
-
-/** A measured store, and what its metrics say of an operation. */
-function measuring(methods: Partial<typeof STORE> = {}) {
+/** A store whose method `find` is measured, and what its metrics say of it. */
+function measuring(find: (...args: unknown[]) => Promise<unknown>) {
   const metrics = createMetrics('x', '1.2.3')
   return {
-    store: measure({ ...STORE, ...methods }, ['add', 'find'], metrics),
-    async of(operation: string) {
+    store: measure({ find, isGone: () => true }, ['find'], metrics),
+    read: async () => {
       const { text } = await metrics.expose()
       const value = (name: string) =>
-        Number(text.split(`\n${name}{operation="${operation}"} `)[1]?.split('\n')[0])
+        Number(text.split(`\n${name}{operation="find"} `)[1]?.split('\n')[0])
       return {
         calls: value('store_operation_duration_seconds_count'),
         failures: value('store_operation_failures_total'),
@@ -27,29 +23,30 @@ function measuring(methods: Partial<typeof STORE> = {}) {
   }
 }
 
-test('a failing call is measured and counted as a failure; a record that is refused is none', async () => {
-  const metrics = measuring()
-  await expect(metrics.store.find('')).rejects.toThrow(StoreFailure)
-  expect(await metrics.of('find')).toMatchObject({ calls: 1, failures: 1 })
-  const taken = measuring({ add: () => Promise.reject(new Error('taken')) })
-  await expect(taken.store.add()).rejects.toThrow('taken')
-  expect(await taken.of('add')).toMatchObject({ failures: 0 })
-})
+test.each([
+  [new StoreFailure(new Error('x')), 1],
+  [new Error('taken'), 0],
+])(
+  'a call that rejects is measured; with %s, it counts as %d failures',
+  async (reason, failures) => {
+    const { store, read } = measuring(() => Promise.reject(reason))
+    await expect(store.find()).rejects.toBe(reason)
+    expect(await read()).toMatchObject({ calls: 1, failures })
+  },
+)
 
 test('a measured store passes on all arguments, and other methods stay as they are', async () => {
-  const calls: unknown[][] = []
-  const noted = async (...args: unknown[]) => calls.push(args)
-  const { store } = measuring({ add: noted, isGone: () => true })
+  const { store } = measuring(async (...args) => args)
   const condition = () => true
-  await store.add('id', 'new', condition)
-  expect([calls, store.isGone()]).toEqual([[['id', 'new', condition]], true])
+  expect(await store.find('id', 'new', condition)).toEqual(['id', 'new', condition])
+  expect(store.isGone()).toBe(true)
 })
 
 test('a call is measured once, in seconds', async () => {
-  const metrics = measuring({ find: () => sleep(10, undefined) })
+  const { store, read } = measuring(() => sleep(10))
   const start = performance.now()
-  await metrics.store.find('')
-  const { calls, seconds } = await metrics.of('find')
+  await store.find()
+  const { calls, seconds } = await read()
   expect([calls, seconds > 0]).toEqual([1, true])
   expect(seconds).toBeLessThan((performance.now() - start) / 1000)
 })

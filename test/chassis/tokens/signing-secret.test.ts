@@ -22,6 +22,9 @@ const open = (SIGNING_SECRETS?: string[]) =>
 
 test('those of the configuration are used, and no file is made', () => {
   expect(open([SECRET, OTHER])).toEqual([SECRET, OTHER])
+  expect(openSecrets({ SIGNING_SECRET: SECRET, SIGNING_SECRETS: undefined, DATA_DIR })).toEqual([
+    SECRET,
+  ])
   expect(fs.readdirSync(DATA_DIR)).toEqual([])
 })
 

@@ -38,7 +38,6 @@ test.each([
   ['after its nbf', sign({ id: ID }, { notBefore: -1 })],
 ])('a token %s is accepted', (_, token) => expect(verify(token)).toEqual(valid))
 
-// SECURITY.md: Only a request with a valid token reaches a user.
 test.each([
   ...Object.entries(forged),
   ['text after it', `${tokens.issue(ID)} x`],
@@ -63,7 +62,6 @@ test('a refused token leaves other errors their stack traces', () => {
   expect(new Error('another').stack).toMatch(/\n +at /)
 })
 
-// SECURITY.md: Only a request with a valid token reaches a user.
 test('a token is refused as expired as soon as it expires', () => {
   const token = sign({ exp: NOW + 10 })
   for (const time of [NOW, NOW + 9]) {
@@ -74,7 +72,6 @@ test('a token is refused as expired as soon as it expires', () => {
   for (let i = 0; i < 2; i += 1) expect(verify(token)).toEqual(refused('expired'))
 })
 
-// SECURITY.md: Only a request with a valid token reaches a user.
 test('a token is refused as premature, and accepted as soon as its nbf comes', () => {
   const token = sign({ nbf: NOW + 10 })
   setClock(NOW + 9)

@@ -61,7 +61,7 @@ const HARMLESS = `
   an operation needs no token any more | paths /notes/{id} get security = []
   an operation is new | paths /notes put = { operationId: x, responses: { '204': { description: x } } }
   a description changes | paths /notes get description = x
-  a parameter is new and optional | paths /notes post parameters += { name: q, in: query, schema: { type: string } }
+  a parameter is new and optional | paths /notes post parameters = [{ name: q, in: query, schema: { type: string } }]
   a header is new | components responses Note headers X = { required: true, schema: { type: string } }
   a code is new | schemas Error properties code x-extensible-enum += x
   a field of a response is new and always there | schemas Note properties age = { type: integer }; schemas Note required += age

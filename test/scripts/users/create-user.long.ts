@@ -113,8 +113,7 @@ describeStores((kind) => {
     const token = header.replace('Authorization: Bearer ', '')
     expect((await listAt(url, token)).json).toEqual([JSON.parse(user)])
 
-    service.process.kill('SIGTERM')
-    expect(await service.ended).toBe(0)
+    expect(await service.stop()).toBe(0)
     const taken = 'a user with email `ada@example.com` already exists\n'
     expect(await createUser(place, ADA)).toEqual({ code: 1, stdout: '', stderr: taken })
     const again = serve(place)

@@ -134,8 +134,7 @@ describeStores((kind) => {
     const store = await openStore(place)
     while (await store.isEmpty()) await sleep(10)
     await store.close()
-    importing.process.kill(signal)
-    expect(await importing.ended).toBe(signal === 'SIGKILL' ? signal : 130)
+    expect(await importing.stop(signal)).toBe(signal === 'SIGKILL' ? signal : 130)
     let stored = 0
     // MongoDB may still be inserting the last users of a killed program.
     for (let before = -1; before !== stored; await sleep(200)) {

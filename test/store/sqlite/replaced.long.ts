@@ -54,12 +54,11 @@ test.each(['SIGTERM', 'SIGKILL'] as const)(
       text: expect.stringMatching(/^the database was .* then restart the service, which opens /),
     })
     expect([await former.post(), (await former.list()).length]).toEqual([500, 501])
-    const { process, ended, output } = former.service
+    const { output } = former.service
     const moved = /"level":40.*the log of the former database is now (\S+) and/
     while (!moved.test(output.stdout)) await sleep(10)
     expect(fs.existsSync(moved.exec(output.stdout)![1]!)).toBe(true)
-    process.kill(signal)
-    await ended
+    await former.service.stop(signal)
 
     const { service, post, list } = await start()
     expect((await service.probe('/readyz')).status).toBe(200)

@@ -1,0 +1,96 @@
+// The path of a request through a service: its guard, what no cache keeps, and its base path.
+import { describe, expect, test } from '@jest/globals'
+import { HttpError, logOf, type Guard } from '../../src/chassis/index.ts'
+import { until } from './support/clients.ts'
+import { useNotes } from './support/notes.ts'
+import { CLOSE, get } from './support/requests.ts'
+
+const REFUSED = new HttpError(401, 'unauthorized', 'no key')
+
+/** Refuses what has no key. Sets only what a header says. */
+const guard: Guard = (ctx, next) => {
+  if (ctx.get('X-Cache')) ctx.set('Cache-Control', ctx.get('X-Cache'))
+  if (ctx.get('X-Key')) return next()
+  if (ctx.get('X-Why')) logOf(ctx)['refused'] = ctx.get('X-Why')
+  throw REFUSED
+}
+
+const removeNote = () => Promise.reject(new Error('a mistake'))
+const service = useNotes({ removeNote }, { guard })
+
+test.each([
+  ['GET /notes/1', 200],
+  ['POST /notes', 201],
+  ['GET /nothing', 404],
+  ['PUT /notes', 405],
+  ['POST /notes', 413, 'x'.repeat(200_000)],
+  ['DELETE /notes/1', 500],
+])('no cache keeps a response, unless the guard says so: %s is %i', async (...row) => {
+  const [line, status, text = 'x'] = row
+  const ask = async (headers: Record<string, string>) => {
+    const json = line.startsWith('POST') ? { json: { text } } : {}
+    const response = await service().send(line, { ...json, headers })
+    return [response.status, response.headers['cache-control']]
+  }
+  expect(await ask({})).toEqual([401, 'no-store'])
+  expect(await ask({ 'x-key': 'x' })).toEqual([status, 'no-store'])
+  expect(await ask({ 'x-cache': 'private' })).toEqual([401, 'private'])
+  expect(await ask({ 'x-cache': 'private', 'x-key': 'x' })).toEqual([status, 'private'])
+})
+
+test('why the guard refuses is in the log, and counted by its reason', async () => {
+  service().lines.length = 0
+  for (const headers of [{ 'x-why': 'missing' }, { 'x-why': 'wrong' }, { 'x-why': 'wrong' }, {}])
+    expect((await service().send('GET /notes', { headers })).status).toBe(401)
+  await until(() => service().lines.length === 4)
+  const refused = service().lines.map((line) => line['refused'])
+  expect(refused).toEqual(['missing', 'wrong', 'wrong', undefined])
+  const { text } = await service().metrics.expose()
+  const [missing, wrong] = ['missing', 'wrong'].map(
+    (one) => `tokens_refused_total{reason="${one}"}`,
+  )
+  expect(text.match(/^tokens_refused_total.*$/gm)).toEqual([`${missing} 1`, `${wrong} 2`])
+})
+
+describe('with BASE_PATH=/api', () => {
+  const seen: string[] = []
+  const noting: Guard = (ctx, next) => {
+    seen.push(ctx.path)
+    return next()
+  }
+  const below = useNotes({}, { basePath: '/api', docs: true, guard: noting })
+
+  test.each([
+    ['/api/notes', '/notes', 200],
+    ['/api/notes?text=/api', '/notes', 200],
+    ['http://x/api/notes', '/notes', 200],
+    ['/api/docs', '/docs', 200],
+    ['/api/api/notes', '/api/notes', 404],
+    ['/notes', '/notes', 404],
+    ['/docs', '/docs', 404],
+    ['/apinotes', '/apinotes', 404],
+    ['/API/notes', '/API/notes', 404],
+    ['//api/notes', '//api/notes', 404],
+    ['/%61pi/notes', '/%61pi/notes', 404],
+    ['/?/api/notes', '/', 404],
+    ['*', '*', 404],
+  ])('the guard sees %s as %s, and it is %i', async (target, path, status) => {
+    seen.length = 0
+    const methods = status === 404 ? ['GET', 'POST', 'OPTIONS'] : ['GET']
+    for (const method of methods) {
+      const request = get(target, CLOSE).replace('GET', method)
+      expect(await below().exchange(request)).toMatch(`HTTP/1.1 ${status} `)
+    }
+    expect(seen).toEqual(methods.map(() => path))
+  })
+
+  const OUTSIDE = 'path not found; the paths of this service begin with /api'
+  test.each([
+    ['/api', 'path not found; see /api/docs'],
+    ['/api/', 'path not found; see /api/docs'],
+    ...['/', '/notes', '/docs'].map((path) => [path, OUTSIDE]),
+  ])('the 404 of %s says where the service is: %s', async (path, message) => {
+    const response = await fetch(`http://127.0.0.1:${below().port}${path}`)
+    expect(await response.json()).toEqual({ message, code: 'path_not_found' })
+  })
+})
