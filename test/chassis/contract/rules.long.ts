@@ -20,6 +20,8 @@ const refused: [string, object, string][] = [
   ['/optional-body', body({ 'application/json': json }), 'refuses a request without its body'],
   ['/upload', body({ 'image/png': text }, true), 'The service reads JSON'],
   ['/two-types', response({ 'image/png': text, 'image/webp': text }), 'which media type a client'],
+  ['/example', { parameters: [{ name: 'x', in: 'query', ...text, example: 'x' }] }, 'Tools send'],
+  ['/examples', { parameters: [{ name: 'x', in: 'query', ...text, examples: {} }] }, 'Tools send'],
   ['/a:b', {}, 'The router matches'],
 ]
 
