@@ -214,9 +214,13 @@ export interface components {
         /**
          * @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. Unless one is that of the user, the response is
          *     412.
+         * @example *
          */
         "If-Match": components["schemas"]["ETags"];
-        /** @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. If one is that of the user, the response is 412. */
+        /**
+         * @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. If one is that of the user, the response is 412.
+         * @example "abc"
+         */
         "If-None-Match": components["schemas"]["ETags"];
     };
     requestBodies: never;
@@ -335,9 +339,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Unless it has the ETag of the user, the response is 412. */
+                /**
+                 * @description Unless it has the ETag of the user, the response is 412.
+                 * @example *
+                 */
                 "If-Match"?: string;
-                /** @description If it has the ETag of the user, the response is 304. */
+                /**
+                 * @description If it has the ETag of the user, the response is 304.
+                 * @example "abc"
+                 */
                 "If-None-Match"?: string;
             };
             path: {
@@ -385,9 +395,13 @@ export interface operations {
                 /**
                  * @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. Unless one is that of the user, the response is
                  *     412.
+                 * @example *
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. If one is that of the user, the response is 412. */
+                /**
+                 * @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. If one is that of the user, the response is 412.
+                 * @example "abc"
+                 */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
@@ -438,9 +452,13 @@ export interface operations {
                 /**
                  * @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. Unless one is that of the user, the response is
                  *     412.
+                 * @example *
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. If one is that of the user, the response is 412. */
+                /**
+                 * @description `*` or ETags, such as `"LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"`. If one is that of the user, the response is 412.
+                 * @example "abc"
+                 */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {

@@ -16,13 +16,22 @@ import { useService } from './support/service.ts'
 import { sqlitePlace, usersIn, useStore } from './support/stores.ts'
 import { newUser } from './support/users.ts'
 
+type Any = any // eslint-disable-line -- a contract can have anything
+
 const DESKTOP = { width: 1280, height: 800 }
 const PHONE = { width: 360, height: 800 }
+const TURNED = { width: 844, height: 390 }
+/** A window of 1280 px at 400 %. */
+const ZOOMED = { width: 320, height: 640 }
 const ADA = 'ada@example.com'
 
 /** In the browser: the elements that do not fit. */
-const TOO_WIDE = `[document, document.querySelector('openapi-explorer').shadowRoot]
-  .flatMap((root) => [...root.querySelectorAll('*')])
+const TOO_WIDE = `[
+    document,
+    document.querySelector('openapi-explorer').shadowRoot,
+    document.querySelector('openapi-explorer').shadowRoot.querySelector('api-response')?.shadowRoot,
+  ]
+  .flatMap((root) => [...(root?.querySelectorAll('*') ?? [])])
   .filter((element) => {
     const { right, bottom } = element.getBoundingClientRect()
     const tabs = element.matches('.tab-btn') && element.closest('.tab-buttons').getBoundingClientRect()
@@ -30,10 +39,20 @@ const TOO_WIDE = `[document, document.querySelector('openapi-explorer').shadowRo
   })
   .map((element) => 'too wide: ' + element.outerHTML.slice(0, 80))`
 
-/** In the browser: whether a frame in the colour of the text, which axe measures, shows where the keyboard is. */
-const HAS_FOCUS_FRAME = `(({ color, outlineColor, outlineStyle }) =>
-    outlineStyle === 'solid' && outlineColor === color
-  )(getComputedStyle(document.querySelector('openapi-explorer').shadowRoot.activeElement))`
+/** In the browser: where the keyboard is, and whether a frame in the colour of the text, which axe measures, shows it. */
+const FOCUS = `(() => {
+    let { activeElement } = document.querySelector('openapi-explorer').shadowRoot
+    while (activeElement?.shadowRoot) activeElement = activeElement.shadowRoot.activeElement
+    if (!activeElement) return undefined
+    const { color, outlineColor, outlineStyle } = getComputedStyle(activeElement)
+    const name = activeElement.ariaLabel ?? activeElement.innerText.trim()
+    return { name, framed: outlineStyle === 'solid' && outlineColor === color }
+  })()`
+
+interface Focus {
+  name: string
+  framed: boolean
+}
 
 const describeBrowser = existsSync(CHROMIUM) ? describe : describe.skip
 
@@ -63,7 +82,7 @@ describeBrowser('the page', () => {
     page = await browser.newPage({ viewport: DESKTOP, ...options })
     page.on('pageerror', (error) => problems.push(error.message))
     page.on('console', (line) => {
-      const refused = /responded with a status of 4/.test(line.text()) // the tests cause these
+      const refused = /responded with a status of (4|502)/.test(line.text()) // the tests cause these
       if (['error', 'warning'].includes(line.type()) && !refused) problems.push(line.text())
     })
     page.on('request', (request) => {
@@ -105,7 +124,7 @@ describeBrowser('the page', () => {
     const focused = control.and(page.locator(':focus'))
     for (let tabs = 0; tabs < 50 && (await focused.count()) === 0; tabs += 1)
       await page.keyboard.press('Tab')
-    expect(await page.evaluate(HAS_FOCUS_FRAME)).toBe(true)
+    expect(await page.evaluate<Focus>(FOCUS)).toMatchObject({ framed: true })
     await focused.press('Enter')
   }
 
@@ -141,6 +160,7 @@ describeBrowser('the page', () => {
   test.each([
     ['desktop', 'light', 'keyboard', DESKTOP],
     ['phone', 'dark', 'pointer', PHONE],
+    ['page at 400 %', 'dark', 'keyboard', ZOOMED],
   ] as const)(
     'on a %s, %s, by the %s: the first click logs in, lists, creates and reads; axe finds nothing, nothing is too wide',
     async (_, colorScheme, device, viewport) => {
@@ -160,11 +180,101 @@ describeBrowser('the page', () => {
     },
   )
 
+  test.each([
+    ['turned upright', TURNED, PHONE],
+    ['turned on its side', PHONE, TURNED],
+    ['zoomed', DESKTOP, ZOOMED],
+    ['zoomed out', ZOOMED, DESKTOP],
+  ])('keeps what was typed and received when it is %s', async (_, before, after) => {
+    await visit({ viewport: before })
+    await logIn()
+    await choose('Rename a user')
+    await page.locator('[data-pname=id]').fill('x')
+    const body = page.getByRole('textbox', { name: 'request body' })
+    await body.fill('{"name":"typed"}')
+    expect(await execute()).toContain('user_not_found')
+    await page.setViewportSize(after)
+    await findProblems()
+    expect(await page.locator('[data-pname=id]').inputValue()).toBe('x')
+    expect(await body.inputValue()).toBe('{"name":"typed"}')
+    expect(await answer()).toContain('user_not_found')
+    await choose('List all users')
+    expect(await execute()).toContain(ADA)
+  })
+
+  test('shows a frame around each control that the keyboard reaches', async () => {
+    await visit()
+    await choose('List all users')
+    const focused: Focus[] = []
+    await page.locator('header input').focus()
+    const last = ['MODEL', 'EXAMPLE', 'mime type', 'response body example', 'Copy response']
+    for (let tabs = 0; tabs < 50 && focused.at(-1)?.name !== last.at(-1); tabs += 1) {
+      await page.keyboard.press('Tab')
+      const focus = await page.evaluate<Focus | undefined>(FOCUS)
+      if (focus) focused.push(focus)
+    }
+    expect(focused.slice(-last.length).map(({ name }) => name)).toEqual(last)
+    expect(focused.filter(({ framed }) => !framed)).toEqual([])
+  })
+
+  test.each([DESKTOP, PHONE])('says that only this page requires a limit: %j', async (viewport) => {
+    await visit({ viewport })
+    await choose('List all users')
+    const limit = page.locator('tr', { has: page.locator('[data-pname=limit]') })
+    expect(await limit.innerText()).toContain('100 (only this page requires a value)')
+    expect(await page.getByText('only this page').count()).toBe(1)
+  })
+
+  test.each(['Read a user', 'Rename a user', 'Delete a user'])(
+    'shows the examples of the contract as hints: %s',
+    async (operation) => {
+      await visit()
+      await choose(operation)
+      const hint = (name: string) =>
+        page.locator(`[data-pname=${name}]`).getAttribute('placeholder')
+      expect(await Promise.all(['If-Match', 'If-None-Match'].map(hint))).toEqual(['*', '"abc"'])
+    },
+  )
+
   test('says why a log-in is refused, and then sends no token', async () => {
     await visit()
     expect(await logIn('nobody@example.com')).toBe('no user has this email')
     await choose('List all users')
     expect(await execute()).toContain('a valid bearer token is required')
+  })
+
+  const PAGE = { contentType: 'text/html', body: '<html>' }
+  test.each([
+    [{ ...PAGE, status: 502 }, 'unexpected response: HTTP 502'],
+    [{ ...PAGE, status: 200 }, 'unexpected response: HTTP 200'],
+    [{ json: { error: {} }, status: 502 }, 'unexpected response: HTTP 502'],
+    [{ json: { message: 'no upstream' }, status: 502 }, 'no upstream'],
+  ])('says what a proxy has answered to a log-in: %j', async (response, message) => {
+    await newPage()
+    await page.route('**/login', (route) => route.fulfill(response))
+    await open()
+    expect(await logIn()).toBe(message)
+  })
+
+  test.each([
+    [{ ...PAGE, status: 502 }, 'unexpected response: HTTP 502'],
+    [{ ...PAGE, status: 200 }, 'unexpected response: HTTP 200'],
+    [{ json: null, status: 200 }, 'unexpected response: HTTP 200'],
+    [{ json: { message: 'no upstream' }, status: 502 }, 'no upstream'],
+  ])('says why the contract does not load: %j', async (response, message) => {
+    await newPage()
+    await page.route('**/openapi.json', (route) => route.fulfill(response))
+    await open()
+    await page.getByText(`The contract does not load: ${message}`).waitFor()
+    expect(await page.locator('openapi-explorer, button:enabled').count()).toBe(0)
+  })
+
+  test('says that OpenAPI Explorer does not load', async () => {
+    await newPage()
+    await page.route('**/openapi-explorer.js', (route) => route.fulfill({ ...PAGE, status: 502 }))
+    await open()
+    await page.getByText('docs/openapi-explorer.js does not load').waitFor()
+    expect(problems.splice(0)).toHaveLength(1)
   })
 
   test('does not say that somebody is logged in whose token is refused', async () => {
@@ -199,14 +309,49 @@ describeBrowser('the page', () => {
     },
   )
 
-  test('has a place for a token when the contract has no log-in', async () => {
+  /** Opens the page of another service: `change` makes its contract. */
+  async function openOther(change: (contract: Any) => void): Promise<void> {
     await newPage()
     await page.route('**/openapi.json', async (route) => {
       const contract = await (await route.fetch()).json()
-      delete contract.paths['/login']
+      change(contract)
       await route.fulfill({ json: contract })
     })
     await open()
+  }
+
+  test('asks for what the contract of another service names, and sends the token', async () => {
+    await openOther(({ paths, components }) => {
+      paths['/sessions'] = paths['/login']
+      delete paths['/login']
+      components.schemas.Login = { type: 'object', properties: { name: { type: 'string' } } }
+      components.securitySchemes = { jwt: components.securitySchemes.bearer }
+      paths['/users'].get.security = [{ jwt: [] }]
+    })
+    await page.route('**/sessions', async (route) => {
+      expect(route.request().postDataJSON()).toEqual({ name: 'Ada' })
+      await route.fulfill({ json: { token: tokens.issue('x') } })
+    })
+    expect(await logIn('Ada')).toBe('Logged in')
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Ada')
+    await choose('List all users')
+    expect(await execute()).toContain(ADA)
+  })
+
+  const text = { type: 'string' }
+  test.each<[string, (contract: Any) => void]>([
+    ['has no log-in', ({ paths }) => delete paths['/login']],
+    [
+      'shows a token to all',
+      ({ paths }) =>
+        (paths['/login'] = { get: { ...paths['/login'].post, requestBody: undefined } }),
+    ],
+    [
+      'asks for a password',
+      ({ components }) => (components.schemas.Login.properties = { email: text, password: text }),
+    ],
+  ])('has a place for a token when the contract %s', async (_, change) => {
+    await openOther(change)
     await choose('Authentication')
     await page.getByPlaceholder('JWT').fill(tokens.issue('x'))
     await page.locator('button', { hasText: 'Set' }).click()

@@ -85,6 +85,7 @@ const FIELDS = Object.keys(newUser())
 /** The text that is stored for a value of a request; undefined if the value is refused. */
 function storedText(value: unknown): string | undefined {
   if (value === undefined || value === null) return ''
+  if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER) return undefined
   if (typeof value === 'number' || typeof value === 'boolean') return JSON.stringify(value)
   return typeof value === 'string' && value.isWellFormed() ? value : undefined
 }

@@ -2,18 +2,22 @@
 // click.
 const explorer = document.querySelector('openapi-explorer')
 const form = document.querySelector('form')
-const output = document.querySelector('output')
-const button = form.querySelector('button')
+const [input, button, output] = form.elements
 let operations
 /** What issues a token: it needs none, its body has one field, and its response `token`. */
 let issuer
-let field
+
+if (!explorer.shadowRoot) output.value = 'docs/openapi-explorer.js does not load'
 
 explorer.addEventListener('spec-loaded', ({ detail: { info, tags } }) => {
   document.title = document.querySelector('h1').textContent = info.title
   operations = tags.flatMap(({ paths }) => paths)
   issuer = operations.find(
-    ({ security, responses }) => !security?.length && propertiesOf(responses[200]).token,
+    ({ method, security, requestBody, responses }) =>
+      method === 'post' &&
+      !security?.length &&
+      fieldsOf(requestBody).length === 1 &&
+      fieldsOf(responses[200]).includes('token'),
   )
   explorer.hideAuthentication = Boolean(issuer)
   if (issuer) showForm()
@@ -21,8 +25,6 @@ explorer.addEventListener('spec-loaded', ({ detail: { info, tags } }) => {
   fillIn('limit', 100) // OpenAPI Explorer takes minutes to show a list of 20 MB
   for (const operation of operations) {
     operation.parameters = operation.parameters.filter(({ name }) => name !== 'Accept') // it shows only JSON
-    if (innerWidth < 768)
-      for (const response of Object.values(operation.responses)) delete response.headers // one letter wide
     if (!operation.requestBody || !operation.security?.length) continue
     const text = JSON.stringify(operation.requestBody)
     operation.requestBody = JSON.parse(text.replaceAll('@', `-${Date.now()}@`)) // an address may be taken
@@ -44,12 +46,13 @@ explorer.shadowRoot.addEventListener('response', ({ target, detail: { request, r
 
 explorer.shadowRoot.addEventListener('click', ({ target }) => bringUp(target))
 
-const propertiesOf = (part) => part?.content?.['application/json']?.schema?.properties ?? {}
+const fieldsOf = (part) =>
+  Object.keys(part?.content?.['application/json']?.schema?.properties ?? {})
 
 function showForm() {
-  field = Object.keys(propertiesOf(issuer.requestBody))[0]
+  const [field] = fieldsOf(issuer.requestBody)
   form.querySelector('span').textContent = field[0].toUpperCase() + field.slice(1)
-  form.elements[0].name = form.elements[0].autocomplete = field
+  input.name = input.autocomplete = field
 }
 
 /** Scrolls to a button, or the title of an operation, when OpenAPI Explorer has rendered what is below it. */
@@ -60,6 +63,8 @@ const bringUp = (element) =>
 function fillIn(name, value) {
   for (const parameter of operations.flatMap(({ parameters }) => parameters))
     if (parameter.name === name) {
+      const summary = 'only this page requires a value'
+      if (!parameter.required) parameter.examples = { one: { value, summary } }
       parameter.required = true
       parameter.schema.default = value
     }
@@ -68,13 +73,23 @@ function fillIn(name, value) {
 form.onsubmit = async (event) => {
   event.preventDefault()
   const headers = { 'Content-Type': 'application/json' }
-  const body = JSON.stringify({ [field]: form.elements[0].value.trim() })
-  const { token, message } = await fetch(issuer.path.slice(1), { method: 'POST', headers, body })
-    .then((response) => response.json())
-    .catch((error) => error)
-  await explorer.setAuthenticationConfiguration('bearer', { token })
+  const body = JSON.stringify({ [input.name]: input.value.trim() })
+  const request = { method: 'POST', headers, body }
+  const { token, message } = await fetchJson(issuer.path.slice(1), request)
+  const { securitySchemes } = explorer.resolvedSpec
+  const { apiKeyId } = securitySchemes.find(({ scheme }) => scheme === 'bearer')
+  await explorer.setAuthenticationConfiguration(apiKeyId, { token })
   output.value = token ? 'Logged in' : message
 }
+
+/** @returns the JSON of the response; without one, its `message` says what happened */
+const fetchJson = (path, request) =>
+  fetch(path, request)
+    .then(async (response) => {
+      const json = await response.json().catch(() => {}) // a page of a proxy
+      return { message: `unexpected response: HTTP ${response.status}`, ...json }
+    })
+    .catch((error) => error)
 
 // On a narrow screen, OpenAPI Explorer opens an operation only at a click, and makes its title light.
 new MutationObserver(() => {
@@ -89,13 +104,30 @@ new MutationObserver(() => {
 // What page.css cannot reach: it has no ::part().
 const styles = new CSSStyleSheet()
 styles.replaceSync(`
-  .body :focus-visible, ::part(btn--resp):focus-visible, ::part(btn-copy):focus-visible { outline: 2px solid; outline-offset: -2px }
-  .tab-btn { margin-right: 8px; font-size: 13px }
+  :host :focus-visible { outline: 2px solid; outline-offset: -2px }
+  .tab-buttons { height: auto; flex-wrap: wrap }
+  @media (max-width: 767.98px) {
+    .body { flex-direction: column }
+    .nav-bar { display: flex; width: auto; height: 30% }
+    .main-content { padding: 8px }
+    td { display: block }
+    .param-name, .param-type { text-align: left }
+  }
 `)
 explorer.shadowRoot.adoptedStyleSheets.push(styles)
+for (const name of ['api-response', 'syntax-highlighter'])
+  customElements.get(name).elementStyles.push(styles)
 
 explorer.hideComponents = explorer.hideServerSelection = true
-await explorer.loadSpec('openapi.json')
-setTimeout(() => form.elements[0].focus()) // after OpenAPI Explorer has taken the focus
-button.disabled = false
-output.value = ''
+removeEventListener('resize', explorer.handleResize) // another layout would lose what somebody has typed
+addEventListener('resize', () => explorer.shadowRoot.activeElement?.scrollIntoView())
+const contract = await fetchJson('openapi.json')
+if (contract.openapi) {
+  await explorer.loadSpec(contract)
+  setTimeout(() => input.focus()) // after OpenAPI Explorer has taken the focus
+  button.disabled = false
+  output.value = ''
+} else {
+  explorer.remove()
+  output.value = `The contract does not load: ${contract.message}`
+}

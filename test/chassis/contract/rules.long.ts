@@ -38,6 +38,8 @@ const refused: [string, object, string][] = [
   ['/decimal', response({ 'application/json': sent({ type: 'number' }) }), KEEPS],
   ['/boolean', body({ 'application/json': sent(listOf({ type: 'boolean' })) }, true), KEEPS],
   ['/two-types', response({ 'image/png': text, 'image/webp': text }), 'which media type a client'],
+  ['/example', { parameters: [{ name: 'x', in: 'query', ...text, example: 'x' }] }, 'Tools send'],
+  ['/examples', { parameters: [{ name: 'x', in: 'query', ...text, examples: {} }] }, 'Tools send'],
   ['/a:b', {}, 'The router matches'],
 ]
 
