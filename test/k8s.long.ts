@@ -36,8 +36,11 @@ function kustomize(kustomization: object, overlay?: string): Any[] {
   }
 }
 
-describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) => {
-  const isEmbedded = overlay === 'embedded'
+/** Also that of OpenShift, which listens on 5353. */
+const DNS = [53, 53, 5353, 5353]
+
+describe.each(['demo', 'mongodb', 'sqlite'])('the overlay %s', (overlay) => {
+  const isSqlite = overlay === 'sqlite'
   const { all, one } = render(overlay)
   const pods = () => all('Deployment').map(({ spec }) => spec.template)
   const containers = () => pods().flatMap(({ spec }) => spec.containers)
@@ -65,7 +68,7 @@ describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) =>
     expect(new Set(names)).toEqual(new Set(NAMES))
     const [{ mountPath }] = container().volumeMounts
     expect(SIGNING_SECRETS_FILE).toBe(`${mountPath}/SIGNING_SECRETS`)
-    expect(MONGODB_URI_FILE).toBe(isEmbedded ? '' : `${mountPath}/MONGODB_URI`)
+    expect(MONGODB_URI_FILE).toBe(isSqlite ? '' : `${mountPath}/MONGODB_URI`)
     const config = readConfig(
       { ...rest, MONGODB_URI: 'mongodb://x', SIGNING_SECRET: SECRET },
       variables,
@@ -74,7 +77,7 @@ describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) =>
     const { http: PORT, ops: OPS_PORT } = Object.fromEntries(ports)
     expect(config).toMatchObject({ PORT, OPS_PORT, HOST: '0.0.0.0' })
     const grace = pod().spec.terminationGracePeriodSeconds * 1000
-    expect(config.STOP_DELAY > 0).toBe(!isEmbedded) // there, no other pod takes over
+    expect(config.STOP_DELAY > 0).toBe(!isSqlite) // there, no other pod takes over
     expect(config.STOP_DELAY + config.STOP_TIMEOUT).toBeLessThan(grace)
   })
 
@@ -105,7 +108,7 @@ describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) =>
     expect(container().image).toBe(`users-service:${version}`)
   })
 
-  if (isEmbedded) {
+  if (isSqlite) {
     testKubectl('one pod at a time has the volume, at DATA_DIR', () => {
       expect(one('Deployment').spec).toMatchObject({ replicas: 1, strategy: { type: 'Recreate' } })
       expect(all('HorizontalPodAutoscaler')).toEqual([])
@@ -130,7 +133,7 @@ describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) =>
 
   testKubectl('the service reaches DNS and MongoDB; the MongoDB of the demo, nothing', () => {
     const out = one('NetworkPolicy').spec.egress.flatMap(({ ports }: Any) => ports)
-    expect(out.map(({ port }: Any) => port)).toEqual(isEmbedded ? [53, 53] : [53, 53, 27017])
+    expect(out.map(({ port }: Any) => port)).toEqual(isSqlite ? DNS : [...DNS, 27017])
     if (overlay !== 'demo') return
     const { ingress, egress, policyTypes } = one('NetworkPolicy', 'mongodb').spec
     const from = [{ podSelector: { matchLabels: pod().metadata.labels } }]
@@ -140,8 +143,8 @@ describe.each(['demo', 'production', 'embedded'])('the overlay %s', (overlay) =>
 })
 
 testKubectl.each([
-  ['production', 'backup/mongodb'],
-  ['embedded', 'backup/sqlite'],
+  ['mongodb', 'backup/mongodb'],
+  ['sqlite', 'backup/sqlite'],
 ])('in %s, the job of %s runs as the service, but gets no requests', (overlay, component) => {
   const components = [`../../components/${component}`]
   const { one } = render(overlay, { namespace: 'users', components })
@@ -158,7 +161,7 @@ testKubectl.each([
   expect(values).toEqual([service, job].map(({ metadata }) => metadata.labels[key]))
   expect(one('Service').spec.selector[key]).toBe(values[0])
 
-  if (overlay === 'production') return
+  if (overlay === 'mongodb') return
   const [{ topologyKey, labelSelector }] =
     job.spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution
   expect(topologyKey).toBe('kubernetes.io/hostname')
@@ -184,7 +187,7 @@ describe('the YAML of README.md', () => {
     components: /^$/,
   }
   const lists = contents.filter(({ kind }) => !kind).flatMap(Object.entries)
-  const overlays = ['demo', 'production', 'embedded']
+  const overlays = ['demo', 'mongodb', 'sqlite']
   const added = overlays.flatMap((overlay) => lists.map(([key, items]) => [overlay, key, items]))
 
   testKubectl.each(added)('added to %s, %s take nothing else away', (overlay, key, items) => {
@@ -198,7 +201,7 @@ describe('the YAML of README.md', () => {
 
   testKubectl('leads to the service at its base path', () => {
     const [, literals] = lists.find(([key]) => key === 'configMapGenerator')!
-    const { all, one } = render('production', { configMapGenerator: literals })
+    const { all, one } = render('mongodb', { configMapGenerator: literals })
     const [{ name, port }] = one('Service').spec.ports
     const service = { name: 'users-service', port: { name } }
     const [{ path, backend }] = route.spec.rules[0].http.paths
