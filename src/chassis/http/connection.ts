@@ -67,10 +67,14 @@ export function createConnection(
     closeAfterNewest,
     lastProgress,
 
-    /** Whether it is open, and its client must act and has done nothing for too long before `time`. */
-    isEvictable(time: number): boolean {
+    /**
+     * Whether it is open, and its client must act and has done nothing for too long before `time`.
+     *
+     * @param evictableAfter how long that is for a busy or new connection, in milliseconds
+     */
+    isEvictable(time: number, evictableAfter: number): boolean {
       const isIdle = queue.length === 0 && !isNew
-      const limit = isIdle ? limits.evictableIdleAfter : limits.evictableAfter
+      const limit = isIdle ? limits.evictableIdleAfter : evictableAfter
       return !socket.destroyed && waitsForClient() && lastProgress() < time - limit
     },
 

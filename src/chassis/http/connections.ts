@@ -7,7 +7,7 @@ import type { ServerLimits } from './limits.ts'
 export interface ConnectionObserver {
   /** How many connections there are now. */
   onConnections: (count: number) => void
-  /** There were too many connections: one was evicted for a new one, or the new one was refused. */
+  /** There were too many connections: one was evicted for a new one, or the one that had waited longest was refused. */
   onDropped: (how: 'evicted' | 'refused') => void
 }
 
@@ -67,13 +67,16 @@ export function createConnections(
   }
 
   /**
-   * Evicts a connection for each one that is held and has none yet that is leaving, if so many are idle. First, what
-   * clients have sent by now is read.
+   * Evicts as many connections as are held, less those that are already leaving, if so many can be evicted. First reads what
+   * clients have sent by now.
    */
   function makeRoom(): void {
     const time = performance.now()
     setImmediate(() => {
-      const idle = [...places.values()].filter((connection) => connection.isEvictable(time))
+      // The more wait, the sooner: a flood makes honest clients wait, and not fail.
+      const free = 1 - held.size / limits.maxHeldConnections
+      const after = Math.max(limits.evictableIdleAfter, limits.evictableAfter * free)
+      const idle = [...places.values()].filter((connection) => connection.isEvictable(time, after))
       idle.sort((one, other) => one.lastProgress() - other.lastProgress())
       const leaving = [...places.keys()].filter((socket) => socket.destroyed).length
       for (const connection of idle.slice(0, Math.max(0, held.size - leaving))) {
@@ -89,12 +92,14 @@ export function createConnections(
     areDraining: () => areDraining,
 
     add(socket: Socket): void {
-      void socket.remoteAddress // Node keeps it; when the client has left, the kernel does not know it any more
-      if (held.size >= limits.maxHeldConnections) {
-        observer?.onDropped('refused')
-        return void socket.destroy()
-      }
+      void socket.remoteAddress // read now, and Node remembers it: when the client has left, the kernel has forgotten it
       held.add(socket) // it stays if its client leaves: only reading would show that
+      if (held.size > limits.maxHeldConnections) {
+        const [longest] = held
+        held.delete(longest!)
+        longest!.destroy()
+        observer?.onDropped('refused')
+      }
       acceptHeld()
       if (held.size > 0) evictTimer ??= setTimeout(makeRoom, 0)
     },

@@ -5,9 +5,15 @@ import { LIMITS } from './limits.ts'
 import { IncomingRequest } from './request.ts'
 import { OutgoingResponse } from './response.ts'
 
+/** The statuses of errors (https://www.iana.org/assignments/http-status-codes): Node would throw at any other number. */
+type ErrorStatus =
+  | (400 | 401 | 402 | 403 | 404 | 405 | 406 | 407 | 408 | 409 | 410 | 411 | 412 | 413 | 414 | 415)
+  | (416 | 417 | 421 | 422 | 423 | 424 | 425 | 426 | 428 | 429 | 431 | 451)
+  | (500 | 501 | 502 | 503 | 504 | 505 | 506 | 507 | 508 | 511)
+
 /** An error as the client sees it: `{ "message": string, "code": string }` with a status and headers. */
 export class HttpError extends Error {
-  readonly status: number
+  readonly status: ErrorStatus
   /** For programs. openapi.yaml lists all codes. */
   readonly code: string
   readonly headers: Record<string, string>
@@ -15,7 +21,7 @@ export class HttpError extends Error {
   readonly body: string | Buffer
 
   constructor(
-    status: number,
+    status: ErrorStatus,
     code: string,
     message: string,
     { headers = {}, ...options }: ErrorOptions & { headers?: Record<string, string> } = {},

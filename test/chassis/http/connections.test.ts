@@ -5,7 +5,7 @@ import type net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Reply } from '../../../src/chassis/contract/reply.ts'
 import { dial } from '../support/app.ts'
-import { hangUp, says, until } from '../support/clients.ts'
+import { doesNotRead, hangUp, says, until } from '../support/clients.ts'
 import { added, addNote, addNoteHead, startNotes, statusesIn } from '../support/notes.ts'
 import { CHUNKED, CLOSE, get } from '../support/requests.ts'
 
@@ -144,7 +144,7 @@ describe('too many connections', () => {
   })
 
   // SECURITY.md: Connections
-  test('wait while all others are served; more than may wait are refused', async () => {
+  test('wait while all others are served; when too many wait, the one that has waited longest is refused', async () => {
     const limits = { maxConnections: 20, maxHeldConnections: 20 }
     const { port, waiting, end, close, lines, metrics } = await startSlow({ limits })
     const served = Array.from({ length: 20 }, () => says(get('/notes/x'))(port))
@@ -153,18 +153,48 @@ describe('too many connections', () => {
     first.socket.write(get('/nothing', CLOSE))
     await once(first.socket, 'connect')
     const more = Array.from({ length: 20 }, () => dial(port)) // one more than may wait
-    await until(() => !more.every(isOpen))
-    expect([more.filter(isOpen).length, first.text()]).toEqual([19, ''])
+    await until(() => !isOpen(first))
+    expect([more.every(isOpen), first.text()]).toEqual([true, ''])
     expect(lines).toMatchObject([{ level: 40, reason: 'refused' }])
     const { text } = await metrics.expose()
     expect(text).toContain('http_connections_dropped_total{reason="refused"} 1')
+    const [second] = more
+    second!.socket.write(get('/nothing', CLOSE))
     waiting.pop()!()
-    await until(() => first.text() !== '')
-    expect(statusesIn(first.text())).toEqual([404])
+    await until(() => second!.text() !== '')
+    expect(statusesIn(second!.text())).toEqual([404])
     await until(() => served.some(({ destroyed }) => destroyed)) // the one whose request was served
     expect(served.filter((socket) => isOpen({ socket })).length).toBe(19)
     more.forEach(({ socket }) => void socket.destroy())
     end()
+    await close()
+  })
+
+  test('evict a busy one the sooner, the more of them wait', async () => {
+    const limits = { maxConnections: 1, maxHeldConnections: 2, evictableAfter: 3_600_000 }
+    const { port, close } = await startNotes({}, { limits })
+    const busy = says(addNoteHead('Content-Length: 9\r\n'))(port)
+    await once(busy, 'connect')
+    const clients = [dial(port), dial(port)]
+    for (const { socket } of clients) socket.write(get('/nothing', CLOSE))
+    await until(() => clients.every(({ text }) => text() !== ''))
+    expect(busy.destroyed).toBe(true)
+    await close()
+  })
+
+  test('evict one that does not read its response', async () => {
+    async function* endless() {
+      for (;;) yield [{ text: 'x'.repeat(50_000), tag: '' }]
+    }
+    const limits = { maxConnections: 1, evictableAfter: 100 }
+    const listNotes = () => ({ status: 200, body: endless() })
+    const { port, close } = await startNotes({ listNotes }, { limits })
+    const idle = doesNotRead(get('/notes'))(port)
+    await once(idle, 'connect')
+    const next = dial(port)
+    next.socket.write(get('/nothing', CLOSE))
+    await until(() => next.text() !== '')
+    expect(statusesIn(next.text())).toEqual([404])
     await close()
   })
 
