@@ -226,11 +226,6 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description If the path contains `/users`, `private, no-cache`, else `no-store`. Errors have it, too; those of HTTP itself (400,
-         *     408, 421, 431) always `no-store`.
-         */
-        "Cache-Control": "private, no-cache" | "no-store";
-        /**
          * @description It is strong, and changes with the name.
          * @example "LFu4Tr_XrBSMaJkfeA14hQwAIgYH3AXdVGusTT4-59A"
          */
@@ -264,7 +259,6 @@ export interface operations {
             /** @description A JSON array, or JSON lines if `Accept` prefers them. */
             200: {
                 headers: {
-                    "Cache-Control": components["headers"]["Cache-Control"];
                     /** @description The next page, such as `</users?limit=2&after=665f1c2f91d04a0012d4c002>; rel="next"` (RFC 8288). */
                     Link?: string;
                     /** @description This request header decides the form of the body. */
@@ -306,7 +300,6 @@ export interface operations {
             /** @description The user was created. */
             201: {
                 headers: {
-                    "Cache-Control": components["headers"]["Cache-Control"];
                     /**
                      * @description The path of the user, after that of the server.
                      * @example /users/665f1c2e8b3f4a0012d4c001
@@ -364,7 +357,6 @@ export interface operations {
             /** @description The user. */
             200: {
                 headers: {
-                    "Cache-Control": components["headers"]["Cache-Control"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -375,7 +367,6 @@ export interface operations {
             /** @description The user has not changed. */
             304: {
                 headers: {
-                    "Cache-Control": components["headers"]["Cache-Control"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -422,7 +413,6 @@ export interface operations {
             /** @description The user has the new name. */
             204: {
                 headers: {
-                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -475,7 +465,6 @@ export interface operations {
             /** @description The user was deleted. */
             204: {
                 headers: {
-                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -504,7 +493,6 @@ export interface operations {
             /** @description Send it as `Authorization: Bearer <token>`. Its claims are `id` (of the user), `iat` and `exp`. */
             200: {
                 headers: {
-                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -63,7 +63,7 @@ describeStores((place) => {
     for (const query of ['', `after=${before!.id}`, `email=${ada!.email}`, 'email=', page]) {
       const list = await get(`/users?${query}`)
       const lines = await get(`/users?${query}`, { accept: 'application/x-ndjson' })
-      expect(lines.headers['content-type']).toBe('application/x-ndjson')
+      expect(lines.headers['content-type']).toBe('application/x-ndjson; charset=utf-8')
       expect([lines.json, lines.headers.link]).toEqual([list.json, list.headers.link])
     }
   })

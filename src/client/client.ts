@@ -70,7 +70,11 @@ type Result = { data?: string; error?: ErrorMessage; response: Response }
  */
 export function createUsersClient(options: UsersClientOptions): UsersClient {
   const { email, token: firstToken, ...others } = options
-  const fetch = (others.fetch ?? globalThis.fetch) as typeof globalThis.fetch
+  /** Looked up at each call: tests and monitoring replace the global one. */
+  const fetch = (...args: [Request, object?]) =>
+    ((others.fetch ?? globalThis.fetch) as (...args: [Request, object?]) => Promise<Response>)(
+      ...args,
+    )
   let token = firstToken
   let loggingIn: Promise<string> | undefined
 
@@ -124,7 +128,7 @@ export function createUsersClient(options: UsersClientOptions): UsersClient {
     return json ? { data: json, response } : { error: NOT_OURS, response }
   }
 
-  const openapi = createClient<paths, 'application/json'>(others)
+  const openapi = createClient<paths, 'application/json'>({ ...others, fetch })
   const methods = METHODS.map((method) => [method, request.bind(undefined, method)])
   const all: UsersClient['all'] = ({ signal = others.signal } = {}) => allUsers(client, signal)
   const client: UsersClient = { ...openapi, request, ...Object.fromEntries(methods), all }

@@ -54,6 +54,7 @@ test.each([
   ['DOCS', 'false', false],
   ['SIGNING_SECRET', 'é'.repeat(16), 'é'.repeat(16)],
   ['SIGNING_SECRETS', `${OTHER}, ${SECRET}`, [OTHER, SECRET]],
+  ['SIGNING_SECRET', `a$b<c>{d}~$(e${SECRET}`, `a$b<c>{d}~$(e${SECRET}`],
 ])('%s=%s is accepted', (name, text, value, key = name) => {
   expect(readConfig({ [name]: text })).toHaveProperty(key, value)
 })
@@ -65,6 +66,16 @@ test('a name that is probably misspelled is named; the variables of other progra
   const { warnings } = readConfig(Object.fromEntries(names.map((name) => [name, ''])))
   expect(warnings.map((warning) => warning.split(' ')[0])).toEqual(misspelled)
 })
+
+const NOT_REPLACED = 'must be the value itself: nothing replaces ${…}, $(…), {{ … }}, <…> or ~ here'
+/** What only a shell or a template would replace; each is long enough for a secret. */
+const TEMPLATES = [
+  '${SECRET}',
+  '$(openssl rand -hex 32)',
+  '{{ .Values.secret }}',
+  '<paste-here>',
+  '$SECRET',
+].map((text) => text.replace(/\w+/, (word) => word.padEnd(32, '_')))
 
 test.each([
   ['PORT', '65536', 'must be between 0 and 65535'],
@@ -83,6 +94,11 @@ test.each([
     `${SECRET},short`,
     'must be secrets of at least 32 bytes, separated by commas',
   ],
+  ...TEMPLATES.map((one): [string, string, string] => ['SIGNING_SECRET', one, NOT_REPLACED]),
+  ['SIGNING_SECRETS', `${SECRET},${TEMPLATES[0]!}`, NOT_REPLACED],
+  ['DATA_DIR', '~/notes', NOT_REPLACED],
+  ['DATA_DIR', '$HOME/notes', NOT_REPLACED],
+  ['NOTES_URI', 'notes://ada:<password>@host', NOT_REPLACED],
 ])('%s=%s is refused, and shown unless it may be a secret', (name, text, reason) => {
   const isSecret = /^(SIGNING|NOTES)|@/.test(name + text)
   const line = `${name} ${reason}${isSecret ? '' : `, not "${text}"`}`

@@ -40,6 +40,22 @@ const list = async (users: UsersClient) => (await users.GET('/users')).response.
 
 const LOG_IN = 'POST /login 200'
 
+test('the global fetch is looked up at each call: tests and monitoring replace it later', async () => {
+  const { fetch } = globalThis
+  const users = createUsersClient({ baseUrl: `http://127.0.0.1:${service().port}`, email })
+  const replaced: string[] = []
+  globalThis.fetch = (request) => {
+    replaced.push((request as Request).method)
+    return fetch(request)
+  }
+  try {
+    expect(await list(users)).toBe(200)
+  } finally {
+    globalThis.fetch = fetch
+  }
+  expect(replaced).toEqual(['POST', 'GET'])
+})
+
 describe('with an email', () => {
   test('it logs in once, when a token is first needed', async () => {
     const users = client({ email })

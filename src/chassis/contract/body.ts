@@ -27,7 +27,7 @@ export function bodyReader(
     const type = Number(length) === 0 ? null : ctx.is(JSON_TYPE)
     if (type === null) return false
     if (type === false) throw unsupported(`the body must be ${JSON_TYPE}`)
-    if (coding.toLowerCase() !== 'identity') throw unsupported('the body must not be compressed')
+    if (!NO_CODING.test(coding)) throw unsupported('the body must not be compressed')
     request.headers['content-encoding'] = 'identity' // koa-bodyparser knows only lower case
     if (Number(length) > request.bodyLimit) throw BODY_TOO_LARGE
     if (expectsContinue(request)) {
@@ -54,6 +54,9 @@ const limitLarge = batched(
   async ([serve]: (() => Promise<void>)[]) => [await serve!().catch((error: Error) => error)],
   { maxBatchSize: 1, concurrency: LIMITS.maxLargeBodies },
 )
+
+/** An empty list is no coding (RFC 9110 §5.6.1). */
+const NO_CODING = /^[ \t,]*(identity[ \t,]*)?$/i
 
 /** Empty parameters of a media type (RFC 9110 §5.6.6). */
 const EMPTY_PARAMETERS = /(?:;[ \t]*)+(?=;|$)/g

@@ -11,10 +11,14 @@ export function headerReader({ parameters }: Operation) {
   const validate = parameterValidator(declared, malformed)
   return (headers: IncomingHttpHeaders) => {
     const values: Record<string, unknown> = {}
-    for (const [name, key] of names) values[name] = headers[key]
+    for (const [name, key] of names)
+      if (!EMPTY_LIST.test(String(headers[key] ?? ''))) values[name] = headers[key]
     return validate(values)
   }
 }
+
+/** A list without elements is as if it were absent (RFC 9110 §5.6.1). */
+const EMPTY_LIST = /^[ \t,]*$/
 
 const malformed = (name: string, problem: string, code = 'header_invalid') =>
   new HttpError(400, code, `${name} ${problem}`)

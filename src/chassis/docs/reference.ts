@@ -49,7 +49,7 @@ export function serveReference(
     if (!['GET', 'HEAD'].includes(ctx.method)) throw methodNotAllowed(ctx.method, 'HEAD, GET')
     ctx.body = page.body
     const extension = extname(ctx.path) || '.html'
-    ctx.type = extension === '.yaml' ? 'application/yaml' : extension // RFC 9512; the default of Koa is text/yaml
+    ctx.type = extension === '.yaml' ? YAML_TYPE : extension
     ctx.etag = page.etag
     ctx.set('Cache-Control', 'no-cache')
     ctx.set('Content-Security-Policy', CONTENT_SECURITY_POLICY)
@@ -59,6 +59,9 @@ export function serveReference(
 
 /** A file of the page: `imports` in package.json says where they are. `npm run build` copies them to dist/docs. */
 const read = (file: string) => readFileSync(fileURLToPath(import.meta.resolve(`#docs/${file}`)))
+
+/** RFC 9512. With a charset, because some clients take Latin-1 otherwise. */
+const YAML_TYPE = 'application/yaml; charset=utf-8'
 
 /** The contract in YAML with another server. All else stays as it is, comments too. */
 const withServer = (contract: string, url: string): string =>

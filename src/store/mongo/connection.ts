@@ -12,7 +12,20 @@ export const LONG_TIMEOUT_MS = 10_000
 /** How often to check the collection: another program may drop the index, as mongoose does by `syncIndexes()`. */
 const RECHECK_MS = 15_000
 
+/** How replies are read: with others in the URI, users would be acknowledged that are not stored. */
+const READING = {
+  raw: false,
+  promoteValues: true,
+  promoteLongs: true,
+  promoteBuffers: false,
+  useBigInt64: false,
+  bsonRegExp: false,
+  fieldsAsRaw: {},
+  enableUtf8Validation: true,
+}
+
 const OPTIONS = {
+  ...READING,
   serverSelectionTimeoutMS: TIMEOUT_MS - 100, // less, so that the error has a reason, not just a time-out
   connectTimeoutMS: TIMEOUT_MS - 500, // less again, so that the reason names a host that does not respond
   waitQueueTimeoutMS: TIMEOUT_MS, // then a call that nobody waits for any more is not begun
@@ -20,7 +33,7 @@ const OPTIONS = {
   socketTimeoutMS: LONG_TIMEOUT_MS, // the longest that any call waits
   w: 'majority', // not inside `writeConcern`, which would not override the URI
   journal: true,
-  readPreference: ReadPreference.primary, // a read sees every acknowledged write; a text would keep maxStalenessSeconds
+  readPreference: ReadPreference.primary, // a read sees every acknowledged write; 'primary' would not override maxStalenessSeconds
 } as const
 
 /** Makes a call of the driver, and waits for it no longer than `timeoutMs`, after a check if one is due. @throws StoreFailure */

@@ -16,7 +16,7 @@ const TYPES: [string, string][] = [
   ['/docs/page.css', 'text/css; charset=utf-8'],
   ['/docs/page.js', 'text/javascript; charset=utf-8'],
   ['/docs/openapi-explorer.js', 'text/javascript; charset=utf-8'],
-  ['/openapi.yaml', 'application/yaml'],
+  ['/openapi.yaml', 'application/yaml; charset=utf-8'],
   ['/openapi.json', 'application/json; charset=utf-8'],
 ]
 const PATHS = TYPES.map(([path]) => path)

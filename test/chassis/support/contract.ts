@@ -100,8 +100,8 @@ export function expectDocumented(found: ResponseObject, method: string, actual: 
   if (!content) return expect([type, actual.text]).toEqual([undefined, ''])
   expect(Object.keys(content).map(asSent)).toContain(type)
   if (method === 'HEAD') return expect(actual.text).toBe('')
-  if (type !== UTF8_JSON && type !== LINES) return undefined
-  const json = type === LINES ? linesIn(actual.text) : JSON.parse(actual.text)
+  if (type !== UTF8_JSON && type !== UTF8_LINES) return undefined
+  const json = type === UTF8_LINES ? linesIn(actual.text) : JSON.parse(actual.text)
   expectValid(content[JSON_TYPE]!.schema, json, 'body')
   return json
 }
@@ -109,10 +109,11 @@ export function expectDocumented(found: ResponseObject, method: string, actual: 
 const JSON_TYPE = 'application/json'
 const UTF8_JSON = `${JSON_TYPE}; charset=utf-8`
 const LINES = 'application/x-ndjson'
+const UTF8_LINES = `${LINES}; charset=utf-8`
 
 /** JSON and text are sent with their charset. */
 const asSent = (type: string) =>
-  type === JSON_TYPE || type.startsWith('text/') ? `${type}; charset=utf-8` : type
+  type === JSON_TYPE || type === LINES || type.startsWith('text/') ? `${type}; charset=utf-8` : type
 
 function linesIn(text: string): unknown[] {
   const lines = text.split('\n')

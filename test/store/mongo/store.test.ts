@@ -75,6 +75,26 @@ describeMongodb('MongoDB', () => {
     for (const read of reads) expect(read.$readPreference?.mode ?? 'primary').toMatch(/^primary/)
   })
 
+  test('reads what it wrote, whatever the URI says of how replies are read', async () => {
+    const options = {
+      raw: 'true',
+      promoteValues: 'false',
+      promoteLongs: 'false',
+      bsonRegExp: 'true',
+    }
+    await sent({ ...options, promoteBuffers: 'true' }, async (store) => {
+      const user = await store.create(newUser())
+      await expect(store.create(newUser({ email: user.email }))).rejects.toThrow(EmailTaken)
+      expect(await store.rename(user.id, { name: 'x' }, () => true)).toBe('done')
+      expect([await usersIn(store), await store.isEmpty()]).toEqual([
+        [{ ...user, name: 'x' }],
+        false,
+      ])
+      expect(await store.remove(user.id)).toBe('done')
+      expect(await store.remove(user.id)).toBe('not found')
+    })
+  })
+
   /** The lengths of a list's pages. */
   async function pageLengths(store: UserStore): Promise<number[]> {
     const pages: number[] = []
