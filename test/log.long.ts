@@ -20,7 +20,7 @@ afterAll(async () => {
 
 /** Logs 300 lines of 15 KB, prints how many it dropped, and once its input ends, logs the last line and exits. */
 const LOGGER = `
-  import { createLogger } from '${new URL('../../dist/src/chassis/telemetry/log.js', import.meta.url).href}'
+  import { createLogger } from '${new URL('../dist/src/chassis/telemetry/log.js', import.meta.url).href}'
   let dropped = 0
   const log = createLogger('info', () => (dropped += 1))
   for (let i = 0; i < 300; i += 1) log.info({ path: 'x'.repeat(15_000) }, 'line')

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { dist } from './support/program.ts'
-import { newFolder, read, root } from './support/readme.ts'
+import { copyBuilt, newFolder, read, root } from './support/readme.ts'
 
 const main = (...args: string[]) => {
   const options = { cwd: dist, encoding: 'utf8', env: { PATH: process.env['PATH'] } } as const
@@ -13,6 +13,18 @@ const main = (...args: string[]) => {
 
 test('an argument is refused by its name', () => {
   expect(main('--port=80')).toMatchObject({ status: 1, stderr: expect.stringContaining('--port') })
+})
+
+test('a contract that cannot be used is named in one line, with exit code 1', () => {
+  const cwd = copyBuilt()
+  const file = join(cwd, 'openapi.yaml')
+  const env = { PATH: process.env['PATH'] }
+  const said = expect.stringMatching(RegExp(`^cannot use ${file}: .+\\n$`))
+  for (const text of ['', 'info: [', 'info: {}', 'info: { title: x }\nx: { $ref: "#/nowhere" }']) {
+    if (text) writeFileSync(file, text) // at first there is none
+    const main = spawnSync(process.execPath, ['dist/src/main.js'], { cwd, encoding: 'utf8', env })
+    expect([text, main.status, main.stderr]).toEqual([text, 1, said])
+  }
 })
 
 test('a program compiles if a source is newer than its output; without the compiler, there must be an output', () => {

@@ -1,6 +1,6 @@
 // The fenced blocks of README.md and of that of the client, and a service to run them against.
 import { afterAll, beforeAll, expect } from '@jest/globals'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { load } from 'js-yaml'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,6 +25,15 @@ afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true, for
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'users-service-'))
   folders.push(folder)
+  return folder
+}
+
+/** A copy of the built programs in a new folder, without the contract. */
+export function copyBuilt(): string {
+  const folder = newFolder()
+  for (const path of ['dist', 'package.json'])
+    cpSync(join(root, path), join(folder, path), { recursive: true })
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   return folder
 }
 

@@ -6,45 +6,30 @@ import type { Note } from '../support/notes.ts'
 /** Operations as openapi-typescript writes them. */
 interface operations {
   listNotes: {
-    parameters: Parameters<{ limit?: number; after?: string }>
-    requestBody?: never
-    responses: { 200: Response<{ Link?: string }, Note[]>; default: Failure }
+    parameters: { query?: { limit?: number; after?: string }; header?: never; path?: never }
+    responses: { 200: Json<Note[], { Link?: string }>; default: Failure }
   }
   addNote: {
-    parameters: Parameters
+    parameters: { query?: never; header?: never; path?: never }
     requestBody: { content: { 'application/json': { text: string } } }
-    responses: {
-      201: Response<{ 'Cache-Control': string; Location: string }, Note>
-      default: Failure
-    }
+    responses: { 201: Json<Note, { 'Cache-Control': string; Location: string }>; default: Failure }
   }
   readNote: {
-    parameters: Parameters<never, { 'If-None-Match'?: string }, { id: string }>
-    requestBody?: never
-    responses: {
-      200: Response<{ ETag: string }, Note>
-      304: { headers: { ETag: string; [name: string]: unknown }; content?: never }
-      404: Failure
-    }
+    parameters: { query?: never; header?: { 'If-None-Match'?: string }; path: { id: string } }
+    responses: { 200: Json<Note, { ETag: string }>; 304: Empty<{ ETag: string }>; 404: Failure }
   }
   removeNote: {
-    parameters: Parameters<never, never, { id: string }>
+    parameters: { query?: never; header?: never; path: { id: string } }
     requestBody?: never
-    responses: { 204: { headers: { [name: string]: unknown }; content?: never }; default: Failure }
+    responses: { 204: Empty<unknown>; default: Failure }
   }
 }
 
-interface Parameters<Query = never, Header = never, Path = never> {
-  query?: Query
-  header?: Header
-  path: Path
-  cookie?: never
-}
-interface Response<Headers, Body> {
-  headers: Headers & { [name: string]: unknown }
+type Empty<Headers> = { headers: Headers & { [name: string]: unknown }; content?: never }
+type Json<Body, Headers> = Omit<Empty<Headers>, 'content'> & {
   content: { 'application/json': Body }
 }
-type Failure = Response<unknown, { message: string }>
+type Failure = Json<{ message: string }, unknown>
 
 type Handlers = HandlersOf<operations>
 type Handler<Id extends keyof operations> = Handlers[Id]

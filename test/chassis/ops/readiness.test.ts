@@ -1,12 +1,11 @@
 // What operators are told while the store does not respond. (With stores: ../store/mongo.)
 import { expect, jest, test } from '@jest/globals'
 import { createReadiness } from '../../../src/chassis/ops/readiness.ts'
-import { StoreFailure } from '../../../src/chassis/failure.ts'
+import { StoreFailure } from '../../../src/chassis/index.ts'
 import { createLogger } from '../../../src/chassis/telemetry/log.ts'
 
-/** A store whose calls fail for these kinds of reasons, and then succeed. */
+/** A store without `isGone`, whose calls fail for these kinds of reasons, and then succeed. */
 const storeAfter = (...kinds: string[]) => ({
-  isGone: () => false,
   async isEmpty() {
     const kind = kinds.shift()
     if (kind) throw new StoreFailure(new Error('x'), 'use it', kind)

@@ -1,13 +1,13 @@
 // create-user, as a program.
 import { expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { contract } from '../../../src/contract.ts'
 import { databaseIn } from '../../../src/store/open.ts'
 import { dist, run, serve, UNSET } from '../../support/program.ts'
-import { newFolder, read, root, version } from '../../support/readme.ts'
+import { copyBuilt, read, version } from '../../support/readme.ts'
 import { useScripts } from '../../support/scripts.ts'
 import { send } from '../../support/service.ts'
 import {
@@ -64,14 +64,11 @@ test('create-user stores nothing if the secret is refused', async () => {
 })
 
 test('create-user obeys the contract as POST does, and stores nothing that it refuses', async () => {
-  const copy = newFolder()
+  const copy = copyBuilt()
   const contract = read('openapi.yaml').replace(
     / {4}UserFields:[^]*?name:\n/,
     '$&          maxLength: 3\n',
   )
-  cpSync(dist, join(copy, 'dist'), { recursive: true })
-  cpSync(join(root, 'package.json'), join(copy, 'package.json'))
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
   writeFileSync(join(copy, 'openapi.yaml'), contract)
   const place = at(sqlitePlace)
   const create = (name: string) => {
