@@ -22,34 +22,32 @@ const TYPES: [string, string][] = [
 const PATHS = TYPES.map(([path]) => path)
 
 const FILE = read('test/chassis/support/notes.yaml')
-const SERVERS = 'servers: [{ url: / }]\n'
-
 test('/openapi.yaml is the file, and /openapi.json the same document', async () => {
   expect(await (await fetch(url('/openapi.yaml'))).text()).toBe(FILE)
   expect(await (await fetch(url('/openapi.json'))).json()).toEqual(load(FILE))
 })
 
-test.each([
-  ['in flow style', SERVERS, 'servers: [{ url: /api }]\n'],
-  ['in block style', 'servers:\n  - url: / # here\n', 'servers:\n  - url: /api # here\n'],
-  [
-    'of several entries',
-    'servers:\n  - description: here\n    url: https://x.com/v1\n  - url: /v2\n',
-    'servers:\n  - description: here\n    url: /api\n  - url: /v2\n',
-  ],
-  ['absent', '', ''],
-])('with BASE_PATH, the contract has this server, and no other change: %s', async (_, from, to) => {
-  const text = FILE.replace(SERVERS, from)
+const flow = (url: string) => `servers: [{ url: ${url} }]\n`
+
+test.each<[string, (url: string) => string]>([
+  ['in flow style', flow],
+  ['without blanks', (url) => `servers: [{url: ${url}}, {url: /v2}]\n`],
+  ['in block style', (url) => `servers:\n  - url: ${url} # here\n`],
+  ['of several entries', (url) => `servers:\n  - description: x\n    url: ${url}\n  - url: /v2\n`],
+  ['absent', () => ''],
+])('with BASE_PATH, the contract has this server, and no other change: %s', async (_, servers) => {
+  const [text = '', changed] = ['/', '/api'].map((url) => FILE.replace(flow('/'), servers(url)))
   const file = join(newFolder(), 'openapi.yaml')
   writeFileSync(file, text)
-  const expected = from ? text.replace(from, to) : `${text}servers: [{ url: /api }]\n`
+  const expected = changed === text ? text + flow('/api') : changed
   for (const [basePath, yaml] of Object.entries({ '': text, '/api': expected })) {
     const contract = readNotesContract(pathToFileURL(file))
     const { port, close } = await startNotes({}, { contract, docs: true, basePath })
-    const get = (path: string) => fetch(`http://127.0.0.1:${port}${basePath}${path}`)
-    expect(await (await get('/openapi.yaml')).text()).toBe(yaml)
-    expect(await (await get('/openapi.json')).json()).toEqual(load(yaml))
+    const get = async (path: string) =>
+      (await fetch(`http://127.0.0.1:${port}${basePath}${path}`)).text()
+    const served = [await get('/openapi.yaml'), JSON.parse(await get('/openapi.json'))]
     await close()
+    expect(served).toEqual([yaml, load(yaml!)])
   }
 })
 
