@@ -24,11 +24,11 @@ function measuring(find: (...args: unknown[]) => Promise<unknown>) {
 }
 
 test.each([
-  [new StoreFailure(new Error('x')), 1],
-  [new Error('taken'), 0],
+  ['a StoreFailure', new StoreFailure(new Error('x')), 1],
+  ['any other error', new Error('taken'), 0],
 ])(
-  'a call that rejects is measured; with %s, it counts as %d failures',
-  async (reason, failures) => {
+  'a call that rejects is measured; as a failure counts only a StoreFailure: %s',
+  async (_, reason, failures) => {
     const { store, read } = measuring(() => Promise.reject(reason))
     await expect(store.find()).rejects.toBe(reason)
     expect(await read()).toMatchObject({ calls: 1, failures })
