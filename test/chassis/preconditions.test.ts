@@ -1,4 +1,4 @@
-// ETag, If-None-Match and If-Match: what names which ETag. (What then happens to users: ../preconditions.test.ts.)
+// ETag, If-None-Match and If-Match: what names which ETag. (What then happens: test/preconditions.test.ts.)
 import { expect, test } from '@jest/globals'
 import { etagOf, ifMatch, ifNoneMatch, preconditionFailed } from '../../src/chassis/index.ts'
 

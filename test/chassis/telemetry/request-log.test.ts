@@ -1,5 +1,5 @@
 // What the line of a request shows, and whether it says that the client got the response. (When it is written:
-// test/http/server.test.ts.)
+// http/server.test.ts.)
 import { expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
