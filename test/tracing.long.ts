@@ -93,6 +93,7 @@ test.each<[Record<string, string>, number]>([
   [{ OTEL_EXPORTER_OTLP_ENDPOINT: '' }, 0],
   [{ OTEL_TRACES_EXPORTER: 'none' }, 0],
   [{ OTEL_SDK_DISABLED: 'true' }, 0],
+  [{ OTEL_SDK_DISABLED: 'TRUE' }, 0],
 ])('no traces are sent with %j, with %i warning', async (env, warnings) => {
   const { service, port } = await serveTraced(at(sqlitePlace), await freePort(), env)
   await send(port, 'GET /users')

@@ -44,7 +44,7 @@ export function batched<In, Out>(
   let sweeper: NodeJS.Timeout | undefined
 
   function flush(): void {
-    if (waiting.some(hasLeft)) waiting = waiting.filter(isWanted)
+    waiting = waiting.filter(isWanted)
     while (waiting.length > 0 && running < concurrency) void start(waiting.splice(0, maxBatchSize))
     if (waiting.length > 0) sweeper ??= setTimeout(sweep, SWEEP_MS)
   }
@@ -89,13 +89,9 @@ export function batched<In, Out>(
     })
 }
 
-type Waiting = Pick<Call<never, never>, 'client' | 'reject'>
-
-const hasLeft = ({ client }: Waiting): boolean => client?.destroyed ?? false
-
 /** Whether the client still waits. Otherwise its call fails. */
-function isWanted(call: Waiting): boolean {
-  if (!hasLeft(call)) return true
-  call.reject(new Aborted('the client has left'))
+function isWanted({ client, reject }: Pick<Call<never, never>, 'client' | 'reject'>): boolean {
+  if (!client?.destroyed) return true
+  reject(new Aborted('the client has left'))
   return false
 }

@@ -59,3 +59,15 @@ test.each([
   ends.at(-1)!()
   await later
 })
+
+test('a call that waits for its turn, and not for the batch that fails, is done', async () => {
+  const { started, ends, call } = endless(2)
+  const first = call(1).catch(() => 'failed')
+  while (started.length === 0) await nextTurn()
+  const second = call(2)
+  ends[0]!(new Error('unreachable'))
+  expect(await first).toBe('failed')
+  while (started.length === 1) await nextTurn()
+  ends[1]!()
+  await second
+})

@@ -19,6 +19,12 @@ export interface Operation {
   responses: Record<string, { content?: Record<string, unknown> }>
 }
 
+/** What the chassis reads of an OpenAPI document beside its operations. */
+export interface Document {
+  info: { title: string; version: string }
+  servers?: { url: string }[]
+}
+
 /** @typeParam Operations the type `operations` that openapi-typescript makes */
 export type Contract<Operations> = ReturnType<typeof loadContract<Operations>>
 
@@ -47,7 +53,7 @@ function read(url: string | URL) {
   const file = fileURLToPath(url)
   try {
     const text = readFileSync(file, 'utf8')
-    const document = load(text) as { info: { title: string; version: string } }
+    const document = load(text) as Document
     const words = document.info.title.toLowerCase().split(/[^a-z\d]+/)
     const name = words.join('-').replace(/^(?=\d)/, '-') // metrics may not begin with a digit
     return { text, document, name, operations: operationsOf(document) }

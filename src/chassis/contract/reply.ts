@@ -1,5 +1,5 @@
 // Writes what a handler returns as the response. A list is streamed.
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type Koa from 'koa'
 import { contentOfText, JSON_TYPE } from '../http/json.ts'
 import type { IncomingRequest } from '../http/request.ts'
@@ -19,7 +19,9 @@ export async function send(
   mediaTypes: string[],
 ): Promise<void> {
   const hasChoice = mediaTypes.length > 1
-  if (hasChoice) ignoreCharset(ctx.req.headers)
+  // A charset would have to be the same in the contract, and all that is sent is UTF-8.
+  const { headers: sent } = ctx.req
+  if (hasChoice) sent.accept &&= sent.accept.replaceAll(/;[ \t]*charset=[^,;]*/gi, '')
   const type = (hasChoice && ctx.accepts(mediaTypes)) || mediaTypes[0] || 'application/json'
   const begin = () => {
     ctx.status = status
@@ -34,11 +36,6 @@ export async function send(
     return stream(partsOf(body, type, ctx.req as IncomingRequest), ctx, begin)
   begin()
   if (body !== undefined) ctx.body = contentOf(body, type) // undefined would make it a 204
-}
-
-/** The parameter would have to be the same in the contract, and all that is sent is UTF-8. */
-function ignoreCharset(headers: IncomingHttpHeaders): void {
-  headers.accept &&= headers.accept.replaceAll(/;[ \t]*charset=[^,;]*/gi, '')
 }
 
 function contentOf(body: unknown, type: string): string | Buffer {

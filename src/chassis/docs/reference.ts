@@ -27,7 +27,7 @@ export function serveReference(
   basePath: string,
 ): Koa.Middleware {
   const { text, document } = contents()
-  const yaml = basePath ? withServer(text, basePath) : text
+  const yaml = basePath ? withServer(text, basePath, document.servers?.[0]?.url) : text
   const bodies: Record<string, string | Buffer> = {
     '/openapi.yaml': yaml,
     '/openapi.json': JSON.stringify(basePath ? load(yaml) : document),
@@ -63,11 +63,10 @@ const read = (file: string) => readFileSync(fileURLToPath(import.meta.resolve(`#
 /** RFC 9512. With a charset, because some clients take Latin-1 otherwise. */
 const YAML_TYPE = 'application/yaml; charset=utf-8'
 
-/** The contract in YAML with another server. All else stays as it is, comments too. */
-const withServer = (contract: string, url: string): string =>
-  SERVER.test(contract)
-    ? contract.replace(SERVER, `$1${url}`)
-    : `${contract.trimEnd()}\nservers: [{ url: ${url} }]\n`
-
-/** The first `url` of the top-level `servers`. */
-const SERVER = /^(servers:[^]*?\burl:[ \t]*)[^\s,}]+/m
+/** The contract in YAML with `url` as its first server, in place of `former`. All else stays as it is, comments too. */
+function withServer(contract: string, url: string, former?: string): string {
+  if (former === undefined)
+    return `${contract.replace(/^servers:.*\n/m, '').trimEnd()}\nservers: [{ url: ${url} }]\n`
+  const escaped = former.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)
+  return contract.replace(RegExp(`^(servers:[^]*?\\burl:[ \\t]*["']?)${escaped}`, 'm'), `$1${url}`)
+}

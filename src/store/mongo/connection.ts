@@ -12,20 +12,13 @@ export const LONG_TIMEOUT_MS = 10_000
 /** How often to check the collection: another program may drop the index, as mongoose does by `syncIndexes()`. */
 const RECHECK_MS = 15_000
 
-/** How replies are read: with others in the URI, users would be acknowledged that are not stored. */
-const READING = {
+const OPTIONS = {
+  // How replies are read: with others in the URI, users would be acknowledged that are not stored.
   raw: false,
   promoteValues: true,
   promoteLongs: true,
-  promoteBuffers: false,
   useBigInt64: false,
-  bsonRegExp: false,
-  fieldsAsRaw: {},
   enableUtf8Validation: true,
-}
-
-const OPTIONS = {
-  ...READING,
   serverSelectionTimeoutMS: TIMEOUT_MS - 100, // less, so that the error has a reason, not just a time-out
   connectTimeoutMS: TIMEOUT_MS - 500, // less again, so that the reason names a host that does not respond
   waitQueueTimeoutMS: TIMEOUT_MS, // then a call that nobody waits for any more is not begun

@@ -108,6 +108,14 @@ describe.each(TYPES)('a list as %s', (type) => {
     expect(service.lines).toMatchObject([{ msg: 'response aborted', remoteAddress: '127.0.0.1' }])
   })
 
+  test('is read for HEAD no further than its first page and the next', async () => {
+    const { listNotes, seen } = listOf(100)
+    const service = await startNotes({ listNotes })
+    const { status, text } = await service.send('HEAD /notes', { headers: { accept: type } })
+    expect([status, text, seen.fetched <= 2]).toEqual([200, '', true])
+    await service.close()
+  })
+
   test('is sent to its end when the service closes, and then its connection closes', async () => {
     const service = await startNotes(listOf(1, () => {}))
     const { socket, text } = dial(service.port)

@@ -32,6 +32,7 @@ const flow = (url: string) => `servers: [{ url: ${url} }]\n`
 test.each<[string, (url: string) => string]>([
   ['in flow style', flow],
   ['without blanks', (url) => `servers: [{url: ${url}}, {url: /v2}]\n`],
+  ['after a comment', (url) => `servers:\n  # url: x\n  - url: '${url}'\n`],
   ['in block style', (url) => `servers:\n  - url: ${url} # here\n`],
   ['of several entries', (url) => `servers:\n  - description: x\n    url: ${url}\n  - url: /v2\n`],
   ['absent', () => ''],

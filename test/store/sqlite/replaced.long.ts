@@ -75,7 +75,7 @@ async function written() {
   const user = await store.create(newUser())
   for (const end of ['', '-wal', '-shm']) fs.copyFileSync(file + end, `${file}${end}.copy`)
   setBack(dirname(file))
-  await sleep(30) // longer than two changes of a folder can have the same time
+  await sleep(2_100) // longer than two changes of a folder can have the same time: then the store remembers the folder
   expect(store.isGone?.()).toBe(false)
   return { place, file, store, user }
 }
