@@ -71,10 +71,7 @@ type Result = { data?: string; error?: ErrorMessage; response: Response }
 export function createUsersClient(options: UsersClientOptions): UsersClient {
   const { email, token: firstToken, ...others } = options
   /** Looked up at each call: tests and monitoring replace the global one. */
-  const fetch = (...args: [Request, object?]) =>
-    ((others.fetch ?? globalThis.fetch) as (...args: [Request, object?]) => Promise<Response>)(
-      ...args,
-    )
+  const fetch = (...args: [Request, object?]) => (others.fetch ?? globalThis.fetch)(...args)
   let token = firstToken
   let loggingIn: Promise<string> | undefined
 
