@@ -71,7 +71,8 @@ type Result = { data?: string; error?: ErrorMessage; response: Response }
 export function createUsersClient(options: UsersClientOptions): UsersClient {
   const { email, token: firstToken, ...others } = options
   /** Looked up at each call: tests and monitoring replace the global one. */
-  const fetch = (...args: [Request, object?]) => (others.fetch ?? globalThis.fetch)(...args)
+  const fetch: typeof globalThis.fetch = (input, init) =>
+    ((others.fetch ?? globalThis.fetch) as typeof globalThis.fetch)(input, init)
   let token = firstToken
   let loggingIn: Promise<string> | undefined
 
