@@ -16,10 +16,11 @@ export interface paths {
          * @description In order of creation. When the list fails halfway, the connection is reset, so that a part never looks whole (over
          *     HTTP/1.0 it can, if the service is killed).
          *
-         *     With `limit`, follow `Link` until there is none: pages of long users are shorter. A user who exists from the first
-         *     page to the last is on exactly one. Do not poll with `after`: a new user can sort before the last one of a page.
+         *     With `limit`, the response has one page, and `Link` leads to the next one until there is none. A page can have fewer
+         *     users than `limit`. A user who exists all the time is on exactly one page. Do not poll with `after` for new users: a
+         *     new id can sort before the last one of a page.
          *
-         *     A `+` is a space, as in HTML forms; beside an unencoded `@`, it gets 400.
+         *     In a query, `+` is a space, as in HTML forms: write `%2B` for a plus. A value with both `+` and `@` gets 400.
          */
         get: operations["listUsers"];
         put?: never;

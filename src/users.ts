@@ -33,6 +33,7 @@ export function users(store: UserStore, basePath: string): UserHandlers {
       const user = await store.find(id, client)
       if (!user) throw USER_NOT_FOUND
       const ETag = etagOf(user)
+      // RFC 9110 §13.1.1: a client can also read on condition.
       if (!ifMatch(header['If-Match'] ?? '*', ETag)) throw preconditionFailed(header['If-Match'])
       if (ifNoneMatch(header['If-None-Match'], ETag)) return { status: 304, headers: { ETag } }
       return { status: 200, headers: { ETag }, body: user }

@@ -1,5 +1,5 @@
-// Reads the configuration from environment variables and `.env`. All wrong values are reported together, except values
-// in quotes, a wrong `_FILE` variable or a wrong `.env`, which are reported alone.
+// Reads the configuration from environment variables and `.env`. One error names all wrong values. Before that, a value in
+// quotes, a file that cannot be read and a wrong line of `.env` have errors of their own.
 import { existsSync } from 'node:fs'
 import bytes from 'bytes'
 import { parse } from 'dotenv'

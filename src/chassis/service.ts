@@ -39,6 +39,7 @@ export async function run<Operations, Own extends Variables>(
   log.info(`${name} ${version} on Node ${process.version}`)
   for (const warning of config.warnings) log.warn(warning)
   const readiness = createReadiness(log)
+  // Before the store is open: probes then see a service that starts, and not one that hangs.
   const operator = createOperatorServer(readiness, metrics, config.ALLOWED_HOSTS)
   await listen(operator.server, config.OPS_HOST, config.OPS_PORT, 'OPS_HOST (or HOST) and OPS_PORT')
 
@@ -86,7 +87,7 @@ export async function run<Operations, Own extends Variables>(
   log.info('stopped')
 }
 
-/** How long to wait, in milliseconds, before the store is checked again. */
+/** How often the store is checked, in milliseconds: the log and the metrics tell of an outage even without requests. */
 const CHECK_MS = 1_000
 
 /** @param variables the names of those that set `host` and `port` */

@@ -13,7 +13,7 @@ export function continueAfter(id: string): void {
   if (id < LAST_ID) last = Math.max(last, Number.parseInt(id.slice(0, 12), 16))
 }
 
-/** The ids after this are of the last day that has ids, 2106-02-06: too few could follow them. */
+/** Ids begin with seconds in 32 bits, which end on 2106-02-07. Those of the last day are not continued: too few are left. */
 export const LAST_ID = 'ffff'
 
 /**

@@ -11,8 +11,8 @@ export type User = Required<components['schemas']['User']>
  * unique and compared exactly; the empty text means no email. Once the promise of a write has resolved,
  * the write is durable and every later read sees it.
  *
- * Every method rejects with `StoreFailure` when the store fails, and with `Aborted` when its client has left before it has
- * begun.
+ * Every method rejects with `StoreFailure` when the store fails, and with `Aborted` when the client leaves before the call
+ * begins.
  */
 export interface UserStore extends Store {
   /** Stores a new user, under a new id unless it has one from elsewhere. @throws EmailTaken, or IdTaken if only that is */
