@@ -11,7 +11,13 @@ const internalError = (message: string, cause: unknown) =>
   new HttpError(500, 'internal_error', message, { cause })
 
 /** Turns any error into an HttpError. A 5xx keeps the error as its cause, for the log. */
-function toHttpError(error: unknown): HttpError {
+function toHttpError(error: unknown, own?: Parts<unknown>['toHttpError']): HttpError {
+  try {
+    const known = own?.(error)
+    if (known) return known
+  } catch (cause) {
+    return internalError('internal error', cause)
+  }
   if (error instanceof HttpError) return error
   if (error instanceof StoreFailure) return internalError('the data store failed', error)
   return internalError('internal error', error)
@@ -23,7 +29,7 @@ export function respondToErrors(app: Koa, own?: Parts<unknown>['toHttpError']): 
     if (!error) return
     const isTooLate = this.headerSent || !this.writable
     if (isTooLate && CLIENT_GONE.has(error.code ?? '')) return
-    const httpError = own?.(error) ?? toHttpError(error)
+    const httpError = toHttpError(error, own)
     const { log } = this.req as IncomingRequest
     log['code'] = httpError.code
     if (httpError.status >= 500) app.emit('error', httpError, this)

@@ -29,7 +29,10 @@ export interface Tools {
 /** What `open` returns. */
 export interface Parts<Operations> {
   guard: Guard
-  /** One function for each operation. Each returns a documented response, or throws. */
+  /**
+   * One function for each operation. Each returns a documented response, or throws. A list may be an async iterable of
+   * pages: each must be a new array, because it is emptied when it has been written.
+   */
   handlers: Handlers<Operations>
   /** The response to an error of the service; undefined for any other error, which becomes a 500. */
   toHttpError?: (error: unknown) => HttpError | undefined
@@ -48,7 +51,7 @@ export interface Parts<Operations> {
  */
 export type Guard = Koa.Middleware
 
-/** What a store says of itself. It rejects with a StoreFailure when it fails, which becomes a 500. */
+/** What a store says of itself. Its calls end within seconds; a StoreFailure that they reject with becomes a 500. */
 export interface Store {
   /** Where the records are, for people; without credentials. */
   description: string

@@ -100,3 +100,12 @@ test('an error of another class is in the log, too', async () => {
   const err = { type: 'TypeError', message: 'a mistake', code: 'X', cause: { message: 'why' } }
   expect(lines[0]).toMatchObject({ err })
 })
+
+test('an error of toHttpError itself is a 500', async () => {
+  const toHttpError = () => {
+    throw new Error('a mistake')
+  }
+  const { response } = await failWith(new Error('x'), 'GET /notes', { toHttpError })
+  const json = { message: 'internal error', code: 'internal_error' }
+  expect(response).toMatchObject({ status: 500, json })
+})

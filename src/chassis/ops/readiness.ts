@@ -1,6 +1,6 @@
 // Whether requests should be sent here, and whether the store works. An outage does not make the service unready:
 // all copies of it share the store, and if none were ready, clients would get no response at all instead of a 500.
-import type { StoreFailure } from '../failure.ts'
+import { StoreFailure } from '../failure.ts'
 import type { Store } from '../index.ts'
 import type { Logger } from '../telemetry/log.ts'
 
@@ -49,7 +49,7 @@ export function createReadiness(log: Logger) {
       return isEmpty
     } catch (err) {
       if (state === 'stopping') return undefined
-      const { kind } = err as StoreFailure
+      const kind = err instanceof StoreFailure ? err.kind : 'error'
       if (kind !== problem || performance.now() > loggedAt + REPEAT_MS) {
         log.error({ err }, 'the store cannot be used')
         loggedAt = performance.now()

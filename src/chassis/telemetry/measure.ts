@@ -15,7 +15,7 @@ export function measure<S extends object>(
     return async (...args) => {
       const start = performance.now()
       try {
-        return await call(...args)
+        return await call.apply(store, args)
       } catch (error) {
         if (error instanceof StoreFailure) failed()
         throw error
@@ -26,5 +26,5 @@ export function measure<S extends object>(
   }
 
   const measured = names.map((name) => [name, timed(name, store[name] as unknown as Call)])
-  return { ...store, ...Object.fromEntries(measured) }
+  return Object.assign(Object.create(store) as S, Object.fromEntries(measured))
 }

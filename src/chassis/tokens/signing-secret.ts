@@ -27,6 +27,7 @@ export function openSecrets(config: Omit<TokenConfig, 'TOKEN_TTL'>): string[] {
   if (configured.length > 0) return configured
   const file = join(config.DATA_DIR, 'signing-secret')
   try {
+    fs.mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 })
     if (!fs.existsSync(file)) createFile(file)
     const secrets = readTextFile(file)
       .trim()

@@ -80,3 +80,10 @@ test('the service is not ready any more when its database was deleted or replace
   expect(readiness.status()).toEqual({ isReady: false, state })
   expect([lines, calls]).toEqual([[expect.objectContaining({ level: 50, msg: state })], 1])
 })
+
+test('a store that rejects with another error than a StoreFailure is also in the log', async () => {
+  const { lines, readiness } = create()
+  await readiness.check({ isEmpty: () => Promise.reject(new Error('x')) })
+  expect(lines).toMatchObject([{ level: 50, msg: 'the store cannot be used' }])
+  expect(readiness.status().state).toBe('starting, but the store cannot be used: error')
+})

@@ -79,3 +79,9 @@ testAsRoot('the file is refused when it belongs to another account', () => {
     /^cannot use .*: it belongs to another account; use chown, or set SIGNING_SECRET$/,
   )
 })
+
+test('the folder is made if it does not exist', () => {
+  DATA_DIR = join(DATA_DIR, 'a', 'b')
+  expect(open()).toEqual(open())
+  expect(fs.statSync(DATA_DIR).mode & 0o077).toBe(0)
+})
