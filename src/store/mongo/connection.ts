@@ -24,8 +24,7 @@ const OPTIONS = {
   waitQueueTimeoutMS: TIMEOUT_MS, // then a call that nobody waits for any more is not begun
   maxConnecting: 100, // as many as the pool has: no call waits for the connection of another, however slow the server is
   socketTimeoutMS: LONG_TIMEOUT_MS, // the longest that any call waits
-  w: 'majority', // not inside `writeConcern`, which would not override the URI
-  journal: true,
+  writeConcern: { w: 'majority', j: true }, // `w` and `journal` outside it would not override `j` and `fsync` of the URI
   readPreference: ReadPreference.primary, // a read sees every acknowledged write; 'primary' would not override maxStalenessSeconds
 } as const
 

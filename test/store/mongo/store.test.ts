@@ -50,20 +50,27 @@ describeMongodb('MongoDB', () => {
   const newUsers = (length: number) => Array.from({ length }, () => newUser())
 
   // SECURITY.md: An acknowledged write is durable.
-  test('confirms a write when a majority has it in its journals, whatever the URI says', async () => {
-    const writes = await sent({ w: '0', journal: 'false' }, async (store) => {
-      const { id, email } = await store.create(newUser())
-      await Promise.all(newUsers(2).map((one) => store.create(one)))
-      await store.rename(id, { name: 'Grace' })
-      await expect(store.create(newUser({ email }))).rejects.toThrow(EmailTaken)
-      await store.remove(id)
-    })
-    const isWrite = ({ name }: Command) => /insert|update|delete/.test(name)
-    const names = ['insert', 'insert', 'update', 'insert', 'delete']
-    expect(namesOf(writes.filter(isWrite))).toEqual(names)
-    for (const write of writes.filter(isWrite))
-      expect(write.writeConcern).toEqual({ w: 'majority', j: true })
-  })
+  test.each<Record<string, string>>([
+    { w: '0', journal: 'false' },
+    { w: '1', j: 'false' },
+    { fsync: 'false', writeConcern: 'majority' },
+  ])(
+    'confirms a write when a majority has it in its journals, despite %j in the URI',
+    async (options) => {
+      const writes = await sent(options, async (store) => {
+        const { id, email } = await store.create(newUser())
+        await Promise.all(newUsers(2).map((one) => store.create(one)))
+        await store.rename(id, { name: 'Grace' })
+        await expect(store.create(newUser({ email }))).rejects.toThrow(EmailTaken)
+        await store.remove(id)
+      })
+      const isWrite = ({ name }: Command) => /insert|update|delete/.test(name)
+      const names = ['insert', 'insert', 'update', 'insert', 'delete']
+      expect(namesOf(writes.filter(isWrite))).toEqual(names)
+      for (const write of writes.filter(isWrite))
+        expect(write.writeConcern).toEqual({ w: 'majority', j: true })
+    },
+  )
 
   test('reads from the primary, whatever the URI says', async () => {
     const reads = await sent({ readPreference: 'secondary' }, async (store) => {
