@@ -134,14 +134,17 @@ export const namesOf = (variables: Variables): string[] => [
   ...secretsIn(variables).map((name) => `${name}_FILE`),
 ]
 
-/** What only a shell or a template would replace: `${X}`, `$(x)`, `{{ x }}`, or as a whole `$X`, `<x>` or `~/x`. */
-const TEMPLATE = /\$\{[^}]*\}|\$\([^)]*\)|\{\{.*\}\}|^\$\w+(\/|$)|^<[^>]*>$|:<[^>]*>@|^~(\/|$)/
-const NOT_REPLACED = 'must be the value itself: nothing replaces ${…}, $(…), {{ … }}, <…> or ~ here'
+/** What only a shell or a template would replace. A random secret may have all these characters, but not in such forms. */
+const TEMPLATE =
+  /^(\$\{.*\}|\$\(.*\)|\{\{.*\}\}|<[\w\s.:…'-]+>|\$[A-Z_]{3,})$|\$[{(][A-Z_]{3,}[)}]|\{\{ [^{}]* \}\}|[/:]<[\w-]+>[:@/]/
+export const NOT_REPLACED =
+  'be the value itself: nothing replaces ${…}, $(…), {{ … }}, <…> or ~ here'
 
 /** A variable that `parse` reads; it returns undefined for a wrong value. @param rule what it must do or be */
 const variable = <T>(rule: string, parse: (text: string) => T | undefined) =>
   makeValidator((text): T => {
-    if (TEMPLATE.test(text)) throw new Error(NOT_REPLACED)
+    if (text.split(/, */).some((part) => TEMPLATE.test(part)))
+      throw new Error(`must ${NOT_REPLACED}`)
     const value = parse(text)
     if (value !== undefined) return value
     throw new Error(`must ${rule}`)

@@ -77,6 +77,31 @@ const TEMPLATES = [
   '$SECRET',
 ].map((text) => text.replace(/\w+/, (word) => word.padEnd(32, '_')))
 
+const FOLDERS = [
+  '~',
+  '~/notes',
+  '~ada/notes',
+  '$HOME/notes',
+  '${HOME}/notes',
+  '/srv/notes-$stage',
+  '$(pwd)/notes',
+  '/srv/{{ name }}',
+  '<folder>',
+  '%APPDATA%\\notes',
+]
+
+test.each([
+  ['SIGNING_SECRET', '$2b$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy'],
+  ['SIGNING_SECRET', 'Kq${Kq}z$(1)<a>{{b}}%c%~/$HOME/0123456789'],
+  ['SIGNING_SECRET', '<tH?{9$(w#e~R%kQ|zL^x&0!m*V+bN=d>'],
+  ['SIGNING_SECRET', '$aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1v'],
+  ['SIGNING_SECRET', '~/0123456789012345678901234567890'],
+  ['DATA_DIR', './~'],
+  ['DATA_DIR', '/srv/a~b/C$/{c}/100%/x<y'],
+])('%s=%s is accepted: its characters stand for themselves', (name, text) => {
+  expect(readConfig({ [name]: text })).toHaveProperty(name, text)
+})
+
 test.each([
   ['PORT', '65536', 'must be between 0 and 65535'],
   ['PORT', 'notes://u:pw@host', 'must be between 0 and 65535'],
@@ -95,10 +120,16 @@ test.each([
     'must be secrets of at least 32 bytes, separated by commas',
   ],
   ...TEMPLATES.map((one): [string, string, string] => ['SIGNING_SECRET', one, NOT_REPLACED]),
-  ['SIGNING_SECRETS', `${SECRET},${TEMPLATES[0]!}`, NOT_REPLACED],
-  ['DATA_DIR', '~/notes', NOT_REPLACED],
-  ['DATA_DIR', '$HOME/notes', NOT_REPLACED],
+  ...TEMPLATES.map((one): [string, string, string] => {
+    return ['SIGNING_SECRETS', `${SECRET}, ${one}`, NOT_REPLACED]
+  }),
+  ['SIGNING_SECRET', '${{ secrets.SIGNING_SECRET_OF_THE_SERVICE }}', NOT_REPLACED],
+  ['SIGNING_SECRET', 'prefix-${SIGNING_SECRET}-0123456789', NOT_REPLACED],
+  ...FOLDERS.map((one): [string, string, string] => ['DATA_DIR', one, NOT_REPLACED]),
   ['NOTES_URI', 'notes://ada:<password>@host', NOT_REPLACED],
+  ['NOTES_URI', 'notes://<user>:x@host', NOT_REPLACED],
+  ['NOTES_URI', 'notes://ada:$(PASSWORD)@host', NOT_REPLACED],
+  ['NOTES_URI', 'notes://ada:{{ .Values.password }}@host', NOT_REPLACED],
 ])('%s=%s is refused, and shown unless it may be a secret', (name, text, reason) => {
   const isSecret = /^(SIGNING|NOTES)|@/.test(name + text)
   const line = `${name} ${reason}${isSecret ? '' : `, not "${text}"`}`
