@@ -80,8 +80,12 @@ export class IncomingRequest extends IncomingMessage {
     this.emit('arrived')
     this.resume().read(0) // otherwise Node would drop it without counting its chunks
     if (this.complete || this.socket.readableEnded) return
-    const end = once(this, 'end').catch(() => {})
-    await Promise.race([end, sleep(LIMITS.linger, undefined, { ref: false })])
+    const over = new AbortController()
+    const { signal } = over
+    const ends = [this, this.socket].map((stream) => once(stream, 'end', { signal }))
+    const late = sleep(LIMITS.linger, undefined, { ref: false, signal })
+    await Promise.race([...ends, late]).catch(() => {})
+    over.abort()
   }
 
   /**

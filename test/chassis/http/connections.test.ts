@@ -4,12 +4,16 @@ import { once } from 'node:events'
 import type net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Reply } from '../../../src/chassis/contract/reply.ts'
-import { dial } from '../support/app.ts'
+import { LIMITS } from '../../../src/chassis/http/limits.ts'
+import { dial, parseResponses } from '../support/app.ts'
 import { doesNotRead, hangUp, says, until } from '../support/clients.ts'
 import { added, addNote, addNoteHead, startNotes, statusesIn } from '../support/notes.ts'
 import { CHUNKED, CLOSE, get } from '../support/requests.ts'
 
 afterEach(hangUp)
+
+/** Nothing ends a connection but what a test does. */
+const NO_LIMITS = { timeout: 0, requestTimeout: 0, evictableAfter: 3_600_000 }
 
 const isOpen = ({ socket }: { socket: net.Socket }) => !socket.destroyed
 
@@ -72,7 +76,7 @@ describe('a place', () => {
   ])('comes back soon when its client leaves %s', async (_, bytes, how) => {
     const { port, close } = await startNotes(
       { addNote: added, listNotes: () => ({ status: 200, body: endless() }) },
-      { limits: { maxConnections: 1, timeout: 0, requestTimeout: 0 } },
+      { limits: { ...NO_LIMITS, maxConnections: 1 } },
     )
     const { socket } = dial(port)
     socket.write(bytes)
@@ -81,7 +85,8 @@ describe('a place', () => {
     else socket.end()
     const next = dial(port)
     next.socket.write(get('/nothing', CLOSE))
-    await once(next.socket, 'close')
+    const isSoon = once(next.socket, 'close').then(() => true)
+    expect(await Promise.race([isSoon, sleep(LIMITS.linger / 2, false)])).toBe(true)
     expect(statusesIn(next.text())).toEqual([404])
     await close()
   })
@@ -170,6 +175,48 @@ describe('too many connections', () => {
     await close()
   })
 
+  test('evict one idle connection for each that waits, less those whose clients have left', async () => {
+    const { port, waiting, end, close } = await startSlow({ limits: { maxConnections: 2 } })
+    const leaving = says(get('/notes/x'))(port)
+    await until(() => waiting.length === 1)
+    const idle = await connect(port)
+    leaving.resetAndDestroy()
+    await sleep(150)
+    const next = dial(port)
+    next.socket.write(get('/nothing'))
+    await sleep(100)
+    expect([isOpen(idle), next.text()]).toEqual([true, ''])
+    end()
+    await until(() => next.text() !== '')
+    expect(isOpen(idle)).toBe(true)
+    await close()
+  })
+
+  test('evict an idle one sooner than a new one that is silent', async () => {
+    const { port, close } = await startNotes({}, { limits: { maxConnections: 2 } })
+    const silent = dial(port)
+    await once(silent.socket, 'connect')
+    const idle = await connect(port)
+    await sleep(200)
+    await connect(port)
+    expect([silent, idle].map(isOpen)).toEqual([true, false])
+    await close()
+  })
+
+  test('evict one whose client sends further requests before it has read a response', async () => {
+    const limits = { maxConnections: 1, evictableAfter: 100 }
+    const { port, waiting, end, close } = await startSlow({ limits })
+    const busy = dial(port)
+    busy.socket.write(get('/notes/x').repeat(2))
+    await until(() => waiting.length === 1)
+    const next = dial(port)
+    next.socket.write(get('/nothing', CLOSE))
+    await until(() => !isOpen(busy))
+    end()
+    await until(() => next.text() !== '')
+    await close()
+  })
+
   test('evict a busy one the sooner, the more of them wait', async () => {
     const limits = { maxConnections: 1, maxHeldConnections: 2, evictableAfter: 3_600_000 }
     const { port, close } = await startNotes({}, { limits })
@@ -183,9 +230,6 @@ describe('too many connections', () => {
   })
 
   test('evict one that does not read its response', async () => {
-    async function* endless() {
-      for (;;) yield [{ text: 'x'.repeat(50_000), tag: '' }]
-    }
     const limits = { maxConnections: 1, evictableAfter: 100 }
     const listNotes = () => ({ status: 200, body: endless() })
     const { port, close } = await startNotes({ listNotes }, { limits })
@@ -210,6 +254,36 @@ describe('too many connections', () => {
     end()
     expect(await closed).toBe(false)
   })
+})
+
+test('requests that arrive together are served in the order of their arrival', async () => {
+  const order: unknown[] = []
+  const addNoteInOrder = (input: Parameters<typeof added>[0]) => {
+    order.push(input.body.text)
+    return added(input)
+  }
+  const { port, close } = await startNotes({ addNote: addNoteInOrder })
+  const clients = []
+  while (clients.length < 20) clients.push(await connect(port))
+  clients.forEach(({ socket }, i) => socket.write(addNote({ text: `${i}` })))
+  await until(() => order.length === 20)
+  expect(order).toEqual(clients.map((_, i) => `${i}`))
+  hangUp()
+  await close()
+})
+
+test('when the server closes, all requests of a connection have their responses', async () => {
+  const { port, waiting, end, close } = await startSlow()
+  const client = dial(port)
+  client.socket.write(get('/notes/x').repeat(2))
+  await until(() => waiting.length === 1)
+  const closed = close(60_000)
+  end()
+  await until(() => waiting.length === 1)
+  end()
+  await once(client.socket, 'close')
+  expect(await closed).toBe(false)
+  expect(parseResponses(client.text()).map(({ status }) => status)).toEqual([200, 200])
 })
 
 test('the server cuts off slow clients when the time to close is over', async () => {

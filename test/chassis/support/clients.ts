@@ -72,8 +72,13 @@ export const leaves =
     })
   }
 
+/** @throws Error it is not so in half a minute */
 export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await sleep(5)
+  const start = performance.now()
+  while (!condition()) {
+    if (performance.now() > start + 30_000) throw new Error('it never became true')
+    await sleep(5)
+  }
 }
 
 /** As many clients as `count`, all at once. */
