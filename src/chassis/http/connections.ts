@@ -31,12 +31,10 @@ export function createConnections(
 
   /**
    * Starts the requests of one turn of the event loop together, at its end. With 8 or more connections, a GET by id
-   * takes a fifth less time, and a log-in a third less (`npm run bench`). With many connections, at the end of the next
-   * turn, when the event loop has seen which clients have left: otherwise, after a flood, those would be served first.
+   * takes a fifth less time, and a log-in a third less (`npm run bench`).
    */
   function start(serve: () => void): void {
-    if (starting.push(serve) > 1) return
-    setImmediate(places.size > MANY ? () => setImmediate(startSome) : startSome)
+    if (starting.push(serve) === 1) setImmediate(startSome)
   }
 
   function startSome(): void {
@@ -120,9 +118,6 @@ export function createConnections(
     evictAll: () => places.forEach((connection) => connection.evict()),
   }
 }
-
-/** With fewer connections, an extra turn of the event loop for each request takes more time than it saves. */
-const MANY = 100
 
 /** How often to make room while connections wait for it, in milliseconds. */
 const EVICT_MS = 10

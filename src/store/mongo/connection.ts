@@ -18,7 +18,6 @@ const OPTIONS = {
   promoteValues: true,
   promoteLongs: true,
   useBigInt64: false,
-  enableUtf8Validation: true,
   serverSelectionTimeoutMS: TIMEOUT_MS - 100, // less, so that the error has a reason, not just a time-out
   connectTimeoutMS: TIMEOUT_MS - 500, // less again, so that the reason names a host that does not respond
   waitQueueTimeoutMS: TIMEOUT_MS, // then a call that nobody waits for any more is not begun
@@ -84,14 +83,11 @@ function connect(uri: string) {
     ...createClient(uri),
     checkedAt: undefined as number | undefined, // undefined after a disconnect, too
     checking: undefined as Promise<void> | undefined,
-    disconnects: 0,
     closeReason: undefined as unknown,
   }
   // A server that comes back may be empty. The driver's monitor notices an outage only if it streams.
   const onDisconnect = ({ reason }: { reason?: string }) => {
-    if (reason === 'idle') return
-    connection.checkedAt = undefined
-    connection.disconnects += 1
+    if (reason !== 'idle') connection.checkedAt = undefined
   }
   connection.client.on('connectionClosed', onDisconnect).on('connectionPoolCleared', onDisconnect)
   return connection
@@ -118,9 +114,8 @@ async function prepare(connection: Connection, readOnly: boolean): Promise<void>
     connection.client.close().catch(() => {}) // it was closed before it was connected
     throw connection.closeReason
   }
-  const { disconnects } = connection
   await checkCollection(connection.users, readOnly)
-  if (connection.disconnects === disconnects) connection.checkedAt = performance.now()
+  connection.checkedAt = performance.now()
 }
 
 /** A client of the server at `uri`; it connects at the first use. @throws StoreFailure */
