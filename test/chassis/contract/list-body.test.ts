@@ -116,6 +116,21 @@ describe.each(TYPES)('a list as %s', (type) => {
     await service.close()
   })
 
+  test('has no page in memory while the client reads its bytes', async () => {
+    const kept: unknown[] = []
+    async function* pages() {
+      for (let i = 0; i < 3; i += 1) {
+        const page = [note(i)]
+        yield page
+        kept.push(...page)
+      }
+    }
+    const service = await startNotes({ listNotes: () => ({ status: 200, body: pages() }) })
+    const { json } = await service.send('GET /notes', { headers: { accept: type } })
+    expect([json.length, kept]).toEqual([3, []])
+    await service.close()
+  })
+
   test('is sent to its end when the service closes, and then its connection closes', async () => {
     const service = await startNotes(listOf(1, () => {}))
     const { socket, text } = dial(service.port)

@@ -1,5 +1,10 @@
 // What only the MongoDB store does, and what it sends. (What every store does: ../user-store.test.ts.)
 import { expect, test } from '@jest/globals'
+import { changer, type Write } from '../../../src/store/mongo/changes.ts'
+import { openConnection } from '../../../src/store/mongo/connection.ts'
+import { toObjectId } from '../../../src/store/mongo/documents.ts'
+import { insertEach } from '../../../src/store/mongo/inserts.ts'
+import { findFields } from '../../../src/store/mongo/lists.ts'
 import { openMongoStore } from '../../../src/store/mongo/store.ts'
 import { pagesOf } from '../../../src/store/pages.ts'
 import { EmailTaken, type UserStore } from '../../../src/store/user-store.ts'
@@ -11,7 +16,7 @@ import {
   useOwnStores,
   usersIn,
 } from '../../support/stores.ts'
-import { newUser } from '../../support/users.ts'
+import { newUser, user } from '../../support/users.ts'
 
 describeMongodb('MongoDB', () => {
   const { newPlace } = useOwnStores(mongodbPlace)
@@ -101,6 +106,32 @@ describeMongodb('MongoDB', () => {
       expect(await store.remove(user.id)).toBe('not found')
     })
   })
+
+  test.each([
+    [1, 'done'],
+    [2, 'refused'],
+  ])(
+    'if others change a user %i times between the check and the write, a conditional write is %s',
+    async (times, expected) => {
+      const { execute, close } = openConnection(newPlace().MONGODB_URI!, false)
+      const rename =
+        (name: string): Write =>
+        async (users, filter) =>
+          (await users.updateOne(filter, { $set: { name } })).matchedCount > 0
+      let changes = 0
+      const find = async (id: string) => {
+        const found = await execute((users) => findFields(users, 'id', [id]))
+        const change = rename(`other ${changes}`)
+        if (changes++ < times) await execute((users) => change(users, { _id: toObjectId(id) }))
+        return found.get(id)
+      }
+      const { id } = user()
+      await execute((users) => insertEach(users, [user({ id })]))
+      const change = changer(execute, find)
+      expect(await change({ id, write: rename('mine'), condition: () => true })).toBe(expected)
+      await close()
+    },
+  )
 
   /** The lengths of a list's pages. */
   async function pageLengths(store: UserStore): Promise<number[]> {
