@@ -39,7 +39,7 @@ await serve({
       onListening({ isEmpty, isPublic }) {
         if (isPublic) log.warn(OPEN_TO_OTHERS)
         log.info(`users are kept in ${store.description}`)
-        if (isEmpty) log.info(`no users yet; create one, with the same variables: ${CREATE_USER}`)
+        if (isEmpty) log.info(`no users yet; create one, with the same environment: ${CREATE_USER}`)
       },
     }
   },

@@ -127,7 +127,7 @@ export interface components {
         ErrorMessage: {
             /** @description What went wrong, for people. */
             message: string;
-            /** @description `info` explains each code, and when there is none. */
+            /** @description For programs. The description of this API explains each code. Only an error of a proxy has none. */
             code?: string;
         };
     };
@@ -187,7 +187,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorMessage"];
             };
         };
-        /** @description A write may have taken effect, as when no response came. */
+        /** @description The service failed. A write may have taken effect, as after a response that was lost. */
         InternalError: {
             headers: {
                 [name: string]: unknown;

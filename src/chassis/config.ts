@@ -136,7 +136,7 @@ export const namesOf = (variables: Variables): string[] => [
 
 /** What only a shell or a template would replace. A random secret may have all these characters, but not in such forms. */
 const TEMPLATE =
-  /^(\$\{.*\}|\$\(.*\)|\{\{.*\}\}|<[\w\s.:…'-]+>|\$[A-Z_]{3,})$|\$[{(][A-Z_]{3,}[)}]|\{\{ [^{}]* \}\}|[/:]<[\w-]+>[:@/]/
+  /^(\$\{.*\}|\$\(.*\)|\{\{.*\}\}|<[\w\s.:…'-]+>|\$[A-Z_]{3,})$|\$[{(][A-Z_]{3,}[)}]|\{\{ [^{}]* \}\}|[/:]<[\w-]+>([:@/?]|$)/
 export const NOT_REPLACED =
   'be the value itself: nothing replaces ${…}, $(…), {{ … }}, <…> or ~ here'
 

@@ -127,6 +127,8 @@ test.each([
   ['SIGNING_SECRET', 'prefix-${SIGNING_SECRET}-0123456789', NOT_REPLACED],
   ...FOLDERS.map((one): [string, string, string] => ['DATA_DIR', one, NOT_REPLACED]),
   ['NOTES_URI', 'notes://ada:<password>@host', NOT_REPLACED],
+  ['NOTES_URI', 'notes://host/<database>', NOT_REPLACED],
+  ['NOTES_URI', 'notes://host/<database>?x=y', NOT_REPLACED],
   ['NOTES_URI', 'notes://<user>:x@host', NOT_REPLACED],
   ['NOTES_URI', 'notes://ada:$(PASSWORD)@host', NOT_REPLACED],
   ['NOTES_URI', 'notes://ada:{{ .Values.password }}@host', NOT_REPLACED],
