@@ -64,11 +64,11 @@ test('a call that waits for its turn, and not for the batch that fails, is done'
   const { started, ends, call } = endless(2)
   const first = call(1).catch(() => 'failed')
   while (started.length === 0) await nextTurn()
-  let isOver = false
-  const second = call(2).finally(() => (isOver = true))
+  const state = { isOver: false }
+  const second = call(2).finally(() => (state.isOver = true))
   ends[0]!(new Error('unreachable'))
   expect(await first).toBe('failed')
-  while (started.length === 1 && !isOver) await nextTurn()
+  while (started.length === 1 && !state.isOver) await nextTurn()
   ends[1]?.()
   await second
 })

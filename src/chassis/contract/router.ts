@@ -29,9 +29,9 @@ export function createRouter<Operations>(
   return router
 }
 
-/** Paths without parameters come first (OpenAPI 3.0.3, Path Templating Matching). */
+/** A name comes before a parameter in its place (OpenAPI 3.0.3, Path Templating Matching): `{` sorts after its characters. */
 const byPrecedence = (a: Operation, b: Operation) =>
-  Number(a.path.includes('{')) - Number(b.path.includes('{'))
+  Number(a.path > b.path) - Number(a.path < b.path)
 
 export const pathNotFound = (hint = '') =>
   new HttpError(404, 'path_not_found', `path not found${hint}`)

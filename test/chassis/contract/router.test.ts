@@ -1,6 +1,8 @@
 // Which path and method lead to which operation.
 import { expect, test } from '@jest/globals'
 import http from 'node:http'
+import { operationsOf } from '../../../src/chassis/contract/resolve.ts'
+import { createRouter } from '../../../src/chassis/contract/router.ts'
 import { notesContract, useNotes } from '../support/notes.ts'
 
 const headers = { Link: '</notes?after=1>; rel="next"' }
@@ -21,6 +23,22 @@ test.each([
   ['GET /notes/%31', 404],
 ])('the path is taken as it was sent: %s is %i', async (line, status) => {
   expect((await service().send(line)).status).toBe(status)
+})
+
+test.each([
+  ['/a/new', '/a/new'],
+  ['/a/1', '/a/{y}'],
+  ['/1/new', '/{x}/new'],
+  ['/1/2', '/{x}/{y}'],
+])('%s is %s, whatever the order of the paths', async (path, expected) => {
+  const paths = ['/{x}/{y}', '/{x}/new', '/a/{y}', '/a/new']
+  for (const order of [paths, paths.toReversed()]) {
+    const item = (id: string) => [id, { get: { operationId: id, responses: {} } }] as const
+    const operations = operationsOf({ paths: Object.fromEntries(order.map(item)) })
+    const contract = { contents: () => ({ operations }) } as unknown as typeof notesContract
+    const { pathAndMethod } = createRouter(contract, {} as never).match(path, 'GET')
+    expect(pathAndMethod[0]!.name).toBe(expected)
+  }
 })
 
 const METHODS = http.METHODS.filter((method) => method !== 'CONNECT')

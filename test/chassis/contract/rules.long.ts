@@ -18,6 +18,8 @@ const sent = (x: object) => ({
 })
 const listOf = (items: object) => ({ type: 'array', items })
 const between = (minimum: number, maximum: number) => ({ type: 'integer', minimum, maximum })
+const pattern = { schema: { type: 'string', pattern: '^x$' } }
+const positive = { ...between(0, 9), exclusiveMinimum: true }
 const ROUNDS = 'JSON.parse rounds large whole numbers'
 const KEEPS = 'SQLite keeps texts, enums and whole numbers'
 
@@ -41,6 +43,8 @@ const refused: [string, object, string][] = [
   ['/example', { parameters: [{ name: 'x', in: 'query', ...text, example: 'x' }] }, 'Tools send'],
   ['/examples', { parameters: [{ name: 'x', in: 'query', ...text, examples: {} }] }, 'Tools send'],
   ['/a:b', {}, 'The router matches'],
+  ['/{x}', { parameters: [{ name: 'x', in: 'path', required: true, ...pattern }] }, 'of a path'],
+  ['/more-than-0', body({ 'application/json': sent(positive) }, true), 'write `minimum`'],
 ]
 
 test('each of what the service could not do is refused, and named', () => {

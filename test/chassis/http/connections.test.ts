@@ -214,6 +214,7 @@ describe('too many connections', () => {
     await until(() => !isOpen(busy))
     end()
     await until(() => next.text() !== '')
+    expect(statusesIn(next.text())).toEqual([404])
     await close()
   })
 
