@@ -24,8 +24,8 @@ const FIELD: Change[][] = [
     ['src/users.ts', /\{ name, email(?= \}: components)/, '$&, phone'],
     ['src/users.ts', /email: text\(email\)/, '$&, phone: text(phone)'],
     ['src/store/sqlite/schema.ts', /email: 'TEXT UNIQUE',/, "$& phone: 'TEXT',"],
-    ['src/store/mongo/documents.ts', /email: 1/, '$&, phone: 1'],
-    ['src/store/mongo/documents.ts', /email: text\('email'\)/, "$&, phone: text('phone')"],
+    ['src/store/mongo/documents.ts', /email: text/, '$&, phone: text'],
+    ['src/store/mongo/documents.ts', /email: read\('email'\)/, "$&, phone: read('phone')"],
     ['test/support/users.ts', /email: `.*,/, '$& phone: `555 ${count}`,'],
   ],
   [

@@ -14,7 +14,13 @@ export const toObjectId = (id: string): ObjectId => ObjectId.createFromHexString
 
 const TYPES = BSON.BSONType
 
-const FIELDS = { name: 1, email: 1 } satisfies Record<Name, 1>
+const text = (value: Value) => String(value ?? '')
+
+/** How a field is read from a value in MongoDB; undefined if it has no such value. */
+export const FIELDS: { [N in Name]: (value: Value) => User[N] | undefined } = {
+  name: text,
+  email: text,
+}
 
 type Name = Exclude<keyof User, 'id'>
 const NAMES = Object.keys(FIELDS) as Name[]
@@ -27,7 +33,8 @@ export const READABLE = {
 }
 
 /** How to find documents: as bytes, and without fields of other programs, which can be of any size. */
-export const AS_BYTES = { raw: true, projection: { _id: 1, ...FIELDS } } as const
+const projection = Object.fromEntries(['_id', ...NAMES].map((name) => [name, 1]))
+export const AS_BYTES = { raw: true, projection } as const
 
 /** The fields of a document, each with its type (https://bsonspec.org/spec.html) and where its bytes are. */
 export type Fields = Partial<Record<string, Field>>
@@ -50,10 +57,10 @@ export function fieldsOf(document: Buffer): Fields {
 /** The size of a document, in bytes. */
 export const sizeOf = ({ _id }: Fields): number => _id?.document.length ?? 0
 
-/** @throws StoreFailure a field is of another type */
+/** @throws StoreFailure a field cannot be read */
 export function userOf(fields: Fields): User {
-  const text = (name: Name) => String(valueOf(fields, name) ?? '')
-  return { id: idOf(fields), name: text('name'), email: text('email') }
+  const read = <N extends Name>(name: N): User[N] => FIELDS[name](valueOf(fields, name))!
+  return { id: idOf(fields), name: read('name'), email: read('email') }
 }
 
 /** @throws StoreFailure the `_id` is not an ObjectId: the service could not list the user in order */
@@ -74,14 +81,12 @@ export const asStored = (fields: Fields) =>
 export const emailOf = ({ email }: Fields): string | undefined =>
   email?.type === TYPES.string ? textIn(email) : undefined
 
-/** A value that can be read as text; null if there is none. @throws StoreFailure it is of another type */
-export function valueOf(fields: Fields, name: Name) {
+/** The value of a field, which can be read; null if there is none. @throws StoreFailure it cannot be read */
+export function valueOf(fields: Fields, name: Name): Value {
   const field = fields[name]
   const value = field ? READERS[field.type]?.(field) : null
-  if (value !== undefined) return value
-  const cause = new Error(
-    `its ${name} is of type ${nameOf(field?.type)}, and the service needs text in UTF-8`,
-  )
+  if (value !== undefined && FIELDS[name](value) !== undefined) return value
+  const cause = new Error(`its ${name}, of type ${nameOf(field?.type)}, cannot be read`)
   throw new StoreFailure(cause, `read the user ${idOf(fields)}`, NOT_TEXT)
 }
 

@@ -110,7 +110,7 @@ describeMongodb('a collection of other programs', () => {
     const { insertedId } = await collection.insertOne({ name, email: 'a@x' })
     const id = insertedId.toHexString()
     const failure = new StoreFailure(
-      new Error(`its name is of type object, and the service needs text in UTF-8`),
+      new Error('its name, of type object, cannot be read'),
       `read the user ${id}`,
       'a field is not text',
     )

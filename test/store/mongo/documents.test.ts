@@ -1,7 +1,7 @@
 // What the service reads of a document of any program. (On a server: collection.test.ts.)
 import { expect, test } from '@jest/globals'
 import { BSON, ObjectId } from 'mongodb'
-import { fieldsOf, READABLE, userOf } from '../../../src/store/mongo/documents.ts'
+import { FIELDS, fieldsOf, READABLE, userOf } from '../../../src/store/mongo/documents.ts'
 
 const ID = '665f1c2e8b3f4a0012d4c001'
 
@@ -33,7 +33,7 @@ test.each<[string, unknown]>([
   'a name of type %s is refused and never changed, and the error names the user, the field and the type',
   (type, name) => {
     expect(JSON.stringify(READABLE)).not.toContain(type)
-    const message = `cannot read the user ${ID}: a field is not text: its name is of type ${type}, and the service needs text in UTF-8`
+    const message = `cannot read the user ${ID}: a field is not text: its name, of type ${type}, cannot be read`
     expect(() => read(name)).toThrow(message)
   },
 )
@@ -41,7 +41,16 @@ test.each<[string, unknown]>([
 test('a name that is not UTF-8 is refused', () => {
   const bytes = Buffer.from(BSON.serialize({ _id: new ObjectId(ID), name: 'Ada' }))
   bytes[bytes.indexOf('Ada')] = 0xff
-  expect(() => userOf(fieldsOf(bytes))).toThrow(
-    'its name is of type string, and the service needs text in UTF-8',
-  )
+  expect(() => userOf(fieldsOf(bytes))).toThrow('its name, of type string, cannot be read')
+})
+
+test('a value that is not one of its field is refused', () => {
+  const { name } = FIELDS
+  FIELDS.name = (value) => (value === 'Ada' ? value : undefined) // an enum
+  try {
+    expect(read('Ada')).toMatchObject({ name: 'Ada' })
+    expect(() => read('Grace')).toThrow('its name, of type string, cannot be read')
+  } finally {
+    FIELDS.name = name
+  }
 })
