@@ -50,7 +50,6 @@ export function createTokens(secrets: readonly string[], ttl: number) {
     verify: (authorization = ''): VerifyResult => {
       const cached = cache.get(authorization)
       if (cached && Math.floor(Date.now() / 1000) < cached.exp) return cached.result
-      cache.delete(authorization)
       return verifyToken(authorization)
     },
   }

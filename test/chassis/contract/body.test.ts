@@ -1,9 +1,10 @@
 // Request bodies: which are accepted, which are refused and why. A refused one never reaches the handler.
 import { expect, test } from '@jest/globals'
 import { gzipSync } from 'node:zlib'
+import type Koa from 'koa'
 import { validator } from '../../../src/chassis/contract/validate.ts'
 import type { Request } from '../support/app.ts'
-import { addNoteHead, responsesIn, startNotes, useNotes } from '../support/notes.ts'
+import { added, addNoteHead, responsesIn, startNotes, useNotes } from '../support/notes.ts'
 import { CHUNKED, chunksOf, CLOSE } from '../support/requests.ts'
 
 const NOT_COMPRESSED = 'the body must not be compressed'
@@ -137,4 +138,26 @@ test('a body in chunks of one byte keeps its characters, and what is not UTF-8 i
     400,
     { message: NOT_UTF8, code: 'body_invalid' },
   ])
+})
+
+test('a handler has the body, and the context of Koa does not keep it', async () => {
+  const kept: unknown[] = []
+  let request: Koa.Request | undefined
+  const { send, close } = await startNotes(
+    {
+      addNote(input) {
+        kept.push(request?.body, request?.rawBody)
+        return added(input)
+      },
+    },
+    {
+      guard(ctx, next) {
+        request = ctx.request
+        return next()
+      },
+    },
+  )
+  expect((await send('POST /notes', { json: { text: 'x' } })).json).toMatchObject({ text: 'x' })
+  expect(kept).toEqual([undefined, ''])
+  await close()
 })
