@@ -24,7 +24,7 @@ export function bodyReader(
     const { 'content-length': length, 'content-encoding': coding = 'identity' } = request.headers
     const { 'content-type': mediaType = '' } = request.headers
     request.headers['content-type'] = mediaType.replaceAll(EMPTY_PARAMETERS, '') // `type-is` refuses them
-    const type = Number(length) === 0 ? null : ctx.is(JSON_TYPE)
+    const type = length === '0' ? null : ctx.is(JSON_TYPE)
     if (type === null) return false
     if (type === false) throw unsupported(`the body must be ${JSON_TYPE}`)
     if (!NO_CODING.test(coding)) throw unsupported('the body must not be compressed')
