@@ -1,5 +1,5 @@
-// Reads the configuration from environment variables and `.env`. One error names all wrong values. Before that, a value in
-// quotes, a file that cannot be read and a wrong line of `.env` have errors of their own.
+// Reads the configuration from environment variables and `.env`. One error names all wrong values; a file that cannot be
+// read and a wrong line of `.env` have an error of their own.
 import { existsSync } from 'node:fs'
 import bytes from 'bytes'
 import { parse } from 'dotenv'
@@ -39,18 +39,12 @@ export function loadConfig<Own extends Variables>(
   own: Own,
   warn?: (text: string) => void,
 ): Config<Own> {
-  const names = namesOf({ ...VARIABLES, ...own })
-  const quoted = names.filter((name) => QUOTED.test(process.env[name]?.trim() ?? ''))
-  if (quoted.length > 0) throw new InvalidConfig(quoted.map((name) => name + IN_QUOTES).join('\n'))
   for (const [name, value = ''] of Object.entries({ ...readEnvFile(), ...process.env }))
     process.env[name] = value.trim()
   const config = readConfig(process.env, own)
   for (const warning of config.warnings) warn?.(warning)
   return config
 }
-
-const QUOTED = /^(["'`]).*\1$/s
-const IN_QUOTES = ' is in quotes, which docker run --env-file keeps: remove them'
 
 /** Unlike `dotenv.config`, refuses a file that cannot be read, and lines that it would ignore or cut. */
 function readEnvFile(): NodeJS.Dict<string> {
@@ -134,17 +128,22 @@ export const namesOf = (variables: Variables): string[] => [
   ...secretsIn(variables).map((name) => `${name}_FILE`),
 ]
 
-/** What only a shell or a template would replace. A random secret may have all these characters, but not in such forms. */
-const TEMPLATE =
-  /^(\$\{.*\}|\$\(.*\)|\{\{.*\}\}|<[\w\s.:…'-]+>|\$[A-Z_]{3,})$|\$[{(][A-Z_]{3,}[)}]|\{\{ [^{}]* \}\}|[/:]<[\w-]+>([:@/?]|$)/
+/**
+ * What only a shell or a template would replace: a whole value or item of a list, a part of a value, or its quotes, which
+ * `docker run --env-file` keeps. A random secret may have all these characters, but not in such forms.
+ */
+const TEMPLATES = [
+  /(^|, *)(\$\{.*\}|\$\(.*\)|\{\{.*\}\}|<[\w.:'-]+>|<[^<>]*[\s…][^<>]*>|\$[A-Z_][A-Z\d_]{2,})(,|$)/,
+  /\$[{(]\w{3,}( [^)}]*)?[)}]|\{\{ ?[.$\w][^{}]{2,}\}\}|[/:]<[\w-]+>([:@/?]|$)|:\$[A-Z_][A-Z\d_]{2,}@/,
+  /^(["'`]).*\1$/s,
+]
 export const NOT_REPLACED =
-  'be the value itself: nothing replaces ${…}, $(…), {{ … }}, <…> or ~ here'
+  'be the value itself: nothing replaces ${…}, $(…), {{ … }}, <…> or ~ here, or removes quotes'
 
 /** A variable that `parse` reads; it returns undefined for a wrong value. @param rule what it must do or be */
 const variable = <T>(rule: string, parse: (text: string) => T | undefined) =>
   makeValidator((text): T => {
-    if (text.split(/, */).some((part) => TEMPLATE.test(part)))
-      throw new Error(`must ${NOT_REPLACED}`)
+    if (TEMPLATES.some((template) => template.test(text))) throw new Error(`must ${NOT_REPLACED}`)
     const value = parse(text)
     if (value !== undefined) return value
     throw new Error(`must ${rule}`)

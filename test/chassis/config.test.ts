@@ -67,7 +67,8 @@ test('a name that is probably misspelled is named; the variables of other progra
   expect(warnings.map((warning) => warning.split(' ')[0])).toEqual(misspelled)
 })
 
-const NOT_REPLACED = 'must be the value itself: nothing replaces ${…}, $(…), {{ … }}, <…> or ~ here'
+const NOT_REPLACED =
+  'must be the value itself: nothing replaces ${…}, $(…), {{ … }}, <…> or ~ here, or removes quotes'
 /** What only a shell or a template would replace; each is long enough for a secret. */
 const TEMPLATES = [
   '${SECRET}',
@@ -125,6 +126,16 @@ test.each([
   }),
   ['SIGNING_SECRET', '${{ secrets.SIGNING_SECRET_OF_THE_SERVICE }}', NOT_REPLACED],
   ['SIGNING_SECRET', 'prefix-${SIGNING_SECRET}-0123456789', NOT_REPLACED],
+  ['SIGNING_SECRET', 'prefix-${signing_secret_2}-0123456789012', NOT_REPLACED],
+  ['SIGNING_SECRET', 'prefix-$(openssl rand -hex 32)-0123456789', NOT_REPLACED],
+  ['SIGNING_SECRET', 'prefix-{{.Values.users.signingSecret}}', NOT_REPLACED],
+  ['SIGNING_SECRET', '<at least 32 bytes, e.g. from openssl rand -hex 32>', NOT_REPLACED],
+  ['SIGNING_SECRET', '<paste the output of `openssl rand -hex 32`>', NOT_REPLACED],
+  ['SIGNING_SECRET', '<your secret here (32 bytes or more)>', NOT_REPLACED],
+  ['SIGNING_SECRET', '$SIGNING_SECRET_OF_USERS_32_BYTES', NOT_REPLACED],
+  ['NOTES_URI', 'notes://ada:$PASSWORD@host', NOT_REPLACED],
+  ['NOTES_URI', 'notes://ada:${db_password_1}@host', NOT_REPLACED],
+  ['NOTES_URI', 'notes://ada:{{.Values.pw}}@host', NOT_REPLACED],
   ...FOLDERS.map((one): [string, string, string] => ['DATA_DIR', one, NOT_REPLACED]),
   ['NOTES_URI', 'notes://ada:<password>@host', NOT_REPLACED],
   ['NOTES_URI', 'notes://host/<database>', NOT_REPLACED],
@@ -174,11 +185,10 @@ test.each([
   expect(loadWith({ [name]: text })).toHaveProperty(name, value)
 })
 
-const QUOTABLE = ['PORT', 'SIGNING_SECRET', 'NOTES_URI_FILE']
+const QUOTABLE = ['PORT', 'SIGNING_SECRET', 'NOTES_URI']
 test.each(QUOTABLE)('%s in quotes is refused, as docker run --env-file keeps them', (name) => {
-  const refusal = `${name} is in quotes, which docker run --env-file keeps: remove them`
   for (const value of ['"80"', ` '/api'\r`, '`80`', '"a\nb"'])
-    expect(() => loadWith({ [name]: value })).toThrow(new InvalidConfig(refusal))
+    expect(() => loadWith({ [name]: value })).toThrow(`${name} ${NOT_REPLACED}`)
 })
 
 test('other quotes in a variable count', () => {

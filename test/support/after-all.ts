@@ -16,6 +16,7 @@ interface Run {
 }
 
 export default async function afterAllTests(run: Run, project: { testMatch: string[] }) {
+  setTimeout(() => process.exit(), 5_000).unref() // a test that failed may have left a server open
   await globalThis.mongodbContainer?.stop()
   const hasLong = project.testMatch.join().includes('long')
   if (hasLong) for (const [tool, what] of Object.entries(TOOLS)) warnWithout(tool, what)

@@ -22,7 +22,7 @@ export interface Operation {
 /** What the chassis reads of an OpenAPI document beside its operations. */
 export interface Document {
   info: { title: string; version: string }
-  servers?: { url: string }[]
+  servers: { url: string }[]
 }
 
 /** @typeParam Operations the type `operations` that openapi-typescript makes */

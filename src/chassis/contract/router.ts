@@ -23,15 +23,17 @@ export function createRouter<Operations>(
   const router = new Router({ sensitive: true, strict: true })
   for (const operation of contract.contents().operations.toSorted(byPrecedence)) {
     const route = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
-    const serve = operationServer(operation, byId[operation.id]!)
+    const serve = operationServer(route, operation, byId[operation.id]!)
     router.register(route, [operation.method], serve, { name: operation.id }) // traces use the name
   }
   return router
 }
 
 /** A name comes before a parameter in its place (OpenAPI 3.0.3, Path Templating Matching): `{` sorts after its characters. */
-const byPrecedence = (a: Operation, b: Operation) =>
-  Number(a.path > b.path) - Number(a.path < b.path)
+function byPrecedence(...operations: [Operation, Operation]): number {
+  const [a, b] = operations.map(({ path }) => path.replaceAll(/\{\w+\}/g, '{'))
+  return Number(a! > b!) - Number(a! < b!)
+}
 
 export const pathNotFound = (hint = '') =>
   new HttpError(404, 'path_not_found', `path not found${hint}`)
@@ -42,17 +44,19 @@ export const methodNotAllowed = (method: string, Allow: string) =>
 
 /** The response when no route matches: 405 if the contract has the path, else 404. */
 export const unmatched: Koa.Middleware = (ctx) => {
-  const allowed = new Set(ctx['matched']?.flatMap((route: Layer) => route.methods))
-  if (allowed.size === 0) throw pathNotFound()
-  throw methodNotAllowed(ctx.method, [...allowed].join(', '))
+  const [first, ...others]: Layer[] = ctx['matched'] ?? []
+  if (!first) throw pathNotFound()
+  const routes = [first, ...others.filter(({ path }) => path === first.path)]
+  throw methodNotAllowed(ctx.method, routes.flatMap(({ methods }) => methods).join(', '))
 }
 
-function operationServer(operation: Operation, handler: Handler): Koa.Middleware {
+function operationServer(route: string, operation: Operation, handler: Handler): Koa.Middleware {
   const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!)
   const readQuery = queryReader(operation)
   const readHeader = headerReader(operation)
   const readBody = operation.bodySchema && bodyReader(operation)
-  return async (ctx) => {
+  return async (ctx, next) => {
+    if (ctx['matched'][0].path !== route) return next() // another path comes first, but without this method
     const request = ctx.req as IncomingRequest
     request.log['operation'] = operation.id
     // The captures are as the client sent them; `ctx.params` are percent-decoded.

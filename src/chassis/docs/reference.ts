@@ -27,7 +27,7 @@ export function serveReference(
   basePath: string,
 ): Koa.Middleware {
   const { text, document } = contents()
-  const yaml = basePath ? withServer(text, basePath, document.servers?.[0]?.url) : text
+  const yaml = basePath ? withServer(text, basePath, document.servers[0]!.url) : text
   const bodies: Record<string, string | Buffer> = {
     '/openapi.yaml': yaml,
     '/openapi.json': JSON.stringify(basePath ? load(yaml) : document),
@@ -64,9 +64,7 @@ const read = (file: string) => readFileSync(fileURLToPath(import.meta.resolve(`#
 const YAML_TYPE = 'application/yaml; charset=utf-8'
 
 /** The contract in YAML with `url` as its first server, in place of `former`. All else stays as it is, comments too. */
-function withServer(contract: string, url: string, former?: string): string {
-  if (former === undefined)
-    return `${contract.replace(/^servers:.*\n/m, '').trimEnd()}\nservers: [{ url: ${url} }]\n`
+function withServer(contract: string, url: string, former: string): string {
   const escaped = former.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)
   return contract.replace(RegExp(`^(servers:[^]*?\\burl:[ \\t]*["']?)${escaped}`, 'm'), `$1${url}`)
 }

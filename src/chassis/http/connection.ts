@@ -122,14 +122,16 @@ export function createConnection(
 
     /** The client sends no more, so Node ends the connection. A part of a response must not look whole. */
     onEnd(): void {
-      const response = queue[0]?.response
-      if (!response?.headersSent || response.writableFinished || response.earlyEnd) return
-      socket.resetAndDestroy()
+      const [request] = queue
+      if (!request?.response.headersSent || request.response.writableFinished) return
+      if (request.response.earlyEnd)
+        request.emit('halfClosed') // no more of its body comes
+      else socket.resetAndDestroy()
     },
 
     /** Closes the connection. If a response has begun, resets it: otherwise a part of a list could look whole. */
     evict(): void {
-      if (queue[0]?.response.headersSent || socket.writableLength > 0) socket.resetAndDestroy()
+      if (queue[0]?.response.headersSent) socket.resetAndDestroy()
       else socket.destroy()
     },
   }

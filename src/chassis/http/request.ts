@@ -75,17 +75,12 @@ export class IncomingRequest extends IncomingMessage {
 
   /** Drops the body, also what still arrives, for at most `LIMITS.linger`. */
   async dropRest(): Promise<void> {
-    this.#pieces = [] // otherwise the timer would keep them
     this.isBodyDropped = true
     this.emit('arrived')
     this.resume().read(0) // otherwise Node would drop it without counting its chunks
     if (this.complete || this.socket.readableEnded) return
-    const over = new AbortController()
-    const { signal } = over
-    const ends = [this, this.socket].map((stream) => once(stream, 'end', { signal }))
-    const late = sleep(LIMITS.linger, undefined, { ref: false, signal })
-    await Promise.race([...ends, late]).catch(() => {})
-    over.abort()
+    const ends = ['end', 'halfClosed'].map((event) => once(this, event).catch(() => {}))
+    await Promise.race([...ends, sleep(LIMITS.linger, undefined, { ref: false })])
   }
 
   /**

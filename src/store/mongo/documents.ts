@@ -16,16 +16,14 @@ const TYPES = BSON.BSONType
 
 const text = (value: Value) => String(value ?? '')
 
-/** How a field is read from a value in MongoDB; undefined if it has no such value. */
-export const FIELDS: { [N in Name]: (value: Value) => User[N] | undefined } = {
-  name: text,
-  email: text,
-}
+/** How a field is read from a value, null if there is none; undefined if the field has no such value. */
+type Readers = { [N in Name]: (value: Value) => User[N] | undefined }
+const FIELDS: Readers = { name: text, email: text }
 
 type Name = Exclude<keyof User, 'id'>
 const NAMES = Object.keys(FIELDS) as Name[]
 
-/** Matches documents that can be read: of others, nothing is changed. */
+/** Matches documents whose fields have types that can be read: of others, nothing is changed. */
 export const READABLE = {
   $and: NAMES.map((field) => ({
     $or: [{ [field]: { $type: ['string', 'number', 'bool'] } }, { [field]: null }],
@@ -58,8 +56,12 @@ export function fieldsOf(document: Buffer): Fields {
 export const sizeOf = ({ _id }: Fields): number => _id?.document.length ?? 0
 
 /** @throws StoreFailure a field cannot be read */
-export function userOf(fields: Fields): User {
-  const read = <N extends Name>(name: N): User[N] => FIELDS[name](valueOf(fields, name))!
+export function userOf(fields: Fields, readers = FIELDS): User {
+  const read = <N extends Name>(name: N): User[N] => {
+    const value = readers[name](valueOf(fields, name))
+    if (value === undefined) throw unreadable(fields, name)
+    return value
+  }
   return { id: idOf(fields), name: read('name'), email: read('email') }
 }
 
@@ -81,13 +83,17 @@ export const asStored = (fields: Fields) =>
 export const emailOf = ({ email }: Fields): string | undefined =>
   email?.type === TYPES.string ? textIn(email) : undefined
 
-/** The value of a field, which can be read; null if there is none. @throws StoreFailure it cannot be read */
+/** The value of a field; null if there is none. @throws StoreFailure no field has a value of this type */
 export function valueOf(fields: Fields, name: Name): Value {
   const field = fields[name]
   const value = field ? READERS[field.type]?.(field) : null
-  if (value !== undefined && FIELDS[name](value) !== undefined) return value
-  const cause = new Error(`its ${name}, of type ${nameOf(field?.type)}, cannot be read`)
-  throw new StoreFailure(cause, `read the user ${idOf(fields)}`, NOT_TEXT)
+  if (value === undefined) throw unreadable(fields, name)
+  return value
+}
+
+function unreadable(fields: Fields, name: Name): StoreFailure {
+  const cause = new Error(`its ${name}, of type ${nameOf(fields[name]?.type)}, cannot be read`)
+  return new StoreFailure(cause, `read the user ${idOf(fields)}`, NOT_TEXT)
 }
 
 type Value = string | number | bigint | boolean | BSON.Decimal128 | null

@@ -1,6 +1,6 @@
 // What the service reads of a contract: references are followed, and what it also accepts is applied.
 import { expect, test } from '@jest/globals'
-import { resolveContract } from '../../../src/chassis/contract/resolve.ts'
+import { operationsOf, resolveContract } from '../../../src/chassis/contract/resolve.ts'
 
 const ref = (name: string) => ({ $ref: `#/schemas/${name}` })
 
@@ -16,4 +16,11 @@ test('a reference is replaced by what it points to, through others, and x-also-a
 
 test.each(['#/schemas/None', '#/none/Note'])('the reference %s leads nowhere and fails', ($ref) => {
   expect(() => resolveContract({ body: { $ref }, schemas: {} })).toThrow(`${$ref} leads nowhere`)
+})
+
+test('an operation has the parameters of its path and its own', () => {
+  const [page, size] = ['page', 'size'].map((name) => ({ name, in: 'query' }))
+  const get = { operationId: 'listNotes', parameters: [size], responses: {} }
+  const [operation] = operationsOf({ paths: { '/notes': { parameters: [page], get } } })
+  expect(operation!.parameters).toEqual([page, size])
 })

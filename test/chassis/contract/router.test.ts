@@ -3,7 +3,8 @@ import { expect, test } from '@jest/globals'
 import http from 'node:http'
 import { operationsOf } from '../../../src/chassis/contract/resolve.ts'
 import { createRouter } from '../../../src/chassis/contract/router.ts'
-import { notesContract, useNotes } from '../support/notes.ts'
+import { notesContract, startNotes, useNotes } from '../support/notes.ts'
+import { CLOSE, get } from '../support/requests.ts'
 
 const headers = { Link: '</notes?after=1>; rel="next"' }
 const service = useNotes({ listNotes: () => ({ status: 200, headers, body: [] }) })
@@ -27,11 +28,11 @@ test.each([
 
 test.each([
   ['/a/new', '/a/new'],
-  ['/a/1', '/a/{y}'],
-  ['/1/new', '/{x}/new'],
+  ['/a/1', '/a/{x}'],
+  ['/1/new', '/{y}/new'],
   ['/1/2', '/{x}/{y}'],
 ])('%s is %s, whatever the order of the paths', async (path, expected) => {
-  const paths = ['/{x}/{y}', '/{x}/new', '/a/{y}', '/a/new']
+  const paths = ['/{x}/{y}', '/{y}/new', '/a/{x}', '/a/new']
   for (const order of [paths, paths.toReversed()]) {
     const item = (id: string) => [id, { get: { operationId: id, responses: {} } }] as const
     const operations = operationsOf({ paths: Object.fromEntries(order.map(item)) })
@@ -39,6 +40,23 @@ test.each([
     const { pathAndMethod } = createRouter(contract, {} as never).match(path, 'GET')
     expect(pathAndMethod[0]!.name).toBe(expected)
   }
+})
+
+test('the methods of a path are those of the first that matches, and not of others', async () => {
+  const operations = [
+    { id: 'readNew', method: 'get', path: '/notes/new', parameters: [], responses: {} },
+    ...notesContract.contents().operations,
+  ]
+  const contents = () => ({ ...notesContract.contents(), operations })
+  const readNew = () => ({ status: 204 })
+  const { send, exchange, close } = await startNotes({ readNew } as never, {
+    contract: { ...notesContract, contents },
+  })
+  expect(await exchange(get('/notes/new', CLOSE))).toMatch(/^HTTP\/1.1 204 /)
+  expect((await send('GET /notes/1')).status).toBe(200)
+  const text = await exchange(get('/notes/new', CLOSE).replace('GET', 'DELETE'))
+  expect(text).toMatch(/^HTTP\/1.1 405 [^]*\r\nAllow: HEAD, GET\r\n/)
+  await close()
 })
 
 const METHODS = http.METHODS.filter((method) => method !== 'CONNECT')

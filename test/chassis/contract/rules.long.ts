@@ -19,6 +19,8 @@ const sent = (x: object) => ({
 const listOf = (items: object) => ({ type: 'array', items })
 const between = (minimum: number, maximum: number) => ({ type: 'integer', minimum, maximum })
 const pattern = { schema: { type: 'string', pattern: '^x$' } }
+const withDefault = { schema: { type: 'string', default: 'x' } }
+const readOnly = { type: 'string', readOnly: true }
 const positive = { ...between(0, 9), exclusiveMinimum: true }
 const ROUNDS = 'JSON.parse rounds large whole numbers'
 const KEEPS = 'SQLite keeps texts, enums and whole numbers'
@@ -43,6 +45,9 @@ const refused: [string, object, string][] = [
   ['/example', { parameters: [{ name: 'x', in: 'query', ...text, example: 'x' }] }, 'Tools send'],
   ['/examples', { parameters: [{ name: 'x', in: 'query', ...text, examples: {} }] }, 'Tools send'],
   ['/a:b', {}, 'The router matches'],
+  ['/{1}', {}, 'The router matches'],
+  ['/default', { parameters: [{ name: 'x', in: 'query', ...withDefault }] }, 'fills in'],
+  ['/read-only', body({ 'application/json': sent(readOnly) }, true), 'takes away'],
   ['/{x}', { parameters: [{ name: 'x', in: 'path', required: true, ...pattern }] }, 'of a path'],
   ['/more-than-0', body({ 'application/json': sent(positive) }, true), 'write `minimum`'],
 ]

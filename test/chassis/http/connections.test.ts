@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Reply } from '../../../src/chassis/contract/reply.ts'
 import { LIMITS } from '../../../src/chassis/http/limits.ts'
 import { dial, parseResponses } from '../support/app.ts'
-import { doesNotRead, hangUp, says, until } from '../support/clients.ts'
+import { doesNotRead, goesOn, hangUp, says, until } from '../support/clients.ts'
 import { added, addNote, addNoteHead, startNotes, statusesIn } from '../support/notes.ts'
 import { CHUNKED, CLOSE, get } from '../support/requests.ts'
 
@@ -230,6 +230,22 @@ describe('too many connections', () => {
     await close()
   })
 
+  test('do not evict one that goes on sending a body, however many wait', async () => {
+    const limits = { maxConnections: 1, maxHeldConnections: 1 }
+    const { port, close } = await startNotes({}, { limits })
+    const head = addNoteHead('Content-Length: 90000\r\n')
+    const busy = goesOn(head, ' ', 10)(port)
+    await once(busy, 'connect')
+    await sleep(50)
+    const next = dial(port)
+    next.socket.write(get('/nothing', CLOSE))
+    await sleep(90)
+    expect([busy.destroyed, next.text()]).toEqual([false, ''])
+    busy.destroy()
+    await until(() => next.text() !== '')
+    await close()
+  })
+
   test('evict one that does not read its response', async () => {
     const limits = { maxConnections: 1, evictableAfter: 100 }
     const listNotes = () => ({ status: 200, body: endless() })
@@ -269,6 +285,29 @@ test('requests that arrive together are served in the order of their arrival', a
   clients.forEach(({ socket }, i) => socket.write(addNote({ text: `${i}` })))
   await until(() => order.length === 20)
   expect(order).toEqual(clients.map((_, i) => `${i}`))
+  hangUp()
+  await close()
+})
+
+test('at most maxStartsPerTurn requests start in one turn of the event loop', async () => {
+  const turns: number[] = []
+  let turn = 0
+  const count = () => {
+    turn += 1
+    if (turns.length < 10) setImmediate(count)
+  }
+  const listNotes = () => {
+    turns.push(turn)
+    return { status: 200, body: [] }
+  }
+  const { port, close } = await startNotes({ listNotes }, { limits: { maxStartsPerTurn: 2 } })
+  const clients = []
+  while (clients.length < 10) clients.push(await connect(port))
+  clients.forEach(({ socket }) => socket.write(get('/notes')))
+  setImmediate(count)
+  await until(() => turns.length === 10)
+  const most = Math.max(...turns.map((one) => turns.filter((other) => other === one).length))
+  expect(most).toBe(2)
   hangUp()
   await close()
 })

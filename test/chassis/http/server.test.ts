@@ -197,8 +197,10 @@ test('a response that comes before the end of a body does not end the connection
   socket.write(upload.slice(0, -500))
   while (!text().includes('path not found')) await once(socket, 'data')
   socket.write(upload.slice(-500) + get('/notes', CLOSE))
-  await once(socket, 'close')
+  await Promise.race([once(socket, 'close'), sleep(LIMITS.linger / 2)]) // the next one need not wait
   expect(statusLinesOf(text())).toEqual(['404', '200'])
+  const [line] = service().lines.filter(({ status }) => status === 404)
+  expect(line!['ms']).toBeGreaterThanOrEqual(0)
 })
 
 describe('the log', () => {
