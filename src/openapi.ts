@@ -187,7 +187,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorMessage"];
             };
         };
-        /** @description The service failed. A write may have taken effect, as after a response that was lost. */
+        /** @description The service failed. It may have stored a write, so read before you repeat it. */
         InternalError: {
             headers: {
                 [name: string]: unknown;

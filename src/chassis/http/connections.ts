@@ -65,8 +65,8 @@ export function createConnections(
   }
 
   /**
-   * Evicts as many connections as are held, less those that are already leaving, if so many can be evicted. First reads what
-   * clients have sent by now.
+   * Evicts one connection for each that is held, less those whose clients have left already. First reads what clients have
+   * sent by now.
    */
   function makeRoom(): void {
     const time = performance.now()
