@@ -39,7 +39,7 @@ export async function serve<Operations, Own extends Variables>(
 }
 
 /** Where traces go, if anywhere. OpenTelemetry reads these variables and others itself. */
-function tracesEndpoint(env: NodeJS.ProcessEnv): string {
+export function tracesEndpoint(env: NodeJS.ProcessEnv): string {
   const isDisabled = env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true'
   if (isDisabled || (env['OTEL_TRACES_EXPORTER'] || 'otlp') !== 'otlp') return ''
   return env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_ENDPOINT'] || ''

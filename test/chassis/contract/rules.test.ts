@@ -21,6 +21,7 @@ const between = (minimum: number, maximum: number) => ({ type: 'integer', minimu
 const pattern = { schema: { type: 'string', pattern: '^x$' } }
 const withDefault = { schema: { type: 'string', default: 'x' } }
 const readOnly = { type: 'string', readOnly: true }
+const map = { type: 'object', additionalProperties: { type: 'string' } }
 const positive = { ...between(0, 9), exclusiveMinimum: true }
 const ROUNDS = 'JSON.parse rounds large whole numbers'
 const KEEPS = 'SQLite keeps texts, enums and whole numbers'
@@ -46,6 +47,8 @@ const refused: [string, object, string][] = [
   ['/examples', { parameters: [{ name: 'x', in: 'query', ...text, examples: {} }] }, 'Tools send'],
   ['/a:b', {}, 'The router matches'],
   ['/{1}', {}, 'The router matches'],
+  ['/untyped', body({ 'application/json': sent({ anyOf: [text.schema] }) }, true), 'the type of'],
+  ['/map', body({ 'application/json': sent(map) }, true), 'The service removes fields'],
   ['/default', { parameters: [{ name: 'x', in: 'query', ...withDefault }] }, 'fills in'],
   ['/read-only', body({ 'application/json': sent(readOnly) }, true), 'takes away'],
   ['/{x}', { parameters: [{ name: 'x', in: 'path', required: true, ...pattern }] }, 'of a path'],
