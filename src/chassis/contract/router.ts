@@ -30,10 +30,9 @@ export function createRouter<Operations>(
 }
 
 /** A name comes before a parameter in its place (OpenAPI 3.0.3, Path Templating Matching): `{` sorts after its characters. */
-function byPrecedence(...operations: [Operation, Operation]): number {
-  const [a, b] = operations.map(({ path }) => path.replaceAll(/\{\w+\}/g, '{'))
-  return Number(a! > b!) - Number(a! < b!)
-}
+const byPrecedence = (a: Operation, b: Operation) =>
+  Number(rankOf(a) > rankOf(b)) - Number(rankOf(a) < rankOf(b))
+const rankOf = ({ path }: Operation): string => path.replaceAll(/\{\w+\}/g, '{')
 
 export const pathNotFound = (hint = '') =>
   new HttpError(404, 'path_not_found', `path not found${hint}`)

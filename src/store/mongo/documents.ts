@@ -18,7 +18,7 @@ const text = (value: Value) => String(value ?? '')
 
 /** How a field is read from a value, null if there is none; undefined if the field has no such value. */
 type Readers = { [N in Name]: (value: Value) => User[N] | undefined }
-const FIELDS: Readers = { name: text, email: text }
+export const FIELDS: Readers = { name: text, email: text }
 
 type Name = Exclude<keyof User, 'id'>
 const NAMES = Object.keys(FIELDS) as Name[]
