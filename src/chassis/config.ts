@@ -128,13 +128,13 @@ export const namesOf = (variables: Variables): string[] => [
   ...secretsIn(variables).map((name) => `${name}_FILE`),
 ]
 
-/**
- * What only a shell or a template would replace: a whole value or item of a list, a part of a value, or its quotes, which
- * `docker run --env-file` keeps. A random secret may have all these characters, but not in such forms.
- */
+/** What only a shell or a template would replace. A random secret may have all these characters, but not in such forms. */
 const TEMPLATES = [
+  // A whole value, or an item of a list.
   /(^|, *)(\$\{.*\}|\$\(.*\)|\{\{.*\}\}|<[\w.:'-]+>|<[^<>]*[\s…][^<>]*>|\$[A-Z_][A-Z\d_]{2,})(,|$)/,
+  // A part of a value.
   /\$[{(]\w{3,}( [^)}]*)?[)}]|\{\{ ?[.$\w][^{}]{2,}\}\}|[/:]<[\w-]+>([:@/?]|$)|:\$[A-Z_][A-Z\d_]{2,}@/,
+  // Quotes, which `docker run --env-file` keeps.
   /^(["'`]).*\1$/s,
 ]
 export const NOT_REPLACED =

@@ -78,6 +78,33 @@ const TEMPLATES = [
   '$SECRET',
 ].map((text) => text.replace(/\w+/, (word) => word.padEnd(32, '_')))
 
+const SECRETS = [
+  '${{ secrets.SIGNING_SECRET_OF_THE_SERVICE }}',
+  '${X:-012345678901234567890123456789}',
+  '$(x;012345678901234567890123456789)',
+  '{{- .Values.users.signingSecret }}',
+  'prefix-${SIGNING_SECRET}-0123456789',
+  'prefix-${signing_secret_2}-0123456789012',
+  'prefix-$(openssl rand -hex 32)-0123456789',
+  'prefix-{{.Values.users.signingSecret}}',
+  '<at least 32 bytes, e.g. from openssl rand -hex 32>',
+  '<paste the output of `openssl rand -hex 32`>',
+  '<your secret here (32 bytes or more)>',
+  '$SIGNING_SECRET_OF_USERS_32_BYTES',
+]
+
+const URIS = [
+  'notes://ada:$PASSWORD@host',
+  'notes://ada:${db_password_1}@host',
+  'notes://ada:{{.Values.pw}}@host',
+  'notes://ada:<password>@host',
+  'notes://host/<database>',
+  'notes://host/<database>?x=y',
+  'notes://<user>:x@host',
+  'notes://ada:$(PASSWORD)@host',
+  'notes://ada:{{ .Values.password }}@host',
+]
+
 const FOLDERS = [
   '~',
   '~/notes',
@@ -90,6 +117,9 @@ const FOLDERS = [
   '<folder>',
   '%APPDATA%\\notes',
 ]
+
+const notReplaced = (name: string, texts: string[]) =>
+  texts.map((text): [string, string, string] => [name, text, NOT_REPLACED])
 
 test.each([
   ['SIGNING_SECRET', '$2b$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy'],
@@ -120,29 +150,13 @@ test.each([
     `${SECRET},short`,
     'must be secrets of at least 32 bytes, separated by commas',
   ],
-  ...TEMPLATES.map((one): [string, string, string] => ['SIGNING_SECRET', one, NOT_REPLACED]),
-  ...TEMPLATES.map((one): [string, string, string] => {
-    return ['SIGNING_SECRETS', `${SECRET}, ${one}`, NOT_REPLACED]
-  }),
-  ['SIGNING_SECRET', '${{ secrets.SIGNING_SECRET_OF_THE_SERVICE }}', NOT_REPLACED],
-  ['SIGNING_SECRET', 'prefix-${SIGNING_SECRET}-0123456789', NOT_REPLACED],
-  ['SIGNING_SECRET', 'prefix-${signing_secret_2}-0123456789012', NOT_REPLACED],
-  ['SIGNING_SECRET', 'prefix-$(openssl rand -hex 32)-0123456789', NOT_REPLACED],
-  ['SIGNING_SECRET', 'prefix-{{.Values.users.signingSecret}}', NOT_REPLACED],
-  ['SIGNING_SECRET', '<at least 32 bytes, e.g. from openssl rand -hex 32>', NOT_REPLACED],
-  ['SIGNING_SECRET', '<paste the output of `openssl rand -hex 32`>', NOT_REPLACED],
-  ['SIGNING_SECRET', '<your secret here (32 bytes or more)>', NOT_REPLACED],
-  ['SIGNING_SECRET', '$SIGNING_SECRET_OF_USERS_32_BYTES', NOT_REPLACED],
-  ['NOTES_URI', 'notes://ada:$PASSWORD@host', NOT_REPLACED],
-  ['NOTES_URI', 'notes://ada:${db_password_1}@host', NOT_REPLACED],
-  ['NOTES_URI', 'notes://ada:{{.Values.pw}}@host', NOT_REPLACED],
-  ...FOLDERS.map((one): [string, string, string] => ['DATA_DIR', one, NOT_REPLACED]),
-  ['NOTES_URI', 'notes://ada:<password>@host', NOT_REPLACED],
-  ['NOTES_URI', 'notes://host/<database>', NOT_REPLACED],
-  ['NOTES_URI', 'notes://host/<database>?x=y', NOT_REPLACED],
-  ['NOTES_URI', 'notes://<user>:x@host', NOT_REPLACED],
-  ['NOTES_URI', 'notes://ada:$(PASSWORD)@host', NOT_REPLACED],
-  ['NOTES_URI', 'notes://ada:{{ .Values.password }}@host', NOT_REPLACED],
+  ...notReplaced('SIGNING_SECRET', [...TEMPLATES, ...SECRETS]),
+  ...notReplaced(
+    'SIGNING_SECRETS',
+    TEMPLATES.map((one) => `${SECRET}, ${one}`),
+  ),
+  ...notReplaced('DATA_DIR', FOLDERS),
+  ...notReplaced('NOTES_URI', URIS),
 ])('%s=%s is refused, and shown unless it may be a secret', (name, text, reason) => {
   const isSecret = /^(SIGNING|NOTES)|@/.test(name + text)
   const line = `${name} ${reason}${isSecret ? '' : `, not "${text}"`}`

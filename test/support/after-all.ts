@@ -16,8 +16,9 @@ interface Run {
 }
 
 export default async function afterAllTests(run: Run, project: { testMatch: string[] }) {
-  setTimeout(() => process.exit(), 5_000).unref() // a test that failed may have left a server open
   await globalThis.mongodbContainer?.stop()
+  // A test that failed may have left a server open. Later than jest's report, which sets the exit code.
+  setTimeout(() => process.exit(), 5_000).unref()
   const hasLong = project.testMatch.join().includes('long')
   if (hasLong) for (const [tool, what] of Object.entries(TOOLS)) warnWithout(tool, what)
   const reason = process.env['MONGODB_MISSING']

@@ -124,8 +124,8 @@ export function createConnection(
     onEnd(): void {
       const [request] = queue
       if (!request?.response.headersSent || request.response.writableFinished) return
-      if (request.response.earlyEnd)
-        request.emit('halfClosed') // no more of its body comes
+      // An early response waits for the body, of which no more comes.
+      if (request.response.earlyEnd) request.emit('halfClosed')
       else socket.resetAndDestroy()
     },
 

@@ -75,7 +75,7 @@ export class IncomingRequest extends IncomingMessage {
 
   /** Drops the body, also what still arrives, for at most `LIMITS.linger`. */
   async dropRest(): Promise<void> {
-    this.#pieces = [] // the timer keeps the request, also when its client has left: up to 100 MB in a flood
+    this.#pieces = [] // otherwise the timer would keep them, also when the client has left: 50 MB in a flood
     this.isBodyDropped = true
     this.emit('arrived')
     this.resume().read(0) // otherwise Node would drop it without counting its chunks

@@ -16,7 +16,7 @@ const TYPES = BSON.BSONType
 
 const text = (value: Value) => String(value ?? '')
 
-/** How a field is read from a value, null if there is none; undefined if the field has no such value. */
+/** By field, a function that reads what MongoDB has, null if absent. It returns undefined if the field cannot be that. */
 type Readers = { [N in Name]: (value: Value) => User[N] | undefined }
 export const FIELDS: Readers = { name: text, email: text }
 
@@ -30,8 +30,8 @@ export const READABLE = {
   })),
 }
 
-/** How to find documents: as bytes, and without fields of other programs, which can be of any size. */
 const projection = Object.fromEntries(['_id', ...NAMES].map((name) => [name, 1]))
+/** How to find documents: as bytes, and without fields of other programs, which can be of any size. */
 export const AS_BYTES = { raw: true, projection } as const
 
 /** The fields of a document, each with its type (https://bsonspec.org/spec.html) and where its bytes are. */

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Reply } from '../../../src/chassis/contract/reply.ts'
 import { LIMITS } from '../../../src/chassis/http/limits.ts'
 import { dial, parseResponses } from '../support/app.ts'
-import { doesNotRead, goesOn, hangUp, says, until } from '../support/clients.ts'
+import { doesNotRead, hangUp, says, until } from '../support/clients.ts'
 import { added, addNote, addNoteHead, startNotes, statusesIn } from '../support/notes.ts'
 import { CHUNKED, CLOSE, get } from '../support/requests.ts'
 
@@ -230,16 +230,14 @@ describe('too many connections', () => {
     await close()
   })
 
-  test('do not evict one that goes on sending a body, however many wait', async () => {
-    const limits = { maxConnections: 1, maxHeldConnections: 1 }
+  test('evict no busy one before evictableIdleAfter, however many wait', async () => {
+    const limits = { maxConnections: 1, maxHeldConnections: 1, evictableIdleAfter: 3_600_000 }
     const { port, close } = await startNotes({}, { limits })
-    const head = addNoteHead('Content-Length: 90000\r\n')
-    const busy = goesOn(head, ' ', 10)(port)
+    const busy = says(addNoteHead('Content-Length: 9\r\n'))(port)
     await once(busy, 'connect')
-    await sleep(50)
     const next = dial(port)
     next.socket.write(get('/nothing', CLOSE))
-    await sleep(90)
+    await sleep(100)
     expect([busy.destroyed, next.text()]).toEqual([false, ''])
     busy.destroy()
     await until(() => next.text() !== '')

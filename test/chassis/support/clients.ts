@@ -72,7 +72,7 @@ export const leaves =
     })
   }
 
-/** @throws Error it is not so in half a minute */
+/** Waits for a condition. @throws Error it is still false after 30 s */
 export async function until(condition: () => boolean): Promise<void> {
   const start = performance.now()
   while (!condition()) {

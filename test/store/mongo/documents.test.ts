@@ -6,8 +6,8 @@ import { FIELDS, fieldsOf, READABLE, userOf } from '../../../src/store/mongo/doc
 const ID = '665f1c2e8b3f4a0012d4c001'
 
 /** The user in a document with this name. */
-const read = (name: unknown, ...readers: [Parameters<typeof userOf>[1]?]) =>
-  userOf(fieldsOf(Buffer.from(BSON.serialize({ _id: new ObjectId(ID), name }))), ...readers)
+const read = (name: unknown, readers = FIELDS) =>
+  userOf(fieldsOf(Buffer.from(BSON.serialize({ _id: new ObjectId(ID), name }))), readers)
 
 test.each<[unknown, string]>([
   ['\u0000\u{1F600}', '\u0000\u{1F600}'],
