@@ -14,6 +14,7 @@ const REFUSED = [
   'src/users.ts imports ./chassis/http/http-error.ts',
   'src/main.ts imports ./chassis/programs.ts',
   'src/chassis/new.ts imports ../users.ts',
+  'src/chassis/new.ts imports ./index.ts',
   'src/chassis/new/file.ts imports ../app.ts',
   'src/chassis/http/new.ts imports ../../store/pages.ts',
   'src/chassis/contract/new.ts imports ../telemetry/log.ts',

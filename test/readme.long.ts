@@ -56,7 +56,7 @@ test('npm run dev follows the page, TypeScript and the contract, keeps what runs
     await prints('try it at')
     await change('src/chassis/docs/page.css', '#fff', '#eee', 'try it at')
     await change('openapi.yaml', /version: .*/, 'version: 9.9.9', 'users-service 9.9.9')
-    await change('src/chassis/service.ts', 'try it at', 'see', 'see http')
+    await change('src/chassis/run.ts', 'try it at', 'see', 'see http')
     const [, url] = /see (http.*?)\/docs/.exec(printed)!
     await change('openapi.yaml', ': login', ': logIn', "Property 'logIn' is missing")
     expect((await fetch(`${url}/docs`)).status).toBe(200) // of the service that compiled

@@ -1,5 +1,5 @@
 // Decides which requests may pass: the first app.use. Never reads a body, never calls a store.
-import { HttpError, logOf, type Guard, type Tokens } from '../chassis/index.ts'
+import { HttpError, type Guard, type Tokens } from '../chassis/index.ts'
 
 /** Paths that match are protected: see the path of a request in CONTRIBUTING.md. Tested as the client sent it. */
 export const PROTECTED = /\/users/
@@ -9,10 +9,15 @@ export const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer realm="users"'
 
 const REFUSED = new HttpError(401, 'unauthorized', 'a valid bearer token is required', CHALLENGE)
 
-/** The field of the log for the id in the token. Another service keeps this name: tokens belong to users. */
+/** The user that a token was issued for; a token of another program may name none. */
+interface Caller {
+  id?: string
+}
+
+/** The field of the log for the id in the token. */
 export const CALLER = 'user'
 
-export function guard(tokens: Pick<Tokens, 'verify'>): Guard {
+export function guard(tokens: Pick<Tokens, 'verify'>): Guard<Caller> {
   return async function guard(ctx, next) {
     const isProtected = PROTECTED.test(ctx.path)
     if (!isProtected) return next()
@@ -20,10 +25,11 @@ export function guard(tokens: Pick<Tokens, 'verify'>): Guard {
     // Node joins several headers of this name, and the result is not a token.
     const result = tokens.verify(ctx.req.headers.authorization)
     if (result.valid) {
-      logOf(ctx)[CALLER] = result.id
+      ctx.req.log[CALLER] = result.id
+      ctx.req.identify(result)
       return next()
     }
-    logOf(ctx)['refused'] = result.reason // for the log and the metrics only
+    ctx.req.log.refused = result.reason // for the log and the metrics only
     throw REFUSED
   }
 }

@@ -5,7 +5,7 @@ import { createRouter, pathNotFound, unmatched } from './contract/router.ts'
 import { serveReference } from './docs/reference.ts'
 import { respondToErrors } from './errors.ts'
 import { rawPath } from './http/target.ts'
-import type { Parts } from './index.ts'
+import type { Parts } from './service.ts'
 
 /**
  * A Koa application. It responds to every error, and emits `error` for each 5xx.
@@ -13,9 +13,9 @@ import type { Parts } from './index.ts'
  * @param docs whether to serve the contract and its page
  * @param basePath what the path of each request and of each link begins with: where clients find the service
  */
-export function createApp<Operations>(
+export function createApp<Operations, Caller>(
   contract: Contract<Operations>,
-  { guard, handlers, toHttpError }: Omit<Parts<Operations>, 'store'>,
+  { guard, handlers, toHttpError }: Omit<Parts<Operations, Caller>, 'store'>,
   docs: boolean,
   basePath = '',
 ): Koa {

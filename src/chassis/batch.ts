@@ -1,18 +1,20 @@
 // The queue for everything that waits: it does calls of about the same time together, limits how many run at a time, and
 // drops a call whose client has left before it began.
-import type { Socket } from 'node:net'
-
-/** The connection of the client that waits for a result. The service looks at it, and does not listen: that is cheaper. */
-export type Client = Pick<Socket, 'destroyed'>
+import { AsyncResource } from 'node:async_hooks'
+import type { Client } from './http/client.ts'
 
 /** The client has left, so its call was not begun. */
 export class Aborted extends Error {
   readonly code = 'ABORT_ERR' // Node's
 }
 
+/** Who waits for a result. */
+type Waiting = Pick<Client, 'hasLeft'>
+
 interface Call<In, Out> {
   item: In
-  client: Client | undefined
+  client: Waiting | undefined
+  context: AsyncResource
   resolve: (result: Out) => void
   reject: (error: unknown) => void
 }
@@ -31,17 +33,20 @@ const SWEEP_MS = 50
  * Returns a function that takes one item. Its calls of one or two turns of the event loop go to `run` together, at the
  * end of the last; if a batch has one call, each begins at once.
  *
+ * A batch of one call runs in the async context of that call, a larger one in that of nobody.
+ *
  * @param run returns a result for each item; an `Error` fails its own call only. When `run` rejects, its calls fail,
  * and so do those that wait for it (fail fast: the server has just timed out)
  */
 export function batched<In, Out>(
   run: (items: In[]) => Promise<(Out | Error)[]>,
   { maxBatchSize, concurrency = Infinity }: Options,
-): (item: In, client?: Client) => Promise<Out> {
+): (item: In, client?: Waiting) => Promise<Out> {
   let waiting: Call<In, Out>[] = []
   let running = 0
   let wasAlone = false // whether the last batch had one call
   let sweeper: NodeJS.Timeout | undefined
+  const nobodys = new AsyncResource('BATCH')
 
   function flush(): void {
     waiting = waiting.filter(isWanted)
@@ -58,7 +63,9 @@ export function batched<In, Out>(
     running += 1
     wasAlone = calls.length === 1
     try {
-      const results = await run(calls.map(({ item }) => item))
+      const items = calls.map(({ item }) => item)
+      const context = wasAlone ? calls[0]!.context : nobodys
+      const results = await context.runInAsyncScope(run, undefined, items)
       calls.forEach(({ resolve, reject }, i) => {
         const result = results[i] as Out | Error
         if (result instanceof Error) reject(result)
@@ -84,14 +91,15 @@ export function batched<In, Out>(
 
   return (item, client) =>
     new Promise((resolve, reject) => {
-      waiting.push({ item, client, resolve, reject })
+      const context = new AsyncResource('CALL')
+      waiting.push({ item, client, context, resolve, reject })
       schedule()
     })
 }
 
 /** Whether the client still waits. Otherwise its call fails. */
 function isWanted({ client, reject }: Pick<Call<never, never>, 'client' | 'reject'>): boolean {
-  if (!client?.destroyed) return true
+  if (!client?.hasLeft) return true
   reject(new Aborted('the client has left'))
   return false
 }

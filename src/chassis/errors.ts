@@ -2,40 +2,38 @@
 import { STATUS_CODES } from 'node:http'
 import type Koa from 'koa'
 import { StoreFailure } from './failure.ts'
+import type { Context } from './http/context.ts'
 import { HttpError } from './http/http-error.ts'
-import type { IncomingRequest } from './http/request.ts'
-import type { OutgoingResponse } from './http/response.ts'
-import type { Parts } from './index.ts'
+import type { Parts } from './service.ts'
 
 const internalError = (message: string, cause: unknown) =>
   new HttpError(500, 'internal_error', message, { cause })
 
 /** Turns any error into an HttpError. A 5xx keeps the error as its cause, for the log. */
 function toHttpError(error: unknown, own?: Parts<unknown>['toHttpError']): HttpError {
+  if (error instanceof HttpError) return error
   try {
     const known = own?.(error)
     if (known) return known
   } catch (cause) {
     return internalError('internal error', cause)
   }
-  if (error instanceof HttpError) return error
   if (error instanceof StoreFailure) return internalError('the data store failed', error)
   return internalError('internal error', error)
 }
 
 /** Makes `app` respond to everything that is thrown in it, and emit `error` for a 5xx. @param own knows more errors */
 export function respondToErrors(app: Koa, own?: Parts<unknown>['toHttpError']): void {
-  app.context.onerror = function (this: Koa.Context, error: NodeJS.ErrnoException | null) {
-    if (!error) return
+  app.context.onerror = function (this: Context, error: NodeJS.ErrnoException | null | undefined) {
+    if (!error && !this.writable) return // Koa says that the response has ended
     const isTooLate = this.headerSent || !this.writable
-    if (isTooLate && CLIENT_GONE.has(error.code ?? '')) return
+    if (isTooLate && CLIENT_GONE.has(error?.code ?? '')) return
     const httpError = toHttpError(error, own)
-    const { log } = this.req as IncomingRequest
-    log['code'] = httpError.code
+    this.req.log.code = httpError.code
     if (httpError.status >= 500) app.emit('error', httpError, this)
     // The client must not take a part of a response for the whole.
     if (isTooLate) {
-      if (!(this.res as OutgoingResponse).isEnded) this.req.socket.resetAndDestroy()
+      if (!this.res.isEnded) this.req.socket.resetAndDestroy()
       return
     }
     const { status, headers, body } = httpError

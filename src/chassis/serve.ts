@@ -1,6 +1,6 @@
 // The process: reads the environment, starts tracing if it is configured, runs the service.
 import { loadConfig, type Variables } from './config.ts'
-import type { Service } from './index.ts'
+import type { Service } from './service.ts'
 import { pathRedactor } from './redact-path.ts'
 
 const NO_ARGUMENTS =
@@ -9,8 +9,8 @@ const NO_TRACES =
   'no traces are sent: OTEL_EXPORTER_OTLP_ENDPOINT (or …_TRACES_ENDPOINT) is not an HTTP URL'
 
 /** Runs a service until SIGTERM or SIGINT, and ends the process: with exit code 1 and one line if it cannot start. */
-export async function serve<Operations, Own extends Variables>(
-  service: Service<Operations, Own>,
+export async function serve<Operations, Own extends Variables, Caller>(
+  service: Service<Operations, Own, Caller>,
 ): Promise<never> {
   // Further signals change nothing: npm, systemd and tini send them twice. Listens from the start, because without a
   // listener, process 1 of a container ignores signals.
@@ -29,11 +29,11 @@ export async function serve<Operations, Own extends Variables>(
     const tracing = isUrl
       ? (await import('./telemetry/tracing.ts')).startTracing(name, redactPath)
       : undefined
-    const { run } = await import('./service.ts') // only now: tracing instruments modules while they load
+    const { run } = await import('./run.ts') // only now: tracing instruments modules while they load
     await run(service, config, redactPath, stop, tracing)
     process.exit()
   } catch (error) {
-    console.error((error as Error).message)
+    console.error(error instanceof Error ? error.message : error)
     process.exit(1)
   }
 }

@@ -1,110 +1,85 @@
-// The service from start to end: it opens the store and the servers, waits for a signal, and closes them in
-// reverse order.
-import { once } from 'node:events'
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { createApp } from './app.ts'
+// What a service is made of, and what it gets: the page to read before writing one.
+import type { IncomingMessage } from 'node:http'
+import type Koa from 'koa'
 import type { Config, Variables } from './config.ts'
-import { hostCheck, isLoopback } from './http/hosts.ts'
-import { createServer } from './http/server.ts'
-import type { Service, Tools } from './index.ts'
-import { createReadiness } from './ops/readiness.ts'
-import { createOperatorServer } from './ops/server.ts'
-import { createLogger } from './telemetry/log.ts'
-import { measure } from './telemetry/measure.ts'
-import { createMetrics } from './telemetry/metrics.ts'
-import { createRequestLog } from './telemetry/request-log.ts'
-import type { Tracing } from './telemetry/tracing.ts'
+import type { Contract } from './contract/contract.ts'
+import type { Handlers } from './contract/handlers.ts'
+import type { LogFields } from './http/client.ts'
+import type { HttpError } from './http/http-error.ts'
 
 /**
- * Runs a service until `stop`, and stops it. Then the process can exit: what was not in time is cut off.
+ * A service: one contract, the handlers of its operations, a guard and a store. `serve` runs it. What runs for one request
+ * runs in the async context in which that request arrived; of what a batch does for several, in that of nobody.
  *
- * @param stop resolves to the name of a signal
+ * @typeParam Operations the type `operations` that openapi-typescript makes
+ * @typeParam Own its variables
+ * @typeParam Caller who calls, as the guard says it to the handlers: any type but undefined
  */
-export async function run<Operations, Own extends Variables>(
-  service: Service<Operations, Own>,
-  config: Config<Own>,
-  redactPath: (url: string) => string,
-  stop: Promise<string>,
-  tracing?: Tracing,
-): Promise<void> {
-  const { contract } = service
-  const { name, document } = contract.contents()
-  const { version } = document.info
-  const metrics = createMetrics(name.replaceAll('-', '_'), version)
-  metrics.maxConnections(config.MAX_CONNECTIONS)
-  const log = createLogger(config.LOG_LEVEL, metrics.logLineDropped)
-  if (tracing) tracing.log = log
-  log.info(`${name} ${version} on Node ${process.version}`)
-  for (const warning of config.warnings) log.warn(warning)
-  const readiness = createReadiness(log)
-  // Before the store is open: probes then see a service that starts, and not one that hangs.
-  const operator = createOperatorServer(readiness, metrics, config.ALLOWED_HOSTS)
-  await listen(operator.server, config.OPS_HOST, config.OPS_PORT, 'OPS_HOST (or HOST) and OPS_PORT')
-
-  const tools: Tools = { log, measure: (store, methods) => measure(store, methods, metrics) }
-  const { store, onListening, ...parts } = await service.open(config, tools)
-  metrics.storeIs(store.description)
-  const app = createApp(contract, parts, config.DOCS, config.BASE_PATH)
-  const requestLog = createRequestLog({ log, metrics, redactPath })
-  app.on('error', requestLog.onFailure)
-  const { server, drain, close } = createServer(app.callback(), {
-    observer: requestLog,
-    hostCheck: (bound) => hostCheck(bound, config.ALLOWED_HOSTS),
-    bodyLimit: config.BODY_LIMIT,
-    limits: { maxConnections: config.MAX_CONNECTIONS },
-  })
-  await listen(server, config.HOST, config.PORT, 'HOST and PORT')
-  const check = async () => {
-    const isEmpty = await readiness.check(store)
-    if (isEmpty !== undefined) metrics.storeIsEmpty(isEmpty)
-    setTimeout(() => void check(), CHECK_MS).unref()
-    return isEmpty
-  }
-  const isEmpty = await check()
-
-  const url = urlOf(server)
-  log.info(`listening on ${url}`)
-  if (config.DOCS) log.info(`try it at ${url}${config.BASE_PATH}/docs`)
-  const { address } = server.address() as AddressInfo
-  onListening?.({ isEmpty, isPublic: !isLoopback(address) && config.ALLOWED_HOSTS.length === 0 })
-  log.info(`/livez, /readyz and /metrics are on ${urlOf(operator.server)}`)
-
-  const signal = await stop
-  readiness.stopping()
-  log.info(`${signal}: finishing the requests in flight`)
-  drain()
-  await sleep(config.STOP_DELAY) // load balancers take a moment to notice
-  const isCutOff = await close(config.STOP_TIMEOUT * 0.8) // the rest is for the store and the traces
-  if (isCutOff) log.warn('STOP_TIMEOUT is over: requests in flight were cut off')
-  const closed = store
-    .close()
-    .catch((err: unknown) => log.warn({ err }, 'closing the store failed'))
-  const end = sleep(config.STOP_TIMEOUT * 0.2, true)
-  const isLate = await Promise.race([Promise.all([closed, tracing?.stop()]).then(() => false), end])
-  if (isLate) log.warn('STOP_TIMEOUT is over: the store was not closed, or traces were not sent')
-  log.info('stopped')
+export interface Service<Operations, Own extends Variables, Caller> {
+  /** Its title names the service in the log, the metrics and traces, and its version is that of the service. */
+  contract: Contract<Operations>
+  /** Its own environment variables, beside those of the chassis. */
+  variables: Own
+  /** What the log and traces show of a path. It gets the path with `…` in place of segments that have special characters. */
+  redactPath?: (path: string) => string
+  /** Opens the service. Called once, before it listens. Its error ends the process: one line, and exit code 1. */
+  open: (config: Config<Own>, tools: Tools) => Promise<Parts<Operations, Caller>>
 }
 
-/** How often the store is checked, in milliseconds: the log and the metrics tell of an outage even without requests. */
-const CHECK_MS = 1_000
-
-/** @param variables the names of those that set `host` and `port` */
-async function listen(server: Server, host: string, port: number, variables: string) {
-  try {
-    await once(server.listen({ port, host, backlog: BACKLOG }), 'listening')
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    const hint = code === 'EADDRINUSE' ? ' (PORT and OPS_PORT must differ)' : ''
-    throw new Error(`cannot listen on ${variables}: ${message}${hint}`, { cause: error })
-  }
+/** What `open` gets. */
+export interface Tools {
+  /** Writes lines to the log. */
+  log: Record<'info' | 'warn' | 'error', (text: string) => void>
+  /** `store` with these methods measured, for the metrics: their times, and how often they reject with a StoreFailure. */
+  measure: <S extends object>(store: S, methods: readonly (keyof S & string)[]) => S
 }
 
-/** How many connections can wait to be accepted; the kernel makes others try again after a second. */
-const BACKLOG = 4_096
+/** What `open` returns. */
+export interface Parts<Operations, Caller = unknown> {
+  guard: Guard<Caller>
+  /**
+   * One function for each operation. Each returns a documented response, or throws. A list may be an async iterable of
+   * pages: each must be a new array, because it is emptied when it has been written.
+   */
+  handlers: Handlers<Operations, Caller>
+  /** The response to an error that is not an HttpError; undefined for one that the service does not know: it becomes a 500. */
+  toHttpError?: (error: unknown) => HttpError | undefined
+  store: Store
+  /**
+   * Called when the service listens; may log what a person should know. `isEmpty` is undefined if the store did not
+   * respond. `isPublic`: other machines can reach the service, and it accepts any host name (HOST, ALLOWED_HOSTS).
+   */
+  onListening?: (state: { isEmpty: boolean | undefined; isPublic: boolean }) => void
+}
 
-function urlOf(server: Server): string {
-  const { address, family, port } = server.address() as AddressInfo
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+/**
+ * The first to see each request. Calls `next`, or throws an HttpError. `ctx.path` is the path exactly as the client sent
+ * it, without BASE_PATH. May set `Cache-Control`, which is `no-store` otherwise.
+ *
+ * It says who calls with `ctx.req.identify(caller)`. An operation with `security` in the contract is not served otherwise:
+ * the response is a 500, and the log names the operation.
+ */
+export type Guard<Caller = unknown> = Koa.Middleware<
+  Koa.DefaultState,
+  { req: GuardedRequest<Caller> }
+>
+
+/** Node's request, as the guard sees it. */
+export type GuardedRequest<Caller> = IncomingMessage & {
+  identify: (caller: Caller) => void
+  /** Its line in the log. */
+  log: LogFields
+}
+
+/** What a store says of itself. Its calls end within seconds; a StoreFailure that they reject with becomes a 500. */
+export interface Store {
+  /** Where the records are, for people; without credentials. */
+  description: string
+  /** Called every second. The service is ready as soon as it has resolved once. */
+  isEmpty: () => Promise<boolean>
+  /** Whether the database was deleted or replaced while it was open: then the service is not ready any more. */
+  isGone?: () => boolean
+  /** Called once, when `isGone` has returned true: secures what is left of the database. */
+  onGone?: () => void
+  close: () => Promise<void>
 }

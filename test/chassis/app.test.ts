@@ -1,17 +1,18 @@
 // The path of a request through a service: its guard, what no cache keeps, and its base path.
 import { describe, expect, test } from '@jest/globals'
-import { HttpError, logOf, type Guard } from '../../src/chassis/index.ts'
+import { HttpError, type Client, type Guard } from '../../src/chassis/index.ts'
 import { until } from './support/clients.ts'
-import { useNotes } from './support/notes.ts'
+import { startNotes, useNotes } from './support/notes.ts'
 import { CLOSE, get } from './support/requests.ts'
 
 const REFUSED = new HttpError(401, 'unauthorized', 'no key')
 
 /** Refuses what has no key. Sets only what a header says. */
-const guard: Guard = (ctx, next) => {
+const guard: Guard<string> = (ctx, next) => {
+  ctx.req.identify(ctx.get('X-Key') || 'nobody')
   if (ctx.get('X-Cache')) ctx.set('Cache-Control', ctx.get('X-Cache'))
   if (ctx.get('X-Key')) return next()
-  if (ctx.get('X-Why')) logOf(ctx)['refused'] = ctx.get('X-Why')
+  if (ctx.get('X-Why')) ctx.req.log.refused = ctx.get('X-Why')
   throw REFUSED
 }
 
@@ -52,9 +53,43 @@ test('why the guard refuses is in the log, and counted by its reason', async () 
   expect(text.match(/^tokens_refused_total.*$/gm)).toEqual([`${missing} 1`, `${wrong} 2`])
 })
 
+test('an operation that the contract protects is not served unless the guard has said who calls', async () => {
+  const served: string[] = []
+  const readNote = () => {
+    served.push('readNote')
+    return { status: 304 }
+  }
+  const { send, lines, close } = await startNotes(
+    { readNote },
+    {
+      guard(ctx, next) {
+        if (ctx.get('X-Key')) ctx.req.identify(ctx.get('X-Key'))
+        return next()
+      },
+    },
+  )
+  const response = await send('GET /notes/1')
+  expect(response).toMatchObject({ status: 500, json: { code: 'internal_error' } })
+  expect(served).toEqual([])
+  const cause = expect.stringMatching(/^the contract protects this operation/)
+  expect(lines).toMatchObject([{}, { operation: 'readNote', cause }])
+  expect((await send('GET /notes/1', { headers: { 'x-key': 'x' } })).status).toBe(304)
+  expect((await send('POST /notes', { json: { text: 'x' } })).status).toBe(201)
+  await close()
+})
+
+test('a handler of a public operation cannot take nobody for a caller', async () => {
+  const listNotes = (_: object, client: Client<string>) => ({ status: 200, body: [client.caller] })
+  const { send, lines, close } = await startNotes({ listNotes }, { guard: (_, next) => next() })
+  expect((await send('GET /notes')).status).toBe(500)
+  await close()
+  expect(lines).toMatchObject([{}, { cause: 'the guard has not said who calls' }])
+})
+
 describe('with BASE_PATH=/api', () => {
   const seen: string[] = []
-  const noting: Guard = (ctx, next) => {
+  const noting: Guard<string> = (ctx, next) => {
+    ctx.req.identify('somebody')
     seen.push(ctx.path)
     return next()
   }

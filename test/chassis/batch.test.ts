@@ -1,5 +1,6 @@
 // Calls of about the same time, done together.
 import { expect, test } from '@jest/globals'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { batched } from '../../src/chassis/batch.ts'
 
@@ -71,4 +72,29 @@ test('a call that waits for its turn, and not for the batch that fails, is done'
   while (started.length === 1 && !state.isOver) await nextTurn()
   ends[1]?.()
   await second
+})
+
+test.each([
+  ['one call is in the context of its caller', [1], 2, 1, [1]],
+  ['several calls is in that of nobody', [1, 2], 2, 1, [undefined]],
+  ['one call that has waited is in the context of its caller', [1, 2, 3], 1, 1, [1, 2, 3]],
+])('a batch of %s', async (_, callers, maxBatchSize, concurrency, expected) => {
+  const context = new AsyncLocalStorage<number>()
+  const seen: unknown[] = []
+  const call = batched<number, void>(
+    async () => {
+      seen.push(context.getStore())
+      await nextTurn()
+      return []
+    },
+    { maxBatchSize, concurrency },
+  )
+  const results = callers.map((caller) =>
+    context.run(caller, async () => {
+      await call(caller)
+      return context.getStore()
+    }),
+  )
+  expect(await Promise.all(results)).toEqual(callers)
+  expect(seen).toEqual(expected)
 })

@@ -7,7 +7,7 @@ import { respondToErrors } from '../../src/chassis/errors.ts'
 import { createServer } from '../../src/chassis/http/server.ts'
 import { HttpError, StoreFailure } from '../../src/chassis/index.ts'
 import { listen } from './support/app.ts'
-import { LINES, startNotes } from './support/notes.ts'
+import { LINES, NO_NOTE, startNotes } from './support/notes.ts'
 
 const INTERNAL_ERROR = '{"message":"internal error","code":"internal_error"}'
 const errorWith = (code: string) => Object.assign(new Error('x'), { code })
@@ -55,6 +55,8 @@ describe('in an app', () => {
   })
 })
 
+const taken = new HttpError(400, 'body_invalid', 'it is taken')
+
 /** What a service responds to a request, and logs of it, when its handlers throw `thrown`. */
 async function failWith(thrown: unknown, line = 'GET /notes', options = {}) {
   const fail = () => Promise.reject(thrown)
@@ -77,13 +79,18 @@ test.each(LINES)('when the store fails, %s is a 500; only the log has the cause'
 
 test('an error of the service becomes the response of toHttpError, and any other a 500', async () => {
   class Taken extends Error {}
-  const taken = new HttpError(400, 'body_invalid', 'it is taken')
   const toHttpError = (error: unknown) => (error instanceof Taken ? taken : undefined)
   const statusOf = async (error: Error) =>
     (await failWith(error, 'GET /notes', { toHttpError })).response
   expect(await statusOf(new Taken())).toMatchObject({ status: 400, text: taken.body })
   for (const error of [new Error(), new StoreFailure(new Error('x'))])
     expect((await statusOf(error)).status).toBe(500)
+})
+
+test('toHttpError does not get an HttpError, which is the response already', async () => {
+  const toHttpError = () => taken
+  const { response } = await failWith(NO_NOTE, 'GET /notes', { toHttpError })
+  expect(response.status).toBe(404)
 })
 
 test('the line of a request has the code of its response, and that of no other', async () => {
@@ -108,4 +115,9 @@ test('an error of toHttpError itself is a 500', async () => {
   const { response } = await failWith(new Error('x'), 'GET /notes', { toHttpError })
   const json = { message: 'internal error', code: 'internal_error' }
   expect(response).toMatchObject({ status: 500, json })
+})
+
+test.each([undefined, null, 'a text'])('a handler that throws %j gets a 500', async (thrown) => {
+  const { response } = await failWith(thrown)
+  expect([response.status, response.text]).toEqual([500, INTERNAL_ERROR])
 })

@@ -1,6 +1,6 @@
 // What every store must do: one suite, run on each.
 import { describe, expect, test } from '@jest/globals'
-import { StoreFailure } from '../../src/chassis/index.ts'
+import { StoreFailure, type Client } from '../../src/chassis/index.ts'
 import { pagesOf } from '../../src/store/pages.ts'
 import { EmailTaken, IdTaken, type User } from '../../src/store/user-store.ts'
 import { Aborted } from '../chassis/support/internals.ts'
@@ -241,7 +241,7 @@ describeStores((kind) => {
     })
 
     test('is at its end, and reads nothing, when its client has left', async () => {
-      await expect(own().list({}, { destroyed: true })).rejects.toThrow(Aborted)
+      await expect(own().list({}, { hasLeft: true } as Client)).rejects.toThrow(Aborted)
     })
 
     // SECURITY.md: A page of a list

@@ -1,11 +1,11 @@
 // Reads the JSON body of a request with koa-bodyparser, and validates it.
-import type Koa from 'koa'
 import bodyParser from 'koa-bodyparser'
 import { Aborted, batched } from '../batch.ts'
+import type { Context } from '../http/context.ts'
 import { BODY_TOO_LARGE, HttpError } from '../http/http-error.ts'
 import { LIMITS } from '../http/limits.ts'
 import type { IncomingRequest } from '../http/request.ts'
-import type { Operation } from './contract.ts'
+import type { Operation } from './operation.ts'
 import { invalidBody, validator } from './validate.ts'
 
 /**
@@ -15,12 +15,12 @@ import { invalidBody, validator } from './validate.ts'
  */
 export function bodyReader(
   operation: Operation,
-): (ctx: Koa.Context, serve: (body: unknown) => Promise<void>) => Promise<void> {
+): (ctx: Context, serve: (body: unknown) => Promise<void>) => Promise<void> {
   const validate = validator(operation)
 
   /** Resolves when the body has arrived, to whether there is one. @throws HttpError 413, 415 */
-  async function receive(ctx: Koa.Context): Promise<boolean> {
-    const request = ctx.req as IncomingRequest
+  async function receive(ctx: Context): Promise<boolean> {
+    const request = ctx.req
     const { 'content-length': length, 'content-encoding': coding = 'identity' } = request.headers
     const { 'content-type': mediaType = '' } = request.headers
     request.headers['content-type'] = mediaType.replaceAll(EMPTY_PARAMETERS, '') // `type-is` refuses them
@@ -45,7 +45,7 @@ export function bodyReader(
     const hasBody = await receive(ctx)
     const parseAndServe = async () => serve(validate(hasBody ? await parse(ctx) : undefined))
     const isLarge = ctx.req.readableLength > LIMITS.largeBody
-    return isLarge ? limitLarge(parseAndServe, ctx.req.socket) : parseAndServe()
+    return isLarge ? limitLarge(parseAndServe, ctx.req) : parseAndServe()
   }
 }
 
@@ -78,10 +78,10 @@ const parseJson = bodyParser({
 } as bodyParser.Options)
 
 /** The body of a request, parsed; undefined if it is empty. @throws HttpError 400 */
-async function parse(ctx: Koa.Context): Promise<unknown> {
+async function parse(ctx: Context): Promise<unknown> {
   const { request } = ctx
   // koa-bodyparser would replace what is not UTF-8.
-  if (!(ctx.req as IncomingRequest).isUtf8) throw invalidBody('the body is not valid UTF-8')
+  if (!ctx.req.isUtf8) throw invalidBody('the body is not valid UTF-8')
   try {
     await parseJson(ctx, async () => {})
   } catch {

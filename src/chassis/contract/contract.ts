@@ -2,22 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { load } from 'js-yaml'
+import type { Operation } from './operation.ts'
 import { operationsOf } from './resolve.ts'
-
-/** One operation of a contract: what routing, reading and writing need. */
-export interface Operation {
-  id: string
-  /** In lower case. */
-  method: string
-  /** The path template, e.g. `/notes/{id}` (OpenAPI 3.0.3, Paths Object). */
-  path: string
-  /** The schema of its request body, which is JSON; none if it takes no body. */
-  bodySchema?: object & { required?: string[] }
-  /** Parameter Objects. */
-  parameters: { name: string; in: 'path' | 'query' | 'header'; schema: { type?: string } }[]
-  /** By status. Of the media types, the first is the default. */
-  responses: Record<string, { content?: Record<string, unknown> }>
-}
 
 /** What the chassis reads of an OpenAPI document beside its operations. */
 export interface Document {

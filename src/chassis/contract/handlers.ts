@@ -1,18 +1,20 @@
 // The contract's operations as types of functions. Compiles to nothing.
-import type { Client } from '../batch.ts'
+import type { Client } from '../http/client.ts'
 
 /**
  * One function for each operation, by its `operationId`. A missing operation, an undocumented
  * status, a missing header or a body of another shape does not compile.
  *
  * @typeParam Operations the type `operations` that openapi-typescript makes
+ * @typeParam Caller who calls, as the guard says it
  */
-export type Handlers<Operations> = { [Id in keyof Operations]: Handler<Operations[Id]> }
+export type Handlers<Operations, Caller = unknown> = {
+  [Id in keyof Operations]: Handler<Operations[Id], Caller>
+}
 
-/** @param client whether the client has left: then work that has not begun can be skipped */
-type Handler<Operation> = (
+type Handler<Operation, Caller> = (
   input: Input<Operation>,
-  client: Client,
+  client: Client<Caller>,
 ) => Reply<ResponsesOf<Operation>> | Promise<Reply<ResponsesOf<Operation>>>
 
 type ResponsesOf<Operation> = Operation extends { responses: infer Responses } ? Responses : never

@@ -1,7 +1,7 @@
 // Reads the headers of a request that are parameters of the contract, and checks them.
 import type { IncomingHttpHeaders } from 'node:http'
 import { HttpError } from '../http/http-error.ts'
-import type { Operation } from './contract.ts'
+import type { Operation } from './operation.ts'
 import { parameterValidator } from './validate.ts'
 
 /** A function that reads and validates the headers of an operation. */

@@ -1,7 +1,7 @@
 // Reads the query of a request and checks it against the parameters of the contract. The error names a
 // parameter that is unknown, malformed or repeated.
 import { HttpError } from '../http/http-error.ts'
-import type { Operation } from './contract.ts'
+import type { Operation } from './operation.ts'
 import { parameterValidator } from './validate.ts'
 
 /** A function that reads and validates the text after the `?`. */

@@ -1,10 +1,10 @@
 // Writes what a handler returns as the response. A list is streamed.
 import type { ServerResponse } from 'node:http'
-import type Koa from 'koa'
-import { contentOfText, JSON_TYPE } from '../http/json.ts'
+import type { Context } from '../http/context.ts'
+import { contentOfText } from '../http/json.ts'
 import type { IncomingRequest } from '../http/request.ts'
-import type { OutgoingResponse } from '../http/response.ts'
 import { arrayWriter, LINES_TYPE, writeLines, type ListWriter } from './list-body.ts'
+import type { Operation } from './operation.ts'
 
 export interface Reply {
   status: number
@@ -12,31 +12,40 @@ export interface Reply {
   body?: unknown
 }
 
-/** @param mediaTypes those that the operation documents for this status, the default first */
-export async function send(
-  ctx: Koa.Context,
-  { status, headers = {}, body }: Reply,
-  mediaTypes: string[],
-): Promise<void> {
-  const hasChoice = mediaTypes.length > 1
-  // A charset would have to be the same in the contract, and all that is sent is UTF-8.
-  const { headers: sent } = ctx.req
-  if (hasChoice) sent.accept &&= sent.accept.replaceAll(/;[ \t]*charset=[^,;]*/gi, '')
-  const type = (hasChoice && ctx.accepts(mediaTypes)) || mediaTypes[0] || 'application/json'
-  const begin = () => {
-    ctx.status = status
-    ctx.set(headers)
-    if (hasChoice) ctx.vary('Accept')
-    if (body === undefined) return // with a type, Koa would send a body
-    ctx.type = type // with `charset=utf-8` if it is text
-    if (type === 'application/json') ctx.set('Content-Type', JSON_TYPE)
-    if (type === LINES_TYPE) ctx.set('Content-Type', `${LINES_TYPE}; charset=utf-8`)
+/** A function that writes what a handler returns, in one of the media types of `responses`. */
+export function replyWriter(responses: Operation['responses']) {
+  const types = new Map(Object.entries(responses).map(([status, of]) => [Number(status), of]))
+  return (ctx: Context, reply: Reply): Promise<void> | void => {
+    const { status, body } = reply
+    const documented = types.get(status) ?? []
+    const hasChoice = documented.length > 1
+    const type = (hasChoice ? preferred(ctx, documented) : documented[0]) ?? 'application/json'
+    const begin = () => {
+      ctx.status = status
+      if (reply.headers) ctx.set(reply.headers)
+      if (hasChoice) ctx.vary('Accept')
+      if (body !== undefined) ctx.set('Content-Type', contentType(type)) // otherwise Koa would send a body
+    }
+    if (isAsyncIterable(body)) return stream(partsOf(body, type, ctx.req), ctx, begin)
+    begin()
+    if (body !== undefined) ctx.body = contentOf(body, type) // undefined would make it a 204
   }
-  if (isAsyncIterable(body))
-    return stream(partsOf(body, type, ctx.req as IncomingRequest), ctx, begin)
-  begin()
-  if (body !== undefined) ctx.body = contentOf(body, type) // undefined would make it a 204
 }
+
+/** The first of `types` that the client accepts, whatever its charset: all that is sent is UTF-8. */
+function preferred(ctx: Context, types: string[]): string | undefined {
+  const { headers } = ctx.req
+  const { accept } = headers
+  headers.accept &&= headers.accept.replaceAll(/;[ \t]*charset=[^,;]*/gi, '')
+  const [type] = [ctx.accepts(types)].flat()
+  headers.accept = accept
+  return type || undefined
+}
+
+/** Not `ctx.type`, which takes longer: JSON has no charset for Koa, and lines of JSON are not known to it. */
+const contentType = (type: string): string => (IS_TEXT.test(type) ? `${type}; charset=utf-8` : type)
+
+const IS_TEXT = /^(application\/(json|x-ndjson)$|text\/)/
 
 function contentOf(body: unknown, type: string): string | Buffer {
   if (type === 'application/json') return contentOfText(JSON.stringify(body))
@@ -62,14 +71,14 @@ async function* partsOf(list: AsyncIterable<unknown[]>, type: string, request: I
  *
  * @param begin sets the status and the headers, after the first part: a failure before it becomes a 500
  */
-async function stream(parts: AsyncIterator<Buffer>, ctx: Koa.Context, begin: () => void) {
+async function stream(parts: AsyncIterator<Buffer>, ctx: Context, begin: () => void) {
   const { res } = ctx
   let part = await parts.next()
   begin()
   ctx.respond = false // Koa would not wait for the end, and the connection would lose its place too early
   if (ctx.method === 'HEAD') return void res.end()
   for (; !part.done; part = await parts.next()) {
-    if (res.destroyed || (res as OutgoingResponse).isEnded) return
+    if (res.destroyed || res.isEnded) return
     if (!res.write(part.value)) await drained(res)
   }
   res.end()

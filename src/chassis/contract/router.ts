@@ -1,29 +1,32 @@
 // The contract's paths as routes. No path, method or status is written here.
 import { Router, type Layer } from '@koa/router'
 import type Koa from 'koa'
-import type { Client } from '../batch.ts'
+import type { Client } from '../http/client.ts'
+import type { OnServer } from '../http/context.ts'
 import { HttpError } from '../http/http-error.ts'
-import type { IncomingRequest } from '../http/request.ts'
 import { rawQuery } from '../http/target.ts'
 import { bodyReader } from './body.ts'
-import type { Contract, Operation } from './contract.ts'
+import type { Contract } from './contract.ts'
 import type { Handlers } from './handlers.ts'
 import { headerReader } from './header.ts'
+import type { Operation } from './operation.ts'
 import { queryReader } from './query.ts'
-import { send, type Reply } from './reply.ts'
+import { replyWriter, type Reply } from './reply.ts'
 
 type Handler = (input: object, client: Client) => Reply | Promise<Reply>
 
-/** Routes every operation of the contract to its handler. */
-export function createRouter<Operations>(
+/** Routes every operation of the contract to its handler. @throws Error it has none */
+export function createRouter<Operations, Caller>(
   contract: Contract<Operations>,
-  handlers: Handlers<Operations>,
-): Router {
+  handlers: Handlers<Operations, Caller>,
+): Router<Koa.DefaultState, OnServer> {
   const byId = handlers as unknown as Record<string, Handler>
-  const router = new Router({ sensitive: true, strict: true })
+  const router = new Router<Koa.DefaultState, OnServer>({ sensitive: true, strict: true })
   for (const operation of contract.contents().operations.toSorted(byPrecedence)) {
+    const handler = byId[operation.id]
+    if (!handler) throw new Error(`${operation.id} has no handler: ${STALE}`)
     const route = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
-    const serve = operationServer(route, operation, byId[operation.id]!)
+    const serve = operationServer(route, operation, handler)
     router.register(route, [operation.method], serve, { name: operation.id }) // traces use the name
   }
   return router
@@ -49,25 +52,35 @@ export const unmatched: Koa.Middleware = (ctx) => {
   throw methodNotAllowed(ctx.method, routes.flatMap(({ methods }) => methods).join(', '))
 }
 
-function operationServer(route: string, operation: Operation, handler: Handler): Koa.Middleware {
+/** TypeScript would have said so. */
+const STALE = 'generate the types of the contract, and compile again'
+
+function operationServer(
+  route: string,
+  operation: Operation,
+  handler: Handler,
+): Koa.Middleware<Koa.DefaultState, OnServer> {
   const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!)
   const readQuery = queryReader(operation)
   const readHeader = headerReader(operation)
   const readBody = operation.bodySchema && bodyReader(operation)
+  const write = replyWriter(operation.responses)
   return async (ctx, next) => {
     if (ctx['matched'][0].path !== route) return next() // another path comes first, but without this method
-    const request = ctx.req as IncomingRequest
-    request.log['operation'] = operation.id
+    const request = ctx.req
+    request.log.operation = operation.id
+    if (operation.isProtected && !request.isIdentified) throw new Error(UNIDENTIFIED)
     // The captures are as the client sent them; `ctx.params` are percent-decoded.
     const path: Record<string, string> = {}
-    for (const [i, name] of names.entries()) path[name] = ctx.captures[i]
+    for (const [i, name] of names.entries()) path[name] = ctx['captures'][i]
     const query = readQuery(rawQuery(request.url ?? ''))
     const serve = async (body?: unknown) => {
       const header = readHeader(request.headers)
-      const reply = await handler({ path, query, header, body }, request.socket)
-      const { content = {} } = operation.responses[reply.status] ?? {}
-      await send(ctx, reply, Object.keys(content))
+      await write(ctx, await handler({ path, query, header, body }, request))
     }
     return readBody ? readBody(ctx, serve) : serve()
   }
 }
+
+const UNIDENTIFIED =
+  'the contract protects this operation (`security`), and the guard let it pass without saying who calls'

@@ -1,7 +1,7 @@
 // Checks values against the schemas of the contract.
 import { Ajv, type ErrorObject } from 'ajv'
 import { HttpError } from '../http/http-error.ts'
-import type { Operation } from './contract.ts'
+import type { Operation } from './operation.ts'
 
 /** `npm run check` has checked that the schemas are valid. */
 const ajv = new Ajv({

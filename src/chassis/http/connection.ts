@@ -3,6 +3,15 @@ import type { Socket } from 'node:net'
 import { refuse, refuseInput, type HttpError } from './http-error.ts'
 import type { ServerLimits } from './limits.ts'
 import type { IncomingRequest } from './request.ts'
+import type { OutgoingResponse } from './response.ts'
+
+/** A request and its response. */
+export interface Exchange {
+  readonly request: IncomingRequest
+  readonly response: OutgoingResponse
+  /** Serves the request. Resolves when nothing works on it any more. */
+  serve: () => Promise<void> | void
+}
 
 export type Connection = ReturnType<typeof createConnection>
 
@@ -16,8 +25,8 @@ export function createConnection(
   limits: ServerLimits,
   start: (serve: () => void) => void,
 ) {
-  const queue: IncomingRequest[] = []
-  let newest: IncomingRequest | undefined // while its body arrives, even if it has its response
+  const queue: Exchange[] = []
+  let newest: Exchange | undefined // while its body arrives, even if it has its response
   let isClosing = false
   let ignoredCount = 0
   let idleSince = performance.now()
@@ -27,21 +36,21 @@ export function createConnection(
 
   function next(): void {
     queue.shift()
-    const [request] = queue
-    if (request) {
+    const [exchange] = queue
+    if (exchange) {
       // Of a body that is too large, no more is read.
-      if (queue.length === 1 && !request.isBodyDropped) socket.resume()
-      return start(() => serve(request))
+      if (queue.length === 1 && !exchange.request.isBodyDropped) socket.resume()
+      return start(() => serve(exchange))
     }
-    if (newest?.complete) newest = undefined // an idle connection holds no headers
+    if (newest?.request.complete) newest = undefined // an idle connection holds no headers
     idleSince = performance.now()
     isNew = false
     if (isClosing) end()
   }
 
   /** Serves a request, unless it was refused meanwhile or its client has left. */
-  function serve(request: IncomingRequest): void {
-    if (socket.writable && !request.response.headersSent) handler = request.serve()
+  function serve({ response, serve }: Exchange): void {
+    if (socket.writable && !response.headersSent) handler = serve()
   }
 
   /** Closes the connection after the response to its newest request, if that response has not begun. */
@@ -53,14 +62,14 @@ export function createConnection(
   }
 
   /** When the client last did something, in milliseconds. */
-  const lastProgress = () => queue[0]?.lastProgress ?? idleSince
+  const lastProgress = () => queue[0]?.request.lastProgress ?? idleSince
 
   /**
    * Whether the client must act next: send a request, send the rest of one, or read a response. A client that sends
    * further requests before it has read a response also counts, so that it cannot keep its place for long.
    */
   const waitsForClient = () =>
-    !queue[0]?.complete || queue[0].response.headersSent || queue.length > 1
+    !queue[0]?.request.complete || queue[0].response.headersSent || queue.length > 1
 
   return {
     socket,
@@ -82,13 +91,13 @@ export function createConnection(
     handlerEnd: async () => handler,
 
     /** Serves a request when those before it have been served. */
-    add(request: IncomingRequest): void {
+    add(exchange: Exchange): void {
       if (isClosing) ignoredCount += 1
       if (queue.length + ignoredCount > limits.maxWaitingRequests) socket.destroy()
       if (isClosing || socket.destroyed) return
-      newest = request
-      request.response.on('close', next)
-      if (queue.push(request) === 1) start(() => serve(request))
+      newest = exchange
+      exchange.response.on('close', next)
+      if (queue.push(exchange) === 1) start(() => serve(exchange))
       else socket.pause() // so that at most one packet waits
     },
 
@@ -106,7 +115,7 @@ export function createConnection(
      * @returns false if the connection is already closing
      */
     refuse(error: HttpError, id: string): boolean {
-      const broken = newest?.complete === false ? newest : undefined
+      const broken = newest?.request.complete === false ? newest : undefined
       if (isClosing && !broken) return false
       isClosing = true
       newest = undefined
@@ -122,10 +131,10 @@ export function createConnection(
 
     /** The client sends no more, so Node ends the connection. A part of a response must not look whole. */
     onEnd(): void {
-      const [request] = queue
-      if (!request?.response.headersSent || request.response.writableFinished) return
+      const [exchange] = queue
+      if (!exchange?.response.headersSent || exchange.response.writableFinished) return
       // An early response waits for the body, of which no more comes.
-      if (request.response.earlyEnd) request.emit('halfClosed')
+      if (exchange.response.earlyEnd) exchange.request.emit('halfClosed')
       else socket.resetAndDestroy()
     },
 

@@ -53,7 +53,7 @@ export const PARSER_ERRORS: Record<string, HttpError | undefined> = {
 
 /** Writes `error` as the last response of its connection. @param id that of the request, if it has none yet */
 export function refuse(response: OutgoingResponse, error: HttpError, id?: string): void {
-  response.req.log['code'] = error.code
+  response.req.log.code = error.code
   if (id && !response.hasHeader('X-Request-Id')) response.setHeader('X-Request-Id', id)
   response.setHeader('Connection', 'close')
   response.setHeader('Cache-Control', 'no-store') // RFC 6585 §5

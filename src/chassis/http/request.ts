@@ -1,21 +1,13 @@
-// A request of Node's server: it collects its body, and has what the log says about it.
+// A request of Node's server: it collects its body, and has who calls and what the log says about it.
 import { isUtf8 } from 'node:buffer'
 import { once } from 'node:events'
 import { IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client, LogFields } from './client.ts'
 import { LIMITS } from './limits.ts'
-import type { OutgoingResponse } from './response.ts'
 
-/** The line in the log of the request that a middleware serves: fields by their names. */
-export const logOf = ({ req }: { req: IncomingMessage }): IncomingRequest['log'] =>
-  (req as IncomingRequest).log
-
-export class IncomingRequest extends IncomingMessage {
-  response!: OutgoingResponse
-  /** Serves it. Resolves when nothing works on it any more. */
-  serve!: () => Promise<void> | void
-  /** Fields of its line in the log. Other folders set them. */
-  readonly log: Record<string, string | undefined> = {}
+export class IncomingRequest extends IncomingMessage implements Client {
+  readonly log: LogFields = {}
   /** When the client last sent a part of it, or read a page of the response, in milliseconds. */
   lastProgress = performance.now()
 
@@ -25,9 +17,29 @@ export class IncomingRequest extends IncomingMessage {
   isBodyDropped = false
   /** Whether the body is valid UTF-8, once it has arrived. */
   isUtf8 = true
+  #caller: unknown
   #pieces: Buffer[] = []
   #length = 0
   #chunks = 0
+
+  /** Says who calls. @param caller anything but undefined */
+  identify(caller: unknown): void {
+    this.#caller = caller
+  }
+
+  /** Whether the guard has said who calls. */
+  get isIdentified(): boolean {
+    return this.#caller !== undefined
+  }
+
+  get caller(): unknown {
+    if (this.isIdentified) return this.#caller
+    throw new Error('the guard has not said who calls')
+  }
+
+  get hasLeft(): boolean {
+    return this.socket.destroyed
+  }
 
   /**
    * Called by Node's parser with each part of the body, and with null at its end. The stream gets the body in one

@@ -1,5 +1,6 @@
 // Node's HTTP server with the limits of limits.ts: it serves the requests of a connection one at a time,
 // and refuses what is not a request. Knows no operation.
+import { AsyncResource } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import http from 'node:http'
@@ -15,8 +16,8 @@ import { OutgoingResponse } from './response.ts'
 
 /** Called for the log and the metrics. */
 export interface Observer extends ConnectionObserver {
-  /** A request is about to be served. Its response emits `close` when it has ended, or its connection has closed. */
-  onRequest: (request: IncomingRequest, response: OutgoingResponse) => void
+  /** A request is about to be served. Returns what to call when its response has ended, or its connection has closed. */
+  onRequest: (request: IncomingRequest, response: OutgoingResponse) => () => void
   /** Input that is not valid HTTP was rejected. */
   onMalformed: (error: HttpError, id: string, code: string, socket: Socket) => void
 }
@@ -43,11 +44,14 @@ export function createServer(
     request.bodyLimit = bodyLimit
     const connection = connections.find(request.socket)
     const refusal = refusalOf(request, isAllowedHost)
+    // In this context, whatever request it waits for or starts with. `AsyncResource.bind` would take 20 µs on Node 20.
+    const context = new AsyncResource('HTTP_REQUEST')
     const serve = () => {
-      observer?.onRequest(request, response)
+      const onEnd = observer?.onRequest(request, response)
+      if (onEnd) response.on('close', () => context.runInAsyncScope(onEnd))
       return refusal ? refuse(response, refusal) : handle(request, response)
     }
-    connection?.add(Object.assign(request, { response, serve }))
+    connection?.add({ request, response, serve: () => context.runInAsyncScope(serve) })
     // Node drops what follows an offer to upgrade. What follows an expectation may be a body or a request.
     const { upgrade, expect } = request.headers
     if (refusal || upgrade || expect || connections.areDraining()) connection?.closeAfterNewest()

@@ -1,7 +1,7 @@
 // Whether requests should be sent here, and whether the store works. An outage does not make the service unready:
 // all copies of it share the store, and if none were ready, clients would get no response at all instead of a 500.
 import { StoreFailure } from '../failure.ts'
-import type { Store } from '../index.ts'
+import type { Store } from '../service.ts'
 import type { Logger } from '../telemetry/log.ts'
 
 export type Readiness = ReturnType<typeof createReadiness>

@@ -25,6 +25,14 @@ export function measure<S extends object>(
     }
   }
 
-  const measured = names.map((name) => [name, timed(name, store[name] as unknown as Call)])
-  return Object.assign(Object.create(store) as S, Object.fromEntries(measured))
+  const measured = new Map<string | symbol, Call>(
+    names.map((name) => [name, timed(name, store[name] as unknown as Call)]),
+  )
+  return new Proxy(store, {
+    get(_, name) {
+      const value: unknown = Reflect.get(store, name)
+      if (typeof value !== 'function') return value
+      return measured.get(name) ?? value.bind(store) // it may use private members, which a proxy has not
+    },
+  })
 }

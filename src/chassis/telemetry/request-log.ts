@@ -1,7 +1,7 @@
 // The request log: an id, a line and metrics for each request. Never a token, a body or a query.
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
-import type Koa from 'koa'
+import type { Context } from '../http/context.ts'
 import type { HttpError } from '../http/http-error.ts'
 import type { IncomingRequest } from '../http/request.ts'
 import type { OutgoingResponse } from '../http/response.ts'
@@ -48,16 +48,16 @@ export function createRequestLog({ log, metrics, redactPath }: Options) {
   }
 
   return {
-    onRequest(request: IncomingRequest, response: OutgoingResponse): void {
+    onRequest(request: IncomingRequest, response: OutgoingResponse): () => void {
       const startTime = performance.now()
-      response.on('close', () => onResponse(request, response, startTime))
       metrics.requestBegun()
       const id = idOf(request) ?? randomUUID()
-      request.log['id'] = id
-      request.log['trace_id'] ??= traceOf(request)
+      request.log.id = id
+      request.log.trace_id ??= traceOf(request)
       response.setHeader('X-Request-Id', id)
       response.setHeader('X-Content-Type-Options', 'nosniff')
       response.setHeader('Cache-Control', 'no-store') // unless the guard or the page says otherwise
+      return () => onResponse(request, response, startTime)
     },
     onConnections: metrics.connections,
     onDropped(reason: 'evicted' | 'refused'): void {
@@ -71,11 +71,10 @@ export function createRequestLog({ log, metrics, redactPath }: Options) {
       log.warn({ id, remoteAddress, status, code }, 'rejected malformed HTTP')
     },
     /** The service failed to serve a request. The line of the request has the cause; only of a bug, the stack is logged. */
-    onFailure: ({ message, cause }: HttpError, ctx: Koa.Context): void => {
-      const { log: fields } = ctx.req as IncomingRequest
-      fields['cause'] = messageOf(cause)
+    onFailure: ({ message, cause }: HttpError, { req: { log: fields } }: Context): void => {
+      fields.cause = messageOf(cause)
       if (cause instanceof StoreFailure) return // an outage would fill the disk with stacks
-      log.error({ id: fields['id'], trace_id: fields['trace_id'], err: cause }, message)
+      log.error({ id: fields.id, trace_id: fields.trace_id, err: cause }, message)
     },
   }
 }

@@ -77,7 +77,7 @@ const FROM_CLIENTS = /^url\.query$|agent/
 
 /** Gives the request log the id of the trace, which may begin with this request. */
 function setTraceId(span: Span, request: IncomingMessage | ClientRequest): void {
-  if (request instanceof IncomingRequest) request.log['trace_id'] = span.spanContext().traceId
+  if (request instanceof IncomingRequest) request.log.trace_id = span.spanContext().traceId
 }
 
 /** Probes come so often that their traces would hide the others. */

@@ -1,6 +1,6 @@
 // Handlers that compile, and those that must not. Checked by `npm run check`: a `@ts-expect-error` without
 // an error is an error.
-import type { Handlers as HandlersOf } from '../../../src/chassis/index.ts'
+import type { Guard, Handlers as HandlersOf, Service, Store } from '../../../src/chassis/index.ts'
 import type { Note } from '../support/notes.ts'
 
 /** Operations as openapi-typescript writes them. */
@@ -94,3 +94,21 @@ async function* numbers() {
 
 // @ts-expect-error the request body of an operation without one
 ;(({ body }) => ({ status: body ? 204 : 204 })) satisfies Handler<'removeNote'>
+
+interface User {
+  name: string
+}
+declare const usersHandlers: HandlersOf<operations, User>
+declare const saysMore: Guard<User & { isAdmin: boolean }>
+declare const saysLess: Guard<{ id: string }>
+declare const store: Store
+
+/** A guard says at least what the handlers need to know of a caller. */
+export const guarded = {
+  enough: async () => ({ guard: saysMore, handlers: usersHandlers, store }),
+  tooLittle: async () => ({ guard: saysLess, handlers: usersHandlers, store }),
+}
+type Open = Service<operations, Record<string, never>, User>['open']
+guarded.enough satisfies Open
+// @ts-expect-error what the handlers need is missing
+guarded.tooLittle satisfies Open

@@ -96,12 +96,12 @@ describe.each(TYPES)('a list as %s', (type) => {
     for (let before = -1; before !== seen.fetched || before === 0; await sleep(100)) {
       before = seen.fetched
     }
-    expect(seen.client!.destroyed).toBe(false)
+    expect(seen.client!.hasLeft).toBe(false)
     socket.destroy()
     await once(socket, 'close')
     const { fetched } = seen
     await sleep(100)
-    expect(seen.client!.destroyed).toBe(true)
+    expect(seen.client!.hasLeft).toBe(true)
     expect(seen.fetched).toBeLessThanOrEqual(fetched + 1)
     expect(fetched).toBeLessThan(50_000)
     await service.close()

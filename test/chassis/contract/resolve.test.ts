@@ -24,3 +24,16 @@ test('an operation has the parameters of its path and its own', () => {
   const [operation] = operationsOf({ paths: { '/notes': { parameters: [page], get } } })
   expect(operation!.parameters).toEqual([page, size])
 })
+
+test.each([
+  ['its own', [], [{ key: [] }], true],
+  ['that of the document', [{ key: [] }], undefined, true],
+  ['one of two', undefined, [{ key: [] }, { other: [] }], true],
+  ['none of its own, whatever the document has', [{ key: [] }], [], false],
+  ['one that may be empty', undefined, [{ key: [] }, {}], false],
+  ['none', undefined, undefined, false],
+])('an operation is protected by its security: %s', (_, security, own, isProtected) => {
+  const get = { operationId: 'listNotes', responses: {}, ...(own && { security: own }) }
+  const [operation] = operationsOf({ paths: { '/notes': { get } }, security })
+  expect(operation!.isProtected).toBe(isProtected)
+})

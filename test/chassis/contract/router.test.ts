@@ -37,14 +37,22 @@ test.each([
     const item = (id: string) => [id, { get: { operationId: id, responses: {} } }] as const
     const operations = operationsOf({ paths: Object.fromEntries(order.map(item)) })
     const contract = { contents: () => ({ operations }) } as unknown as typeof notesContract
-    const { pathAndMethod } = createRouter(contract, {} as never).match(path, 'GET')
+    const handlers = Object.fromEntries(paths.map((id) => [id, () => ({ status: 204 })]))
+    const { pathAndMethod } = createRouter(contract, handlers as never).match(path, 'GET')
     expect(pathAndMethod[0]!.name).toBe(expected)
   }
 })
 
 test('the methods of a path are those of the first that matches, and not of others', async () => {
   const operations = [
-    { id: 'readNew', method: 'get', path: '/notes/new', parameters: [], responses: {} },
+    {
+      id: 'readNew',
+      method: 'get',
+      path: '/notes/new',
+      isProtected: false,
+      parameters: [],
+      responses: {},
+    },
     ...notesContract.contents().operations,
   ]
   const contents = () => ({ ...notesContract.contents(), operations })
@@ -57,6 +65,11 @@ test('the methods of a path are those of the first that matches, and not of othe
   const text = await exchange(get('/notes/new', CLOSE).replace('GET', 'DELETE'))
   expect(text).toMatch(/^HTTP\/1.1 405 [^]*\r\nAllow: HEAD, GET\r\n/)
   await close()
+})
+
+test('an operation without a handler is refused at the start, and named', async () => {
+  const message = 'readNote has no handler: generate the types of the contract, and compile again'
+  await expect(startNotes({ readNote: undefined })).rejects.toThrow(message)
 })
 
 const METHODS = http.METHODS.filter((method) => method !== 'CONNECT')

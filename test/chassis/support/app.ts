@@ -35,9 +35,9 @@ interface Client {
 }
 
 /** An app that runs, until `close`. */
-export async function startApp<Operations>(
+export async function startApp<Operations, Caller>(
   contract: ReturnType<typeof loadContract<Operations>>,
-  parts: Omit<Parts<Operations>, 'store'>,
+  parts: Omit<Parts<Operations, Caller>, 'store'>,
   client: Client,
   { docs = false, basePath = '', ...options }: Options = {},
 ) {

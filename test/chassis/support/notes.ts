@@ -1,7 +1,14 @@
 // A service with a contract of its own, notes.yaml: for tests of what is the same in every service.
 import { expect } from '@jest/globals'
 import type { Reply } from '../../../src/chassis/contract/reply.ts'
-import { HttpError, loadContract, type Handlers, type Parts } from '../../../src/chassis/index.ts'
+import {
+  HttpError,
+  loadContract,
+  type Client,
+  type Guard,
+  type Handlers,
+  type Parts,
+} from '../../../src/chassis/index.ts'
 import * as app from './app.ts'
 import { checked, readContract } from './contract.ts'
 import { BEARER, post, postHead } from './requests.ts'
@@ -13,7 +20,7 @@ export interface Note {
   text: string
   tag: string
 }
-type Handler = (input: Input, client: { destroyed: boolean }) => Reply | Promise<Reply>
+type Handler = (input: Input, client: Client<string>) => Reply | Promise<Reply>
 interface Input {
   path: { id?: string }
   body: Partial<Note>
@@ -45,13 +52,24 @@ const HANDLERS: Record<Operation, Handler> = {
 /** What begins each of its operations. */
 export const LINES = 'GET /notes,POST /notes,GET /notes/1,PATCH /notes/1,DELETE /notes/1'.split(',')
 
+/** Lets everybody pass. */
+export const identifyAll: Guard<string> = (ctx, next) => {
+  ctx.req.identify('somebody')
+  return next()
+}
+
 type Options = app.Options &
-  Partial<Pick<Parts<unknown>, 'guard' | 'toHttpError'>> & { contract?: typeof notesContract }
+  Partial<Pick<Parts<unknown, string>, 'guard' | 'toHttpError'>> & {
+    contract?: typeof notesContract
+  }
 
 /** A service of notes that runs, until `close`. */
 export function startNotes(own: Partial<typeof HANDLERS> = {}, options: Options = {}) {
-  const { contract = notesContract, guard = (_, next) => next(), toHttpError, ...others } = options
-  const handlers = { ...HANDLERS, ...own } as unknown as Handlers<Record<Operation, unknown>>
+  const { contract = notesContract, guard = identifyAll, toHttpError, ...others } = options
+  const handlers = { ...HANDLERS, ...own } as unknown as Handlers<
+    Record<Operation, unknown>,
+    string
+  >
   const parts = { guard, handlers, ...(toHttpError && { toHttpError }) }
   return app.startApp(contract, parts, { expectContract, authorization: BEARER }, others)
 }

@@ -51,14 +51,14 @@ test('a call is measured once, in seconds', async () => {
   expect(seconds).toBeLessThan((performance.now() - start) / 1000)
 })
 
-test('a store that is a class can be measured', async () => {
+test('a store that is a class with private members can be measured', async () => {
   class Store {
-    readonly kept = ['x']
+    readonly #kept = ['x']
     async find() {
-      return this.kept
+      return this.#kept
     }
     isGone() {
-      return this.kept.length === 0
+      return this.#kept.length === 0
     }
   }
   const store = measure(new Store(), ['find'], createMetrics('x', '1.2.3'))

@@ -1,0 +1,18 @@
+// One operation of a contract.
+
+/** What routing, reading and writing need. */
+export interface Operation {
+  id: string
+  /** In lower case. */
+  method: string
+  /** The path template, e.g. `/notes/{id}` (OpenAPI 3.0.3, Paths Object). */
+  path: string
+  /** Whether only callers that the guard has identified may use it (OpenAPI 3.0.3, Security Requirement Object). */
+  isProtected: boolean
+  /** The schema of its request body, which is JSON; none if it takes no body. */
+  bodySchema?: object & { required?: string[] }
+  /** Parameter Objects. */
+  parameters: { name: string; in: 'path' | 'query' | 'header'; schema: { type?: string } }[]
+  /** By status: its media types, of which the first is the default. */
+  responses: Record<string, string[]>
+}

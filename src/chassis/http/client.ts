@@ -1,0 +1,22 @@
+// The client that waits for the response to one request, as a service sees it.
+
+export interface Client<Caller = unknown> {
+  /** Whether it has left: then work that has not begun can be skipped. To look is cheaper than to listen. */
+  readonly hasLeft: boolean
+  /** Who calls, as the guard said. @throws Error the guard has not said it */
+  readonly caller: Caller
+  /** The line of its request in the log. */
+  readonly log: LogFields
+}
+
+/** Fields of a line in the log. A service may add others, without personal data. */
+export interface LogFields {
+  id?: string
+  trace_id?: string
+  operation?: string
+  code?: string
+  cause?: string
+  /** Why the guard refused the request, from a small set; also counted in `tokens_refused_total`. */
+  refused?: string
+  [own: string]: string | undefined
+}
