@@ -6,11 +6,14 @@ import net from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort, serve, useUndo, type Program } from './support/program.ts'
-import { listen, type Request } from './chassis/support/app.ts'
+import { exchange, listen, type Request } from './chassis/support/app.ts'
+import { many } from './chassis/support/clients.ts'
+import { CLOSE, get, post } from './chassis/support/requests.ts'
 import { send } from './support/service.ts'
 import type { Place } from './support/stores.ts'
 import { createAt, describeStores, SECRET, sqlitePlace, usePlaces } from './support/stores.ts'
 import { newUser } from './support/users.ts'
+import type { User } from '../src/store/user-store.ts'
 
 interface Span {
   scope: string
@@ -18,6 +21,20 @@ interface Span {
   traceId: string
   parentSpanId?: string
 }
+
+/** The spans in what a collector got. */
+const spansIn = (sent: string): Span[] =>
+  sent
+    .trim()
+    .split('\n')
+    .flatMap((body) => JSON.parse(body).resourceSpans)
+    .flatMap(({ scopeSpans }) => scopeSpans)
+    .flatMap(({ scope: { name }, spans }) =>
+      spans.map((span: Span) => ({ ...span, scope: name.replace(/.*instrumentation-/, '') })),
+    )
+
+/** The body of a large user. */
+const LARGE = JSON.stringify({ name: 'x'.repeat(6_000) })
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 
@@ -130,16 +147,24 @@ test('a header that is not valid is a warning without the header', async () => {
 describeStores((kind) => {
   /** Sends requests to a new service. @returns all that it sends to the collector, and its log */
   async function trace(place: Place, ...requests: [line: string, request?: Request][]) {
+    const statuses: number[] = []
+    const traced = await traceAll(place, async (port) => {
+      for (const request of requests) statuses.push((await send(port, ...request)).status)
+    })
+    return { statuses, ...traced }
+  }
+
+  /** Uses a new service. @returns all that it sends to the collector, and its log */
+  async function traceAll(place: Place, use: (port: number) => Promise<unknown>) {
     let sent = ''
     const server = http.createServer((request, response) => {
       void text(request).then((body) => response.end('{}', () => (sent += `${body}\n`)))
     })
     const { service, port } = await serveTraced(place, await collector(server))
-    const statuses = []
-    for (const request of requests) statuses.push((await send(port, ...request)).status)
+    await use(port)
     await service.probe('/readyz')
     expect(await service.stop()).toBe(0)
-    return { statuses, sent, log: service.output.stdout }
+    return { sent, log: service.output.stdout }
   }
 
   test('a request leaves spans of HTTP, the router and MongoDB, in the trace that it came with or that begins with it', async () => {
@@ -149,14 +174,7 @@ describeStores((kind) => {
     const { sent, log } = await trace(place, logIn, ['GET /nothing'])
     expect(sent).toContain('users-service')
     expect(sent).not.toContain('readyz')
-    const spans: Span[] = sent
-      .trim()
-      .split('\n')
-      .flatMap((body) => JSON.parse(body).resourceSpans)
-      .flatMap(({ scopeSpans }) => scopeSpans)
-      .flatMap(({ scope: { name }, spans }) =>
-        spans.map((span: Span) => ({ ...span, scope: name.replace(/.*instrumentation-/, '') })),
-      )
+    const spans = spansIn(sent)
     const traced = spans.filter(({ traceId }) => traceId === TRACE)
     expect(traced.map(({ scope, name }) => `${scope}: ${name}`).sort()).toEqual([
       'http: POST /login',
@@ -170,6 +188,45 @@ describeStores((kind) => {
     const begun = spans.filter(({ traceId }) => traceId === line.trace_id)
     expect(begun.map(({ scope }) => scope)).toContain('http')
   })
+
+  test.each<[string, (user: User, i: number, headers: string) => string]>([
+    ['GET /users/{id}', ({ id }, _, headers) => get(`/users/${id}`, headers)],
+    ['GET /users', (_, __, headers) => get('/users?limit=9', headers)],
+    ['POST /users', (_, i, headers) => post(JSON.stringify({ email: `${i}` }), headers, '/users')],
+    ['POST /users of 6 KB', (_, __, headers) => post(LARGE, headers, '/users')],
+    [
+      'PUT /users/{id}',
+      ({ id }, __, headers) => post(LARGE, headers, `/users/${id}`).replace('POST', 'PUT'),
+    ],
+  ])(
+    'each of 32 %s at once, two on a connection, has the spans that one alone has',
+    async (_, request) => {
+      const place = at(kind)
+      const [user] = await createAt(place, newUser())
+      const idOf = (i: number) => (i + 1).toString(16).padStart(32, 'a')
+      const requestOf = (i: number) =>
+        request(user!, i, `traceparent: 00-${idOf(i)}-b7ad6b7169203331-01\r\n`)
+      const { sent } = await traceAll(place, async (port) => {
+        await exchange(port, requestOf(0) + get('/nothing', CLOSE))
+        await many(16, async (i) => {
+          await exchange(port, requestOf(2 * i + 1) + requestOf(2 * i + 2) + get('/nothing', CLOSE))
+        })
+      })
+      const spans = spansIn(sent)
+      /** The spans of a trace; what a batch did for several requests is in none. */
+      const spansOf = (i: number, isAlone = false) =>
+        spans
+          .filter(({ traceId, scope }) => traceId === idOf(i) && (isAlone || scope !== 'mongodb'))
+          .map(({ scope, name }) => `${scope}: ${name}`)
+          .sort()
+      const mongodb = (i: number) => spansOf(i, true).filter((span) => span.startsWith('mongodb'))
+      expect(spansOf(0)).toHaveLength(3)
+      for (let i = 1; i <= 32; i += 1) {
+        expect(spansOf(i)).toEqual(spansOf(0))
+        expect([[], mongodb(0)]).toContainEqual(mongodb(i))
+      }
+    },
+  )
 
   // SECURITY.md: The service reveals nothing.
   test('no email, name or token leaves through traces or the log', async () => {

@@ -82,8 +82,8 @@ export async function until(condition: () => boolean): Promise<void> {
 }
 
 /** As many clients as `count`, all at once. */
-export const many = <T>(count: number, one: () => Promise<T>): Promise<T[]> =>
-  Promise.all(Array.from({ length: count }, one))
+export const many = <T>(count: number, one: (i: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, i) => one(i)))
 
 /** Awaits what is hostile, and uses the service ordinarily at least once until then. */
 export async function amid<T>(
