@@ -1,5 +1,6 @@
 // A connection to MongoDB: makes calls of the driver within a time limit, translates their errors, and replaces
 // a client that is stuck.
+import { AsyncResource } from 'node:async_hooks'
 import { MongoClient, MongoServerSelectionError, ReadPreference } from 'mongodb'
 import { StoreFailure } from '../../chassis/index.ts'
 import { checkCollection, type UserDocument, type Users } from './collection.ts'
@@ -98,15 +99,17 @@ type Connection = ReturnType<typeof connect>
 const isCheckDue = ({ checkedAt }: Connection): boolean =>
   checkedAt === undefined || performance.now() > checkedAt + RECHECK_MS
 
-/** Calls at the same time wait for the same check. */
+/** Calls at the same time wait for the same check, which runs in the async context of none of them. */
 function prepareOnce(connection: Connection, readOnly: boolean): Promise<void> {
-  connection.checking ??= withTimeout(prepare(connection, readOnly), LONG_TIMEOUT_MS).finally(
-    () => {
+  connection.checking ??= nobodys
+    .runInAsyncScope(() => withTimeout(prepare(connection, readOnly), LONG_TIMEOUT_MS))
+    .finally(() => {
       connection.checking = undefined
-    },
-  )
+    })
   return connection.checking
 }
+
+const nobodys = new AsyncResource('MONGODB_CHECK')
 
 async function prepare(connection: Connection, readOnly: boolean): Promise<void> {
   await connection.client.connect() // otherwise only one of several first calls is told why it fails

@@ -1,6 +1,7 @@
 // A collection that other programs have made, and go on to change.
-import { expect, test } from '@jest/globals'
-import { BSONRegExp, Long, MongoClient, ObjectId, UUID } from 'mongodb'
+import { expect, jest, test } from '@jest/globals'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { BSONRegExp, Collection, Long, MongoClient, ObjectId, UUID } from 'mongodb'
 import { ensureUniqueEmail, type Users } from '../../../src/store/mongo/collection.ts'
 import { openExisting } from '../../../src/store/open.ts'
 import { StoreFailure } from '../../../src/chassis/index.ts'
@@ -41,6 +42,23 @@ describeMongodb('a collection of other programs', () => {
     const index = { name: 'users_email_unique', key: { email: 1 }, unique: true, sparse: true }
     const made = proxy.commands().filter(({ name }) => name === 'createIndexes')
     expect(made).toMatchObject([{ indexes: [index] }])
+  })
+
+  test('is checked in the async context of no caller', async () => {
+    const { place } = await newCollection()
+    const context = new AsyncLocalStorage<string>()
+    const seen: unknown[] = []
+    const { listIndexes } = Collection.prototype
+    const spied = jest.spyOn(Collection.prototype, 'listIndexes').mockImplementation(function (
+      this: Collection,
+      ...args
+    ) {
+      seen.push(context.getStore())
+      return listIndexes.apply(this, args)
+    })
+    undo.push(() => spied.mockRestore())
+    await context.run('a caller', () => open(place))
+    expect(seen).toEqual([undefined])
   })
 
   test('is not used while its emails are not unique, except to read', async () => {
