@@ -31,9 +31,8 @@ const SWEEP_MS = 50
 
 /**
  * Returns a function that takes one item. Its calls of one or two turns of the event loop go to `run` together, at the
- * end of the last; if a batch has one call, each begins at once.
- *
- * A batch of one call runs in the async context of that call, a larger one in that of nobody.
+ * end of the last turn; with a `maxBatchSize` of 1, each call begins at once. A batch of one call runs in the async context
+ * of its caller, a larger one in that of nobody.
  *
  * @param run returns a result for each item; an `Error` fails its own call only. When `run` rejects, its calls fail,
  * and so do those that wait for it (fail fast: the server has just timed out)

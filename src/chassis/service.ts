@@ -20,7 +20,7 @@ export interface Service<Operations, Own extends Variables, Caller> {
   contract: Contract<Operations>
   /** Its own environment variables, beside those of the chassis. */
   variables: Own
-  /** What the log and traces show of a path. It gets the path with `…` in place of segments that have special characters. */
+  /** What the log and traces show of a path, in which `…` already stands in place of segments with special characters. */
   redactPath?: (path: string) => string
   /** Opens the service. Called once, before it listens. Its error ends the process: one line, and exit code 1. */
   open: (config: Config<Own>, tools: Tools) => Promise<Parts<Operations, Caller>>
@@ -30,7 +30,7 @@ export interface Service<Operations, Own extends Variables, Caller> {
 export interface Tools {
   /** Writes lines to the log. */
   log: Record<'info' | 'warn' | 'error', (text: string) => void>
-  /** `store` with these methods measured, for the metrics: their times, and how often they reject with a StoreFailure. */
+  /** Returns `store`. The metrics then have the times of these methods, and how often they reject with a StoreFailure. */
   measure: <S extends object>(store: S, methods: readonly (keyof S & string)[]) => S
 }
 

@@ -9,13 +9,13 @@ import type { Operation } from './operation.ts'
 import { invalidBody, validator } from './validate.ts'
 
 /**
- * A function that reads and validates a body of `operation`, and calls `serve` with it.
+ * A function that reads and validates a body of `operation`, and calls `respond` with it.
  *
  * @throws HttpError 400, 413 or 415; Aborted the client has left
  */
 export function bodyReader(
   operation: Operation,
-): (ctx: Context, serve: (body: unknown) => Promise<void>) => Promise<void> {
+): (ctx: Context, respond: (body: unknown) => Promise<void>) => Promise<void> {
   const validate = validator(operation)
 
   /** Resolves when the body has arrived, to whether there is one. @throws HttpError 413, 415 */
@@ -41,17 +41,17 @@ export function bodyReader(
     return true
   }
 
-  return async (ctx, serve) => {
+  return async (ctx, respond) => {
     const hasBody = await receive(ctx)
-    const parseAndServe = async () => serve(validate(hasBody ? await parse(ctx) : undefined))
+    const parseAndRespond = async () => respond(validate(hasBody ? await parse(ctx) : undefined))
     const isLarge = ctx.req.readableLength > LIMITS.largeBody
-    return isLarge ? limitLarge(parseAndServe, ctx.req) : parseAndServe()
+    return isLarge ? limitLarge(parseAndRespond, ctx.req) : parseAndRespond()
   }
 }
 
 /** Limits how many large bodies are parsed and stored at a time. Each fails alone. */
 const limitLarge = batched(
-  async ([serve]: (() => Promise<void>)[]) => [await serve!().catch((error: Error) => error)],
+  async ([respond]: (() => Promise<void>)[]) => [await respond!().catch((error: Error) => error)],
   { maxBatchSize: 1, concurrency: LIMITS.maxLargeBodies },
 )
 

@@ -26,8 +26,8 @@ export function createRouter<Operations, Caller>(
     const handler = byId[operation.id]
     if (!handler) throw new Error(`${operation.id} has no handler: ${STALE}`)
     const route = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
-    const serve = operationServer(route, operation, handler)
-    router.register(route, [operation.method], serve, { name: operation.id }) // traces use the name
+    const middleware = operationMiddleware(route, operation, handler)
+    router.register(route, [operation.method], middleware, { name: operation.id }) // traces use the name
   }
   return router
 }
@@ -55,7 +55,7 @@ export const unmatched: Koa.Middleware = (ctx) => {
 /** TypeScript would have said so. */
 const STALE = 'generate the types of the contract, and compile again'
 
-function operationServer(
+function operationMiddleware(
   route: string,
   operation: Operation,
   handler: Handler,
@@ -74,11 +74,11 @@ function operationServer(
     const path: Record<string, string> = {}
     for (const [i, name] of names.entries()) path[name] = ctx['captures'][i]
     const query = readQuery(rawQuery(request.url ?? ''))
-    const serve = async (body?: unknown) => {
+    const respond = async (body?: unknown) => {
       const header = readHeader(request.headers)
       await write(ctx, await handler({ path, query, header, body }, request))
     }
-    return readBody ? readBody(ctx, serve) : serve()
+    return readBody ? readBody(ctx, respond) : respond()
   }
 }
 

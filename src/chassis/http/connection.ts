@@ -40,7 +40,7 @@ export function createConnection(
     if (exchange) {
       // Of a body that is too large, no more is read.
       if (queue.length === 1 && !exchange.request.isBodyDropped) socket.resume()
-      return start(() => serve(exchange))
+      return start(() => serveOpen(exchange))
     }
     if (newest?.request.complete) newest = undefined // an idle connection holds no headers
     idleSince = performance.now()
@@ -49,7 +49,7 @@ export function createConnection(
   }
 
   /** Serves a request, unless it was refused meanwhile or its client has left. */
-  function serve({ response, serve }: Exchange): void {
+  function serveOpen({ response, serve }: Exchange): void {
     if (socket.writable && !response.headersSent) handler = serve()
   }
 
@@ -97,7 +97,7 @@ export function createConnection(
       if (isClosing || socket.destroyed) return
       newest = exchange
       exchange.response.on('close', next)
-      if (queue.push(exchange) === 1) start(() => serve(exchange))
+      if (queue.push(exchange) === 1) start(() => serveOpen(exchange))
       else socket.pause() // so that at most one packet waits
     },
 
