@@ -128,22 +128,29 @@ export const namesOf = (variables: Variables): string[] => [
   ...secretsIn(variables).map((name) => `${name}_FILE`),
 ]
 
-/** What only a shell or a template would replace. A random secret may have all these characters, but not in such forms. */
-const TEMPLATES = [
-  // A whole value, or an item of a list.
-  /(^|, *)(\$\{.*\}|\$\(.*\)|\{\{.*\}\}|<[\w.:'-]+>|<[^<>]*[\s…][^<>]*>|\$[A-Z_][A-Z\d_]{2,})(,|$)/,
-  // A part of a value.
-  /\$[{(]\w{3,}( [^)}]*)?[)}]|\{\{ ?[.$\w][^{}]{2,}\}\}|[/:]<[\w-]+>([:@/?]|$)|:\$[A-Z_][A-Z\d_]{2,}@/,
-  // Quotes, which `docker run --env-file` keeps.
-  /^(["'`]).*\1$/s,
-]
-export const NOT_REPLACED =
-  'be the value itself: nothing replaces ${…}, $(…), {{ … }}, <…> or ~ here, or removes quotes'
+/** What only a shell or a template would replace, and quotes, which `docker run --env-file` keeps. */
+const PLACEHOLDER =
+  /^(\$\{.*\}|\$\(.*\)|\{\{.*\}\}|<[\w.:'-]+>|<[^<>]*[\s…][^<>]*>|\$[A-Z_][A-Z\d_]{2,}|(["'`]).*\2)$/s
 
-/** A variable that `parse` reads; it returns undefined for a wrong value. @param rule what it must do or be */
-const variable = <T>(rule: string, parse: (text: string) => T | undefined) =>
+/** Whether a value, or an item of it, is a placeholder. A random secret may have the same characters inside. */
+export const isPlaceholder = (text: string): boolean => PLACEHOLDER.test(text)
+
+export const NOT_REPLACED =
+  'be the value itself: nothing replaces ${…}, $(…), {{ … }}, <…> or ~ here, or removes quotes; for a secret, use openssl rand -hex 32'
+
+/**
+ * A variable that `parse` reads; it returns undefined for a wrong value.
+ *
+ * @param rule what it must do or be
+ * @param itemsOf what of the value can be a placeholder: the whole value, unless it has items
+ */
+const variable = <T>(
+  rule: string,
+  parse: (text: string) => T | undefined,
+  itemsOf = (text: string) => [text],
+) =>
   makeValidator((text): T => {
-    if (TEMPLATES.some((template) => template.test(text))) throw new Error(`must ${NOT_REPLACED}`)
+    if (itemsOf(text).some(isPlaceholder)) throw new Error(`must ${NOT_REPLACED}`)
     const value = parse(text)
     if (value !== undefined) return value
     throw new Error(`must ${rule}`)
@@ -177,14 +184,20 @@ const size = number('a size between 1b and 1mb', 1, 1_048_576, (text) =>
 
 /** A text, perhaps of a certain form. @param rule what it must do or be, such as `be one word` */
 export const text = (rule = '', isValid: (text: string) => boolean = () => true) =>
-  variable(rule, (text) => (isValid(text) ? text : undefined))
+  variable(rule, (text) => (isValid(text) ? text : undefined), partsOf)
+
+/** The parts of a URI, such as its user and password; of any other text, the text. */
+const partsOf = (text: string) => (/^[\w+.-]+:\/\//.test(text) ? text.split(/[/:@?]/) : [text])
 
 /** A list of texts of a certain form. @param rule what they must be */
 export const list = (rule: string, isValid: (text: string) => boolean) =>
-  variable(`be ${rule}, separated by commas`, (value) => {
-    const items = value.split(',').map((item) => item.trim())
-    return items.every(isValid) ? items : undefined
-  })
+  variable(
+    `be ${rule}, separated by commas`,
+    (text) => (itemsOf(text).every(isValid) ? itemsOf(text) : undefined),
+    itemsOf,
+  )
+
+const itemsOf = (text: string) => text.split(',').map((item) => item.trim())
 
 /** The variable, as a secret: its value is not shown, and may also be in a file. */
 export const secret = <V extends Variable>(variable: V) => ({ ...variable, isSecret: true })

@@ -1,17 +1,16 @@
 // The tokens of a service and their variables. A service with another guard needs neither.
 import type { CleanedEnv } from 'envalid'
-import { duration, list, NOT_REPLACED, secret, text } from '../config.ts'
+import { duration, isPlaceholder, list, NOT_REPLACED, secret, text } from '../config.ts'
 import { isLongEnough, MIN_SECRET_BYTES, openSecrets } from './signing-secret.ts'
 import type { Tokens } from './tokens.ts'
 
 const LONG_ENOUGH = `at least ${MIN_SECRET_BYTES} bytes`
-/** What a shell or a template would replace, wherever it is in a path. */
-const TEMPLATE = /^~|\$[\w({]|\{\{|<[^<]*>|%\w+%/
+const isFolder = (path: string) => !path.startsWith('~') && !path.split('/').some(isPlaceholder)
 const SECRET_TWICE = 'must not be set with SIGNING_SECRET; put this secret first in the list'
 
 export const tokenVariables = {
   /** The folder of the file with the secret, unless a variable has it. */
-  DATA_DIR: text(NOT_REPLACED, (folder) => !TEMPLATE.test(folder))({ default: './data' }),
+  DATA_DIR: text(NOT_REPLACED, isFolder)({ default: './data' }),
   SIGNING_SECRET: secret(
     text(`have ${LONG_ENOUGH} (RFC 7518 §3.2)`, isLongEnough)({ default: undefined }),
   ),
