@@ -16,9 +16,8 @@ const TYPES = BSON.BSONType
 
 const text = (value: Value) => String(value ?? '')
 
-/** By field, a function that reads what MongoDB has, null if absent. It returns undefined if the field cannot be that. */
-type Readers = { [N in Name]: (value: Value) => User[N] | undefined }
-export const FIELDS: Readers = { name: text, email: text }
+/** By field, what a value in MongoDB means, null if absent; undefined if the field cannot be that. */
+const FIELDS: { [N in Name]: (value: Value) => User[N] | undefined } = { name: text, email: text }
 
 type Name = Exclude<keyof User, 'id'>
 const NAMES = Object.keys(FIELDS) as Name[]
@@ -56,12 +55,9 @@ export function fieldsOf(document: Buffer): Fields {
 export const sizeOf = ({ _id }: Fields): number => _id?.document.length ?? 0
 
 /** @throws StoreFailure a field cannot be read */
-export function userOf(fields: Fields, readers = FIELDS): User {
-  const read = <N extends Name>(name: N): User[N] => {
-    const value = readers[name](valueOf(fields, name))
-    if (value === undefined) throw unreadable(fields, name)
-    return value
-  }
+export function userOf(fields: Fields): User {
+  const read = <N extends Name>(name: N): User[N] =>
+    FIELDS[name](valueOf(fields, name)) ?? refuse(fields, name)
   return { id: idOf(fields), name: read('name'), email: read('email') }
 }
 
@@ -84,22 +80,22 @@ export const emailOf = ({ email }: Fields): string | undefined =>
   email?.type === TYPES.string ? textIn(email) : undefined
 
 /** The value of a field; null if there is none. @throws StoreFailure no field has a value of this type */
-export function valueOf(fields: Fields, name: Name): Value {
+function valueOf(fields: Fields, name: Name): Value {
   const field = fields[name]
-  const value = field ? READERS[field.type]?.(field) : null
-  if (value === undefined) throw unreadable(fields, name)
-  return value
+  const value = field ? VALUES[field.type]?.(field) : null
+  return value === undefined ? refuse(fields, name) : value
 }
 
-function unreadable(fields: Fields, name: Name): StoreFailure {
+/** @throws StoreFailure */
+function refuse(fields: Fields, name: Name): never {
   const cause = new Error(`its ${name}, of type ${nameOf(fields[name]?.type)}, cannot be read`)
-  return new StoreFailure(cause, `read the user ${idOf(fields)}`, NOT_TEXT)
+  throw new StoreFailure(cause, `read the user ${idOf(fields)}`, NOT_TEXT)
 }
 
 type Value = string | number | bigint | boolean | BSON.Decimal128 | null
 
-/** By type, how to read values. */
-const READERS: Partial<Record<number, (field: Field) => Value | undefined>> = {
+/** By type, the value in the bytes of a field. */
+const VALUES: Partial<Record<number, (field: Field) => Value | undefined>> = {
   [TYPES.string]: textIn,
   [TYPES.null]: () => null,
   [TYPES.int]: ({ document, start }) => document.readInt32LE(start),

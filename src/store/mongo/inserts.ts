@@ -25,20 +25,24 @@ export async function insertEach(users: Users, newUsers: User[]): Promise<(Error
 }
 
 /** @returns why the user was refused @throws the driver's error when it is not known whether the user was inserted */
-async function insertOne(users: Users, user: User, tries = 2): Promise<Error | undefined> {
+async function insertOne(users: Users, user: User): Promise<Error | undefined> {
   try {
     await users.insertOne(toDocument(user))
     return undefined
   } catch (error) {
     if (!isDuplicateKey(error)) throw error
-    const { keyPattern } = error // MongoDB sends it since version 4.4, FerretDB does not
-    const hasId = async () => (await findFields(users, 'id', [user.id])).size > 0
-    const isEmail = keyPattern && isOnEmail(keyPattern)
-    if (isEmail || (await takenEmails(users, [user])).size > 0) return new EmailTaken(user.email) // the server may name only the id
-    if (keyPattern ? '_id' in keyPattern : await hasId()) return new IdTaken()
-    // Without a key, the email may have been that of a user who has just been deleted.
-    return keyPattern || tries === 1 ? toFailure(error) : insertOne(users, user, tries - 1)
+    const key = error.keyPattern ?? (await guessKey(users, user)) // FerretDB names none
+    if (isOnEmail(key)) return new EmailTaken(user.email)
+    if (!('_id' in key)) return toFailure(error)
+    const isEmailTaken = (await takenEmails(users, [user])).size > 0 // the server names only one of two
+    return isEmailTaken ? new EmailTaken(user.email) : new IdTaken()
   }
+}
+
+/** The key of the index that refused a user: that of the id if it is taken, else that of the email. */
+async function guessKey(users: Users, { id, email }: User): Promise<object> {
+  if ((await findFields(users, 'id', [id])).size > 0) return { _id: 1 }
+  return email === '' ? {} : { email: 1 }
 }
 
 const isDuplicateKey = (error: unknown): error is MongoServerError =>

@@ -78,8 +78,8 @@ export async function openSqliteStore(
   const find = finder(db, 'id')
   const findByEmail = finder(db, 'email')
   const set = CHANGES.map((field) => `${field} = ${TEXT}`).join()
-  const rename = changer(db, `UPDATE users SET ${set} WHERE id = ${TEXT}`)
-  const remove = changer(db, `DELETE FROM users WHERE id = ${TEXT}`)
+  const rename = runner(db, `UPDATE users SET ${set} WHERE id = ${TEXT}`)
+  const remove = runner(db, `DELETE FROM users WHERE id = ${TEXT}`)
   /** Checks and changes in one transaction. */
   const changeIf = (id: string, change: () => boolean, condition?: Condition, client?: Client) =>
     write((): WriteResult => {
@@ -93,12 +93,16 @@ export async function openSqliteStore(
   if (row) continueAfter((row as { id: string }).id)
   return {
     description: `SQLite in ${file}`,
-    create: ({ id = newUserId(), ...fields }, client) =>
-      write(() => {
-        const user = { id, ...fields }
-        if (insert(user)) return user
-        return hasEmail.get(bindable(user.email)) ? new EmailTaken(user.email) : new IdTaken()
-      }, client) as Promise<User>,
+    async create({ id = newUserId(), ...fields }, client) {
+      const user = { id, ...fields }
+      const outcome = await write(() => {
+        if (insert(user)) return 'done'
+        return hasEmail.get(bindable(user.email)) ? 'email taken' : 'id taken'
+      }, client)
+      if (outcome === 'email taken') throw new EmailTaken(user.email)
+      if (outcome === 'id taken') throw new IdTaken()
+      return user
+    },
     maxBatchSize: Infinity,
     find: (id) => retryWhileBusy(() => find(id)),
     findByEmail: (email) => retryWhileBusy(() => findByEmail(email)),
@@ -123,7 +127,7 @@ export async function openSqliteStore(
 }
 
 /** Returns a function that runs `sql` with texts, and returns whether it changed a user. */
-function changer(db: Database, sql: string) {
+function runner(db: Database, sql: string) {
   const statement = db.prepare(sql)
   return (...texts: string[]): boolean => statement.run(...texts.map(bindable)).changes > 0
 }
@@ -132,7 +136,7 @@ function changer(db: Database, sql: string) {
 function inserter(db: Database): (user: User) => boolean {
   const values = FIELDS.map((field) => (field === 'email' ? `nullif(${TEXT}, '')` : TEXT))
   const sql = `INSERT INTO users (${FIELDS.join()}) VALUES (${values.join()}) ON CONFLICT DO NOTHING`
-  const insert = changer(db, sql)
+  const insert = runner(db, sql)
   return (user) => insert(...FIELDS.map((field) => user[field]))
 }
 
