@@ -4,22 +4,30 @@ import { contract, type Handlers } from './contract.ts'
 import { USER_NOT_FOUND } from './errors.ts'
 import type { components } from './openapi.ts'
 import { pagesOf } from './store/pages.ts'
-import type { Changes, Condition, User, UserStore, WriteResult } from './store/user-store.ts'
+import type {
+  Changes,
+  Condition,
+  Filter,
+  Nothing,
+  User,
+  UserStore,
+  WriteResult,
+} from './store/user-store.ts'
 
 type UserHandlers = Omit<Handlers, 'login'>
 
 /** @param basePath what the links begin with */
 export function users(store: UserStore, basePath: string): UserHandlers {
   return {
-    async listUsers({ query: { email, ...query } }, client) {
+    async listUsers({ query: { email, limit, ...filter } }, client) {
       if (email !== undefined)
-        return { status: 200, body: listOf(await store.findByEmail(email, client), query.after) }
-      const { limit } = query
-      if (limit === undefined) return { status: 200, body: pagesOf(store, query, client) }
-      const { users, isLast } = await store.list(query, client)
+        return { status: 200, body: listOf(await store.findByEmail(email, client), filter) }
+      if (limit === undefined) return { status: 200, body: pagesOf(store, filter, client) }
+      const { users, isLast } = await store.list({ ...filter, limit }, client)
       if (isLast) return { status: 200, body: users }
-      const next = new URLSearchParams({ limit: `${limit}`, after: users.at(-1)!.id })
-      const Link = `<${basePath}${contract.pathOf('listUsers')}?${next.toString()}>; rel="next"`
+      const next = Object.entries({ limit, ...filter, after: users.at(-1)!.id })
+      const query = next.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
+      const Link = `<${basePath}${contract.pathOf('listUsers')}?${query}>; rel="next"`
       return { status: 200, headers: { Link }, body: users }
     },
 
@@ -74,9 +82,11 @@ function changed(result: WriteResult, header: Preconditions) {
   return { status: 204 } as const
 }
 
-/** A list of the user, if there is one whose id comes after `after`. */
-const listOf = (user: User | undefined, after = ''): User[] =>
-  user && user.id > after ? [user] : []
+/** A list of the user, if there is one that meets the filter. */
+function listOf(user: User | undefined, { after = '', ...rest }: Filter): User[] {
+  rest satisfies Nothing
+  return user && user.id > after ? [user] : []
+}
 
 /** The fields of a new user as text. A field that is missing is the empty text. */
 export const newUser = ({ name, email }: components['schemas']['UserFields']): Omit<User, 'id'> => {

@@ -1,6 +1,6 @@
 // Reads a list page by page.
 import type { Client } from '../chassis/index.ts'
-import type { ListQuery, User, UserStore } from './user-store.ts'
+import type { Filter, User, UserStore } from './user-store.ts'
 
 /** The most bytes of users in a page of a list. A longer user gets a page of its own. */
 export const PAGE_BYTES = 64 * 1024
@@ -8,12 +8,12 @@ export const PAGE_BYTES = 64 * 1024
 /** The pages of a list. Each is read when the caller asks for it, and is a new array, which the caller may change. */
 export async function* pagesOf(
   store: Pick<UserStore, 'list'>,
-  query: Omit<ListQuery, 'limit'> = {},
+  filter: Filter = {},
   client?: Client,
 ): AsyncGenerator<User[]> {
-  let { after } = query
+  let { after } = filter
   for (;;) {
-    const { users, isLast } = await store.list({ ...query, after }, client)
+    const { users, isLast } = await store.list({ ...filter, after }, client)
     after = users.at(-1)?.id ?? after // read now: the caller may empty the array that it gets
     if (users.length > 0) yield users
     if (isLast) return

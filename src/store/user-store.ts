@@ -1,6 +1,6 @@
 // The port: what the operations can ask of a store. No driver's error, id type or query leaves a store.
 import type { Client, Store } from '../chassis/index.ts'
-import type { components } from '../openapi.ts'
+import type { components, operations } from '../openapi.ts'
 
 /** The user of the contract, but with every field: an absent one is the empty text. */
 export type User = Required<components['schemas']['User']>
@@ -36,8 +36,12 @@ export interface UserStore extends Store {
   remove(id: string, condition?: Condition, client?: Client): Promise<WriteResult>
 }
 
-/** What can change of a user: the body of `renameUser`. */
-export type Changes = components['schemas']['NewName']
+/**
+ * What can change of a user: the body of `renameUser`. Never the email: only `create` says that one is taken, and keeps an
+ * empty one out of the unique index. With a change of it, `rename` would fail, with a 500.
+ */
+export type Changes = 'email' extends keyof NewName ? never : NewName
+type NewName = components['schemas']['NewName']
 
 /**
  * Whether a user may be changed. No other change comes between the check and the write. A store keeps no user in memory
@@ -51,12 +55,16 @@ export type Condition = (user: User) => boolean
  */
 export type WriteResult = 'done' | 'not found' | 'refused'
 
-/** A list in order of creation: all users, or those after the id `after`. */
-export interface ListQuery {
-  after?: string | undefined
-  /** The most users in the page; without it, the store decides. */
-  limit?: number | undefined
-}
+type Parameters = NonNullable<operations['listUsers']['parameters']['query']>
+
+/** Which users a list has, in order of creation: all, or those that meet what is given. */
+export type Filter = Omit<Parameters, 'email' | 'limit'>
+
+/** A page: of at most `limit` users; without it, the store decides. */
+export type ListQuery = Filter & Pick<Parameters, 'limit'>
+
+/** What is left of a filter when all of it was read: one that nobody reads does not compile. */
+export type Nothing = Record<string, never>
 
 export interface Page {
   /** A new array, which the caller may change. */

@@ -1,7 +1,7 @@
 // The operations, with conditional writes but without pages, as a model in memory: the response
 // that each request must get.
 import type { operations } from '../../src/openapi.ts'
-import type { User } from '../../src/store/user-store.ts'
+import type { Changes, User } from '../../src/store/user-store.ts'
 import { newUser } from './users.ts'
 
 type Modelled = 'listUsers' | 'createUser' | 'readUser' | 'renameUser' | 'deleteUser' | 'login'
@@ -48,7 +48,7 @@ export class Model {
       case 'renameUser':
         if (!isFilled(body['name'])) return [400]
         if (hasChanged && user.name !== body['name']) return [412]
-        if (user) this.#users.set(id, { ...user, name: body['name'] })
+        if (user) this.#users.set(id, { ...user, ...changesIn(body['name']) })
         return [user ? 204 : 404]
       case 'deleteUser':
         if (hasChanged) return [412]
@@ -89,6 +89,8 @@ function storedText(value: unknown): string | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') return JSON.stringify(value)
   return typeof value === 'string' && value.isWellFormed() ? value : undefined
 }
+
+const changesIn = (name: string): Required<Changes> => ({ name })
 
 const isFilled = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.isWellFormed()

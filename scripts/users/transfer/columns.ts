@@ -1,10 +1,12 @@
 // Which columns of a file are meant: its titles say so, or templates do. Knows no other titles.
+import { contract } from '../../../src/contract.ts'
 import type { User } from '../../../src/store/user-store.ts'
-import { newUser } from '../../../src/users.ts'
 import { UsageError } from '../program.ts'
 
-/** The fields of a user, in the order of an export. */
-export const FIELDS = ['id', ...Object.keys(newUser({ name: '', email: '' }))] as (keyof User)[]
+const { content } = contract.operationOf('readUser').responses['200']!
+const { schema } = content!['application/json'] as { schema: { properties: object } }
+/** The fields of a user, in the order of an export. Some may be set by the service alone. */
+export const FIELDS = Object.keys(schema.properties) as (keyof User)[]
 
 /** The field of a template, its titles in lower case, and the text before each of them. */
 export type Template = ReturnType<typeof parseTemplate>
@@ -34,12 +36,13 @@ export function columnsOf(titles: string[], templates: Template[], hasPlaces = t
   if (titles.length > 16_384) return 'it has more columns than a spreadsheet can have'
   const names = namesOf(titles).map((name) => name.toLowerCase())
   if (templates.length > 0) return columnsIn(names, templates, hasPlaces)
-  const fields = names.map((name) => name.replace(/^_id$/, 'id'))
-  const areKnown = fields.every((field) => FIELDS.includes(field as keyof User))
+  const known = names.map((name) => name.replace(/^_id$/, 'id'))
+  const fields = known.flatMap((name) => FIELDS.find((one) => one.toLowerCase() === name) ?? [])
   const isWhole = fields.includes('name') && fields.includes('email')
-  if (!areKnown || !isWhole) return 'its columns are not name, email and perhaps id'
+  if (fields.length < known.length || !isWhole)
+    return 'its columns are not name, email and perhaps id'
   const own = fields.map((field) => parseTemplate(field, `{${field}}`))
-  return columnsIn(fields, own, hasPlaces)
+  return columnsIn(known, own, hasPlaces)
 }
 
 function columnsIn(names: string[], templates: Template[], hasPlaces: boolean) {

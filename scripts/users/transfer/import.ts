@@ -6,7 +6,9 @@ import {
   EmailTaken,
   IdTaken,
   NOT_TEXT,
+  type Changes,
   type NewUser,
+  type User,
   type UserStore,
 } from '../../../src/store/user-store.ts'
 import { linesOf, type Reader, type Row } from './lines.ts'
@@ -47,16 +49,22 @@ export async function importUsers(bytes: AsyncIterable<Buffer>, to: Import): Pro
   let maxSize = 0 // until the first user
   let items: Item[] = []
   let length = 0
-  /** With --update, the names of the users before, each by its email, or by its id if it has none. */
-  const names = new Map<string, string>()
+  /** With --update, the changes to the users before, each by its email, or by its id if it has none. */
+  const updates = new Map<string, string>()
+
+  /** @throws Error a row before wants another change of the user */
+  function checkRivals(user: NewUser): void {
+    const key = user.email || user.id!
+    const changes = JSON.stringify(changesOf(user, user))
+    if ((updates.get(key) ?? changes) !== changes) throw new Error(RIVAL)
+    updates.set(key, changes)
+  }
 
   function add(row: Row | undefined): void {
     if (!row) return
     try {
       const { user, given } = to.userIn(row)
-      const key = user.email || user.id!
-      if (to.update && (names.get(key) ?? user.name) !== user.name) throw new Error(RIVAL)
-      if (to.update) names.set(key, user.name)
+      if (to.update) checkRivals(user)
       items.push({ line: row.line, user, given })
       length += row.text.length
     } catch (error) {
@@ -128,13 +136,20 @@ async function outcomeOf(
   const owner = isIdTaken ? await store.find(user.id!) : await store.findByEmail(user.email)
   const name = owner ? `the user ${owner.id}` : 'another user'
   const fields = Object.entries(given) as [keyof NewUser, string][]
-  if (fields.every(([field, text]) => owner?.[field] === text)) return ['unchanged']
-  const isSame = owner && (user.id ?? owner.id) === owner.id && user.email === owner.email
-  const isUpdate = update && isSame && user.name
-  if (isUpdate && (await store.rename(owner.id, { name: user.name })) === 'done')
+  const isWhatIsGiven = (one?: User) => fields.every(([field, text]) => one?.[field] === text)
+  if (isWhatIsGiven(owner)) return ['unchanged']
+  const changes = owner && changesOf(user, owner)
+  // A difference that no change removes would be there in every run.
+  const isUpdate = update && owner && changes && isWhatIsGiven({ ...owner, ...changes })
+  if (isUpdate && (await store.rename(owner.id, changes)) === 'done')
     return ['updated', `${name} now has this name`]
   return ['duplicate', `${name} has its ${isIdTaken ? 'id' : 'email'}, and differs`]
 }
+
+/** What --update changes: every field that can change, unless it is empty in the file. */
+const changesOf = (user: NewUser, owner: NewUser): Required<Changes> => ({
+  name: user.name || owner.name,
+})
 
 /** What becomes of a user whose email or id another program's user has, who cannot be read. @throws any other failure */
 function unreadable(error: StoreFailure): Result {

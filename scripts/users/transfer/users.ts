@@ -23,7 +23,8 @@ const validate = validator(contract.operationOf('createUser'))
 export function userIn(row: Row, newIds: boolean, write: (user: User) => string): UserInRow {
   if (!row.fields) throw new Error(row.problem)
   const { id = '', ...texts } = row.fields()
-  const user = newUser(validate(texts) as components['schemas']['UserFields'])
+  const fields = validate({ ...texts }) as components['schemas']['UserFields']
+  const user = { ...newUser(fields), ...texts } // `validate` takes away what only the service sets
   const hasId = id !== '' && !newIds
   if (hasId && !isUserId(id)) throw new Error(INVALID_ID)
   if (!hasId && !user.email) throw new Error(NOT_UNIQUE)

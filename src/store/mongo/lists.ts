@@ -2,7 +2,7 @@
 import type { Filter } from 'mongodb'
 import { batched } from '../../chassis/index.ts'
 import { PAGE_BYTES } from '../pages.ts'
-import type { ListQuery, Page, UserStore } from '../user-store.ts'
+import type { Filter as UserFilter, ListQuery, Nothing, Page, UserStore } from '../user-store.ts'
 import type { Execute } from './connection.ts'
 import type { UserDocument, Users } from './collection.ts'
 import { AS_BYTES, emailOf, fieldsOf, idOf, toObjectId, userOf, type Fields } from './documents.ts'
@@ -18,9 +18,9 @@ export function lister(execute: Execute): UserStore['list'] {
   let size = 1 // how many users to ask for in the next page of any list; grows while users are short
 
   async function readPage(query: ListQuery): Promise<Page> {
-    const { limit: wanted = size } = query
+    const { limit: wanted = size, ...filter } = query
     const limit = Math.min(wanted, size)
-    const documents = await execute((users) => findPage(users, query, limit + 1)) // one more shows whether a user follows
+    const documents = await execute((users) => findPage(users, filter, limit + 1)) // one more shows whether a user follows
     let bytes = documents.reduce((sum, { length }) => sum + length, 0)
     let isLast = documents.length <= limit && bytes < MAX_WHOLE_BYTES
     if (bytes > 0) {
@@ -45,7 +45,8 @@ export function lister(execute: Execute): UserStore['list'] {
 }
 
 /** Reads the first documents, with one response: fewer than `limit` if they have more than 16 MB. */
-function findPage(users: Users, { after }: ListQuery, limit: number): Promise<Buffer[]> {
+function findPage(users: Users, { after, ...rest }: UserFilter, limit: number): Promise<Buffer[]> {
+  rest satisfies Nothing
   const filter: Filter<UserDocument> = after ? { _id: { $gt: toObjectId(after) } } : {}
   const page = { limit, batchSize: limit, singleBatch: true } // without `batchSize`, a batch has 101
   return users.find<Buffer>(filter, { ...AS_BYTES, sort: { _id: 1 }, ...page }).toArray()

@@ -13,6 +13,7 @@ import {
   type Changes,
   type Condition,
   type ListQuery,
+  type Nothing,
   type Page,
   type StoreOptions,
   type User,
@@ -162,7 +163,8 @@ function lister(db: Database): UserStore['list'] {
     }
     return { users: readUsers(after, limit), isLast: sizes.length <= limit }
   }
-  const readNext = async ({ after = '', limit = PAGE_SIZE }: ListQuery) => {
+  const readNext = async ({ after = '', limit = PAGE_SIZE, ...rest }: ListQuery) => {
+    rest satisfies Nothing
     await nextTurn() // other requests are served between pages, however many lists there are
     return retryWhileBusy(() => readPage(after, limit))
   }
