@@ -22,8 +22,7 @@ export function bodyReader(
   async function receive(ctx: Context): Promise<boolean> {
     const request = ctx.req
     const { 'content-length': length, 'content-encoding': coding = 'identity' } = request.headers
-    const { 'content-type': mediaType = '' } = request.headers
-    request.headers['content-type'] = mediaType.replaceAll(EMPTY_PARAMETERS, '') // `type-is` refuses them
+    request.headers['content-type'] = mediaTypeIn(request.headers['content-type'])
     const type = length === '0' ? null : ctx.is(JSON_TYPE)
     if (type === null) return false
     if (type === false) throw unsupported(`the body must be ${JSON_TYPE}`)
@@ -58,6 +57,13 @@ const limitLarge = batched(
 /** An empty list is no coding (RFC 9110 §5.6.1). */
 const NO_CODING = /^[ \t,]*(identity[ \t,]*)?$/i
 
+/** One media type in place of several that are equal, as programs and their libraries send them. */
+function mediaTypeIn(field = ''): string {
+  const [first = '', ...others] = field.split(',').map((type) => type.trim())
+  const type = others.every((other) => other === first) ? first : field
+  return type.replaceAll(EMPTY_PARAMETERS, '') // `type-is` refuses them
+}
+
 /** Empty parameters of a media type (RFC 9110 §5.6.6). */
 const EMPTY_PARAMETERS = /(?:;[ \t]*)+(?=;|$)/g
 
@@ -87,9 +93,29 @@ async function parse(ctx: Context): Promise<unknown> {
   } catch {
     throw invalidBody('the body is not valid JSON')
   }
-  const { body, rawBody } = request
+  const { body } = request
+  const rawBody = request.rawBody as string
   // The context lives until the client has read the response.
   request.body = undefined
   request.rawBody = ''
-  return rawBody === '' ? undefined : body
+  if (rawBody === '') return undefined
+  const exact = rawBody.replaceAll(LONG_NUMBER, (part) => (isRounded(part) ? TOO_LARGE : part))
+  return exact === rawBody ? body : JSON.parse(exact)
 }
+
+/** A string, which has no numbers, or a number that JSON.parse may round: with 15 digits or more, or a large exponent. */
+const LONG_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.]{15,}(?:e[+-]?\d+)?|-?\d[\d.]*e[+-]?\d{3,}/gi
+
+/** In place of a number that would be rounded, which `validate` refuses in a field that it keeps. */
+const TOO_LARGE = '9e99'
+
+/** Whether a number has other digits when it is written again (RFC 7493 §2.2), but for zeros at its end. */
+function isRounded(part: string): boolean {
+  if (part.startsWith('"')) return false
+  const [digits, again] = [digitsOf(part), digitsOf(String(Number(part)))]
+  return digits.padEnd(again.length, '0') !== again.padEnd(digits.length, '0')
+}
+
+/** The digits of a number, from the first that is not zero. */
+const digitsOf = (number: string): string =>
+  number.replace(/e.*/i, '').replaceAll(/[-.]/g, '').replace(/^0+/, '')

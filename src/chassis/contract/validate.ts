@@ -53,7 +53,7 @@ export function validator({ bodySchema = {} }: Pick<Operation, 'bodySchema'>) {
 }
 
 const LONE = 'must not contain a lone surrogate'
-const LARGE = 'must not contain a number beyond ±(2^53 − 1)'
+const INEXACT = 'must not contain a number beyond ±(2^53 − 1), or one that would be rounded'
 
 /**
  * What is wrong with a text or a number in `value`, or a key, that would become another one: UTF-8 cannot hold a lone
@@ -63,7 +63,7 @@ function flawIn(value: unknown): string | undefined {
   const parts = [value]
   for (const part of parts) {
     if (typeof part === 'string' && !part.isWellFormed()) return LONE
-    if (typeof part === 'number' && Math.abs(part) > Number.MAX_SAFE_INTEGER) return LARGE
+    if (typeof part === 'number' && Math.abs(part) > Number.MAX_SAFE_INTEGER) return INEXACT
     if (typeof part !== 'object') continue
     for (const field of Object.entries(part ?? {})) parts.push(...field) // no recursion, however deep it is
   }
