@@ -29,7 +29,8 @@ export interface paths {
          * @description Assigns the id. Emails are compared exactly, without trimming or case folding. Nothing else is validated, and other
          *     fields are ignored.
          *
-         *     Send strings. What is absent or null becomes the empty string; numbers and booleans become text.
+         *     Send strings. What is absent or null becomes the empty string; booleans and numbers become text, but for numbers that
+         *     would be rounded, which get 400.
          *
          *     When a request without a response is sent again, `email_taken` can mean that the first one succeeded, or that
          *     another client created this user. Without an email, each request creates a user.

@@ -33,13 +33,20 @@ function compare(at: string, before: Any, now: Any): string[] {
     const was = before?.[key]
     const is = now?.[key]
     const place = `${at} ${key}`.trim()
-    if (was === is || isHarmless(at, key, was, is)) return []
+    if (was === is || isHarmless(at, key, was, is) || isAccepted(key, before, now)) return []
     const areObjects = typeof was === 'object' && typeof is === 'object'
     if (areObjects || HAS_NAMES.test(place)) return compare(place, was, is)
     if (was === undefined) return [`${place}: is new`]
     if (is === undefined) return [`${place}: is gone`]
     return [`${place}: was ${JSON.stringify(was)} and is ${JSON.stringify(is)}`]
   })
+}
+
+/** Whether a schema now says of `key` what was also accepted; or, when `x-also-accepts` goes, of all in it. */
+function isAccepted(key: string, before: Any, now: Any): boolean {
+  const accepted = before?.['x-also-accepts'] ?? {}
+  const keys = key === 'x-also-accepts' && !now?.[key] ? Object.keys(accepted) : [key]
+  return keys.every((one) => accepted[one] && `${accepted[one]}` === `${now?.[one]}`)
 }
 
 /** @param at the place of `key`, which had the value `was` and has the value `is` */

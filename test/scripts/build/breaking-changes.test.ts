@@ -48,6 +48,7 @@ const BREAKING = `
   a response has another media type | components responses Note content application/json -> text/xml | content application/json: is gone
   programs can no longer decide by a code | schemas Error properties code x-extensible-enum 0 = x | properties code x-extensible-enum 0: was "body_invalid" and is "x"
   a body takes less of what x-also-accepts says | schemas Change x-also-accepts = {} | x-also-accepts required: is gone
+  a schema takes less than x-also-accepts said | schemas Change properties tag = { type: [string, number] } | tag x-also-accepts: is gone
   a body allows less | paths /notes get parameters 0 schema maximum = 10 | limit schema maximum: was 1000 and is 10
   a schema is renamed | schemas Change -> Changes; paths /notes/{id} patch requestBody content application/json schema $ref = '#/components/schemas/Changes' | components schemas Change: is gone
 `
@@ -68,6 +69,7 @@ const HARMLESS = `
   a body allows more | paths /notes get parameters 0 schema maximum = 5000; schemas NewNote properties text minLength = 0
   a body newly has x-also-accepts | schemas NewNote x-also-accepts = { required: [] }
   a field of a body may be absent | schemas NewNote required = []
+  a schema itself says what was also accepted | schemas Change properties tag = { type: [string, number, boolean, 'null'] }
 `
 
 test.each(rowsOf(HARMLESS))('no client would break when %s', (_, changes) => {
