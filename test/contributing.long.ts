@@ -11,27 +11,31 @@ import { newFolder, read, root } from './support/readme.ts'
 type Change = [string, string | RegExp, string]
 
 const ADA = { id: '665f1c2e8b3f4a0012d4c001', name: 'Ada Lovelace', email: 'ada@example.com' }
-const PHONE = '        phone:\n          type: string\n          description: Any text.\n'
+const PHONE = '        phoneNumber:\n          type: string\n          description: Any text.\n'
 
-/** Users get a phone. */
+/** Users get a phone number. */
 const FIELD: Change[][] = [
   [
-    ['openapi.yaml', /required: \[id, name, email/, '$&, phone'],
+    ['openapi.yaml', /required: \[id, name, email/, '$&, phoneNumber'],
     ['openapi.yaml', / {10}description:.*(Unique|Not the email of).*\n/g, `$&${PHONE}`],
-    ['openapi.yaml', /^( +)name: .*\n +email: .*@example.com$/gm, "$&\n$1phone: ''"],
+    ['openapi.yaml', /^( +)name: .*\n +email: .*@example.com$/gm, "$&\n$1phoneNumber: ''"],
   ],
   [
-    ['src/users.ts', /\{ name, email(?= \}: components)/, '$&, phone'],
-    ['src/users.ts', /email: text\(email\)/, '$&, phone: text(phone)'],
-    ['src/store/sqlite/schema.ts', /email: 'TEXT UNIQUE',/, "$& phone: 'TEXT',"],
-    ['src/store/mongo/documents.ts', /email: text/, '$&, phone: text'],
-    ['src/store/mongo/documents.ts', /email: read\('email'\)/, "$&, phone: read('phone')"],
-    ['test/support/users.ts', /email: `.*,/, '$& phone: `555 ${count}`,'],
+    ['src/users.ts', /\{ name, email(?= \}: components)/, '$&, phoneNumber'],
+    ['src/users.ts', /email: text\(email\)/, '$&, phoneNumber: text(phoneNumber)'],
+    ['src/store/sqlite/schema.ts', /email: 'TEXT UNIQUE',/, "$& phoneNumber: 'TEXT',"],
+    ['src/store/mongo/documents.ts', /email: text/, '$&, phoneNumber: text'],
+    [
+      'src/store/mongo/documents.ts',
+      /email: read\('email'\)/,
+      "$&, phoneNumber: read('phoneNumber')",
+    ],
+    ['test/support/users.ts', /email: `.*,/, '$& phoneNumber: `555 ${count}`,'],
   ],
   [
-    ['openapi.yaml', /("id":"[^}]*)\}/g, '$1,"phone":""}'],
-    ['openapi.yaml', RegExp(etagOf(ADA), 'g'), etagOf({ ...ADA, phone: '' })],
-    ['README.md', /("id":"[^}]*)\}/g, '$1,"phone":""}'],
+    ['openapi.yaml', /("id":"[^}]*)\}/g, '$1,"phoneNumber":""}'],
+    ['openapi.yaml', RegExp(etagOf(ADA), 'g'), etagOf({ ...ADA, phoneNumber: '' })],
+    ['README.md', /("id":"[^}]*)\}/g, '$1,"phoneNumber":""}'],
   ],
 ]
 
@@ -49,10 +53,35 @@ test('a field is added by the steps of CONTRIBUTING.md, and no test needs a chan
   guide.change(FIELD[2]!)
   expect(guide.npmTest(documents.join(' '))).toMatch(PASSED)
 
-  const imported = `echo '${JSON.stringify({ name: 'Ada', email: 'a@x', phone: '555' })}' >users.ndjson
-    npm run import-users users.ndjson; npm run export-users -- --format csv -`
-  expect(guide.run(`export DATA_DIR=data; ${imported}`)).toMatch(
-    /\bid,name,email,phone\r\n\w+,Ada,a@x,555\r\n/,
+  const users = ['555', '556'].map((phoneNumber) => ({ name: 'Ada', email: 'a@x', phoneNumber }))
+  const [imported, other] = users.map((user) => `echo '${JSON.stringify(user)}' >users.ndjson`)
+  const again = `${other}; npm run import-users -- --update users.ndjson`
+  const output = guide.run(`export DATA_DIR=data; ${imported}; npm run import-users users.ndjson
+    npm run export-users -- --format csv users.csv; npm run import-users users.csv; cat users.csv; ${again}`)
+  expect(output).toContain('created 0, updated 0, unchanged 1, duplicate 0')
+  expect(output).toMatch(/^id,name,email,phoneNumber\r\n\w+,Ada,a@x,555\r$/m)
+  expect(output).toContain('created 0, updated 0, unchanged 0, duplicate 1') // --update changes only the name
+}, 600_000)
+
+const NAME =
+  "        - { name: name, in: query, description: 'Such as `A B`.', schema: { type: string } }\n"
+
+test('the compiler names what would lose a filter or a change, and refuses that an email changes', () => {
+  const guide = followGuide('How to add a filter')
+  const changeable = (field: string): Change => {
+    const text = `$&        ${field}: { type: string, description: x }\n`
+    return ['openapi.yaml', / {4}NewName:\n.*\n.*\n {6}properties:\n/, text]
+  }
+  guide.change([['openapi.yaml', / {8}- name: email\n {10}in: query/, `${NAME}$&`]])
+  guide.change([changeable('phoneNumber')])
+  expect(guide.run('npm run generate')).toContain('openapi.yaml → src/openapi.ts')
+  const ofChanges = ['scripts/users/transfer/import.ts', 'test/support/model.ts']
+  const named = [...guide.filesIn(2), ...ofChanges].toSorted()
+  expect(filesWithErrors(guide.compile())).toEqual(named)
+  guide.change([changeable('email')])
+  guide.run('npm run generate')
+  expect(guide.compile()).toMatch(
+    /^src\/users\.ts.* is not assignable to parameter of type 'never'/m,
   )
 }, 600_000)
 

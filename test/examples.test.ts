@@ -158,7 +158,7 @@ const queries = documented.flatMap((one) => {
 test.each(queries)(
   'parameter $query.name of $one.name accepts the value in its description, and is not ignored',
   async ({ one, query: { name, description, schema } }) => {
-    const [, value] = /such as `?([\w@.]+\w)/.exec(description)!
+    const [, quoted, value = quoted] = /such as (?:`([^`]+)`|(\w+))/.exec(description)!
     await inScene(one, '', async ({ create, send }) => {
       for (const user of two) await create(user)
       const ask = async (text: string) =>
