@@ -4,15 +4,7 @@ import { contract, type Handlers } from './contract.ts'
 import { USER_NOT_FOUND } from './errors.ts'
 import type { components } from './openapi.ts'
 import { pagesOf } from './store/pages.ts'
-import type {
-  Changes,
-  Condition,
-  Filter,
-  Nothing,
-  User,
-  UserStore,
-  WriteResult,
-} from './store/user-store.ts'
+import type { Condition, Filter, User, UserStore, WriteResult } from './store/user-store.ts'
 
 type UserHandlers = Omit<Handlers, 'login'>
 
@@ -65,7 +57,7 @@ type Preconditions = Parameters<UserHandlers['renameUser']>[0]['header']
  * @param changes what the user gets. If the user already has it, the client may have sent the request before and lost the
  * response. Then an old `If-Match` is accepted (RFC 9110 §13.1.1), and the write is done again, so that it is durable
  */
-function conditionOf(header: Preconditions, changes?: Changes): Condition | undefined {
+function conditionOf(header: Preconditions, changes?: Partial<User>): Condition | undefined {
   const { 'If-Match': wanted = '*', 'If-None-Match': unwanted } = header
   if (wanted === '*' && unwanted === undefined) return undefined
   return (user) => {
@@ -84,7 +76,7 @@ function changed(result: WriteResult, header: Preconditions) {
 
 /** A list of the user, if there is one that meets the filter. */
 function listOf(user: User | undefined, { after = '', ...rest }: Filter): User[] {
-  rest satisfies Nothing
+  rest satisfies Record<string, never>
   return user && user.id > after ? [user] : []
 }
 

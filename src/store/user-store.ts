@@ -57,14 +57,14 @@ export type WriteResult = 'done' | 'not found' | 'refused'
 
 type Parameters = NonNullable<operations['listUsers']['parameters']['query']>
 
-/** Which users a list has, in order of creation: all, or those that meet what is given. */
+/**
+ * Which users a list has, in order of creation: all, or those that meet what is given. Whatever reads a filter checks that
+ * nothing is left of it, so that a new parameter does not compile before it is read.
+ */
 export type Filter = Omit<Parameters, 'email' | 'limit'>
 
 /** A page: of at most `limit` users; without it, the store decides. */
 export type ListQuery = Filter & Pick<Parameters, 'limit'>
-
-/** What is left of a filter when all of it was read: one that nobody reads does not compile. */
-export type Nothing = Record<string, never>
 
 export interface Page {
   /** A new array, which the caller may change. */

@@ -117,5 +117,4 @@ function isRounded(part: string): boolean {
 }
 
 /** The digits of a number, from the first that is not zero. */
-const digitsOf = (number: string): string =>
-  number.replace(/e.*/i, '').replaceAll(/[-.]/g, '').replace(/^0+/, '')
+const digitsOf = (number: string): string => number.replaceAll(/e.*|[-.]/gi, '').replace(/^0+/, '')

@@ -2,7 +2,7 @@
 import type { Filter } from 'mongodb'
 import { batched } from '../../chassis/index.ts'
 import { PAGE_BYTES } from '../pages.ts'
-import type { Filter as UserFilter, ListQuery, Nothing, Page, UserStore } from '../user-store.ts'
+import type { Filter as UserFilter, ListQuery, Page, UserStore } from '../user-store.ts'
 import type { Execute } from './connection.ts'
 import type { UserDocument, Users } from './collection.ts'
 import { AS_BYTES, emailOf, fieldsOf, idOf, toObjectId, userOf, type Fields } from './documents.ts'
@@ -46,7 +46,7 @@ export function lister(execute: Execute): UserStore['list'] {
 
 /** Reads the first documents, with one response: fewer than `limit` if they have more than 16 MB. */
 function findPage(users: Users, { after, ...rest }: UserFilter, limit: number): Promise<Buffer[]> {
-  rest satisfies Nothing
+  rest satisfies Record<string, never>
   const filter: Filter<UserDocument> = after ? { _id: { $gt: toObjectId(after) } } : {}
   const page = { limit, batchSize: limit, singleBatch: true } // without `batchSize`, a batch has 101
   return users.find<Buffer>(filter, { ...AS_BYTES, sort: { _id: 1 }, ...page }).toArray()

@@ -13,7 +13,6 @@ import {
   type Changes,
   type Condition,
   type ListQuery,
-  type Nothing,
   type Page,
   type StoreOptions,
   type User,
@@ -164,7 +163,7 @@ function lister(db: Database): UserStore['list'] {
     return { users: readUsers(after, limit), isLast: sizes.length <= limit }
   }
   const readNext = async ({ after = '', limit = PAGE_SIZE, ...rest }: ListQuery) => {
-    rest satisfies Nothing
+    rest satisfies Record<string, never>
     await nextTurn() // other requests are served between pages, however many lists there are
     return retryWhileBusy(() => readPage(after, limit))
   }
