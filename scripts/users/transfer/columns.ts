@@ -1,12 +1,10 @@
 // Which columns of a file are meant: its titles say so, or templates do. Knows no other titles.
-import { contract } from '../../../src/contract.ts'
+import { COLUMNS } from '../../../src/store/sqlite/schema.ts'
 import type { User } from '../../../src/store/user-store.ts'
 import { UsageError } from '../program.ts'
 
-const { content } = contract.operationOf('readUser').responses['200']!
-const { schema } = content!['application/json'] as { schema: { properties: object } }
-/** The fields of a user, in the order of an export. Some may be set by the service alone. */
-export const FIELDS = Object.keys(schema.properties) as (keyof User)[]
+/** The fields of a user, in the order of an export, with those that only the service sets. */
+export const FIELDS = Object.keys(COLUMNS) as (keyof User)[]
 
 /** The field of a template, its titles in lower case, and the text before each of them. */
 export type Template = ReturnType<typeof parseTemplate>

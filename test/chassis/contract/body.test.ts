@@ -31,7 +31,7 @@ test.each<[string, Request]>([
   ['no content coding, in another letter case', json(NOTE, coded('IDENTITY'))],
   ['an empty content coding', json(NOTE, coded(''))],
   ['a media type twice', { body: NOTE, headers: TWICE }],
-  ['a media type twice in one line', json(NOTE, typed(`${TWICE['content-type'].join()}`))],
+  ['a media type twice in one line', json(NOTE, typed('application/json,application/json'))],
   ['a byte order mark', json(`\uFEFF${NOTE}`)],
   [
     'anything in a field that is ignored',
@@ -58,10 +58,8 @@ const CHANGE = 'PATCH /notes/1'
 /** The request, the status and the message; POST /notes, unless another line is given. */
 type Refused = [string, Request, number, string, line?: string]
 
-const INEXACT_NUMBERS = [
-  ...['9007199254740992', '-9007199254740993', '12345678901234567890', '-1e300', '1E400'],
-  ...['4503599627370497.3', '0.1234567890123456789', '0.10000000000000001', '-1e-400'],
-]
+const INEXACT_NUMBERS =
+  '9007199254740992 -9007199254740993 12345678901234567890 -1e300 1E400 4503599627370497.3 0.1234567890123456789 0.10000000000000001 -1e-400'
 
 // A form and a body that is too large: examples.test.ts.
 test.each<Refused>([
@@ -81,7 +79,7 @@ test.each<Refused>([
   ['two media types', { body: '{}', headers: TWO_TYPES }, 415, MUST_BE_JSON],
   ['gzip', json(gzipSync('{}'), coded('gzip')), 415, NOT_COMPRESSED],
   ['an object where others are accepted', { json: { tag: {} } }, 400, mustBeText, CHANGE],
-  ...INEXACT_NUMBERS.map((number): Refused => [
+  ...INEXACT_NUMBERS.split(' ').map((number): Refused => [
     `the number ${number}`,
     json(`{"tag":${number}}`),
     400,
