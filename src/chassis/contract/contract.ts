@@ -44,7 +44,11 @@ function read(url: string | URL) {
     const name = words.join('-').replace(/^(?=\d)/, '-') // metrics may not begin with a digit
     return { text, document, name, operations: operationsOf(document) }
   } catch (error) {
-    const [reason] = (error as Error).message.split('\n', 1)
+    const message = (error as Error).message.replace(/^Converting circular.*/, ENDLESS)
+    const [reason] = message.split('\n', 1)
     throw new Error(`cannot use ${file}: ${reason}`, { cause: error })
   }
 }
+
+/** Ajv would overflow the stack with a body that is as deep. */
+const ENDLESS = 'a request refers to itself: write a schema of a known depth'

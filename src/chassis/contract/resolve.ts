@@ -3,17 +3,18 @@ import type { Operation } from './operation.ts'
 
 type Any = any // eslint-disable-line -- whatever a document has at a place
 
-/** What the service reads of a contract. */
+/** What the service reads of a contract: not the schemas of responses, which may refer to themselves. */
 export function operationsOf(document: object): Operation[] {
-  const { paths, security: ofAll = [] }: Any = resolveContract(document)
+  const { paths, security: ofAll = [] }: Any = document
   return Object.entries<Any>(paths).flatMap(([path, item]) =>
     Object.entries<Any>(item).flatMap(([method, operation]) => {
       const { operationId: id, requestBody, security = ofAll } = operation
       if (!id) return [] // a path item also has parameters
-      const bodySchema = requestBody?.content['application/json'].schema
-      const parameters = [item.parameters, operation.parameters].flatMap((some) => some ?? [])
+      const all = [item.parameters, operation.parameters].flatMap((some) => some ?? [])
+      const [body, parameters]: Any = resolveContract(document, [requestBody, all])
+      const bodySchema = body?.content['application/json'].schema
       const isProtected = security.length > 0 && security.every((one: object) => !isEmpty(one))
-      const responses = mediaTypesOf(operation.responses)
+      const responses = mediaTypesOf(operation.responses, document)
       return [{ id, method, path, isProtected, bodySchema, parameters, responses }]
     }),
   )
@@ -22,26 +23,27 @@ export function operationsOf(document: object): Operation[] {
 /** An empty Security Requirement Object lets everybody pass (OpenAPI 3.0.3). */
 const isEmpty = (requirement: object): boolean => Object.keys(requirement).length === 0
 
-const mediaTypesOf = (responses: Record<string, { content?: object }>): Operation['responses'] =>
-  Object.fromEntries(
-    Object.entries(responses).map(([status, { content = {} }]) => [status, Object.keys(content)]),
+function mediaTypesOf(responses: object, document: object): Operation['responses'] {
+  const types = (response: Any) => Object.keys(targetOf(response, document).content ?? {})
+  return Object.fromEntries(Object.entries(responses).map(([status, one]) => [status, types(one)]))
+}
+
+/** A document, or a part of it, without references, and with `x-also-accepts` in place of the keywords of its schema. */
+export const resolveContract = <T extends object>(document: T, part: object = document): T =>
+  JSON.parse(JSON.stringify(dereference(document, part)), (_, node) =>
+    node?.['x-also-accepts'] ? { ...node, ...node['x-also-accepts'] } : node,
   )
 
-/** The document without references, and with the keywords in `x-also-accepts` in place of those of their schema. */
-export const resolveContract = <T extends object>(document: T): T =>
-  JSON.parse(JSON.stringify(dereference(document)), (_, part) =>
-    part?.['x-also-accepts'] ? { ...part, ...part['x-also-accepts'] } : part,
-  )
+/** A document, or a part of it, with references replaced by what they point to. @throws TypeError one leads to where it is */
+export const dereference = <T extends object>(document: T, part: object = document): T =>
+  JSON.parse(JSON.stringify(part, (_, node) => targetOf(node, document)))
 
-/** The document with references replaced by what they point to. @throws Error one leads nowhere, or to itself */
-export function dereference<T extends object>(document: T): T {
-  const target = (node: Any): Any => {
-    const reference: string | undefined = node?.$ref
-    if (!reference) return node
-    const keys = reference.slice(2).split('/')
-    const found = keys.reduce((at: Any, key) => at?.[key], document)
-    if (found === undefined) throw new Error(`${reference} leads nowhere`)
-    return target(found)
-  }
-  return JSON.parse(JSON.stringify(document, (_, node) => target(node)))
+/** What a node points to, through others; the node if it is not a reference. @throws Error it leads nowhere */
+function targetOf(node: Any, document: object): Any {
+  const reference: unknown = node?.$ref
+  if (typeof reference !== 'string') return node // a field may have this name
+  const keys = reference.slice(2).split('/')
+  const found = keys.reduce((at: Any, key) => at?.[key], document)
+  if (found === undefined) throw new Error(`${reference} leads nowhere`)
+  return targetOf(found, document)
 }

@@ -1,5 +1,10 @@
 // What the service reads of a contract: references are followed, and what it also accepts is applied.
 import { expect, test } from '@jest/globals'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { loadContract } from '../../../src/chassis/index.ts'
+import { newFolder } from '../../support/readme.ts'
 import { operationsOf, resolveContract } from '../../../src/chassis/contract/resolve.ts'
 
 const ref = (name: string) => ({ $ref: `#/schemas/${name}` })
@@ -36,4 +41,32 @@ test.each([
   const get = { operationId: 'listNotes', responses: {}, ...(own && { security: own }) }
   const [operation] = operationsOf({ paths: { '/notes': { get } }, security })
   expect(operation!.isProtected).toBe(isProtected)
+})
+
+/** A contract in a file, with one operation. */
+function contractOf(operation: object) {
+  const get = { operationId: 'x', responses: {}, ...operation }
+  const schemas = { Tree: { properties: { leaf: ref('Tree') } } }
+  const file = join(newFolder(), 'openapi.yaml')
+  const document = { info: { title: '3D Trees' }, paths: { '/': { get } }, schemas }
+  writeFileSync(file, JSON.stringify(document))
+  return loadContract(pathToFileURL(file))
+}
+
+const content = { 'application/json': { schema: ref('Tree') } }
+
+test('the schema of a response may refer to itself', () => {
+  const [operation] = contractOf({ responses: { 200: { content } } }).contents().operations
+  expect(operation!.responses).toEqual({ 200: ['application/json'] })
+})
+
+test('with a request that refers to itself, the service does not start', () => {
+  const { contents } = contractOf({ requestBody: { content } })
+  expect(contents).toThrow(/^cannot use .*: a request refers to itself: write a schema of/)
+})
+
+test('a contract is read once, and its name for metrics does not begin with a digit', () => {
+  const { contents } = contractOf({})
+  expect(contents()).toBe(contents())
+  expect(contents().name).toBe('-3d-trees')
 })
