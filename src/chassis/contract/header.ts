@@ -10,9 +10,10 @@ export function headerReader({ parameters }: Operation) {
   const names = declared.map(({ name }) => [name, name.toLowerCase()] as const)
   const validate = parameterValidator(declared, malformed)
   return (headers: IncomingHttpHeaders) => {
-    const values: Record<string, unknown> = {}
+    const values: Record<string, unknown> = Object.create(null)
     for (const [name, key] of names)
-      if (!EMPTY_LIST.test(String(headers[key] ?? ''))) values[name] = headers[key]
+      if (Object.hasOwn(headers, key) && !EMPTY_LIST.test(String(headers[key])))
+        values[name] = headers[key]
     return validate(values)
   }
 }

@@ -11,7 +11,7 @@ export function queryReader({ parameters }: Operation): (query: string) => Recor
   const schemas = new Map(declared.map(({ name, schema }) => [name, schema]))
   const validate = parameterValidator(declared, invalidQuery)
   return (query) => {
-    const values: Record<string, unknown> = {}
+    const values: Record<string, unknown> = Object.create(null) // it inherits no `constructor`
     for (const pair of query.split('&')) {
       if (pair === '') continue
       const [, key = '', text = ''] = PAIR.exec(pair)!

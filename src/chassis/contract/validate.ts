@@ -8,6 +8,7 @@ const ajv = new Ajv({
   strict: false,
   validateSchema: false,
   strictNumbers: true, // 1e400 is not a number
+  ownProperties: true, // `constructor` is a name like any other
   removeAdditional: 'all', // other fields are ignored: they must not take memory while the handler works
   verbose: true, // an error has the value and its schema
   validateFormats: false, // they are for generators
@@ -73,7 +74,9 @@ function flawIn(value: unknown): string | undefined {
 /** What is wrong with a body, for people. A required field that is null or empty counts as absent. */
 function describe(error?: ErrorObject, required: string[] = []): string {
   const field = error?.instancePath.slice(1) || error?.params['missingProperty']
-  if (!error || !field) return 'the body must be a JSON object'
+  if (!error) return 'the body must be a JSON object'
+  if (!field && error.keyword === 'type') return `the body must be a JSON ${error.params['type']}`
+  if (!field) return `the body ${problemIn(error)}`
   const isAbsent = error.keyword === 'required' || error.data === null || error.data === ''
   return `field \`${field}\` ${isAbsent && required.includes(field) ? 'is required' : problemIn(error)}`
 }

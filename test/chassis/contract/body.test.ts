@@ -146,6 +146,16 @@ test('a field that is wrong in another way is refused in the words of Ajv', () =
   expect(() => validatePhone({ enum: [1, 2] }, 3)).toThrow('field `phone` must be one of 1, 2')
 })
 
+test.each([
+  [{}, { type: 'object', minProperties: 1 }, 'the body must NOT have fewer than 1 prop'],
+  [{}, { type: 'object', required: ['valueOf'] }, isRequired('valueOf')],
+  [{}, { type: 'array' }, 'the body must be a JSON array'],
+  [undefined, { type: 'array' }, 'the body must be a JSON array'],
+  [[null], { type: 'array', items: { type: 'object' } }, 'field `0` must be object'],
+])('the body %j is refused by the schema %j', (body, bodySchema, message) => {
+  expect(() => validator({ bodySchema })(body)).toThrow(message)
+})
+
 test.each([100, 1_000_000])('a limit of %d bytes is exact', async (bodyLimit) => {
   const service = await startNotes({}, { bodyLimit })
   for (const headers of [{}, { 'transfer-encoding': 'chunked' }]) {

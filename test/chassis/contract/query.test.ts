@@ -1,6 +1,7 @@
 // The query of GET /notes, without a server: what is accepted, and what is refused by its name.
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
+import { headerReader } from '../../../src/chassis/contract/header.ts'
 import { queryReader } from '../../../src/chassis/contract/query.ts'
 import { notesContract } from '../support/notes.ts'
 import { anyText } from '../support/text.ts'
@@ -65,4 +66,14 @@ test.each([
 test('an operation without query parameters ignores its query', () => {
   const ignore = queryReader(notesContract.operationOf('addNote'))
   expect(ignore('limit=x&$where=1&%zz')).toEqual({})
+})
+
+test.each([
+  ['query', queryReader, 'constructor=x', ''],
+  ['header', headerReader, { constructor: 'x' }, {}],
+])('a %s may have a name that each object in JavaScript has', (place, reader, sent, empty) => {
+  const parameters = [{ name: 'constructor', in: place, schema: { type: 'string' } }]
+  const readOne = reader({ parameters } as never) as (from: unknown) => Record<string, unknown>
+  expect(readOne(sent)).toEqual({ constructor: 'x' })
+  expect(readOne(empty)['constructor']).toBeUndefined()
 })

@@ -46,22 +46,21 @@ test.each([
 /** A contract in a file, with one operation. */
 function contractOf(operation: object) {
   const get = { operationId: 'x', responses: {}, ...operation }
-  const schemas = { Tree: { properties: { leaf: ref('Tree') } } }
+  const content = { 'application/json': { schema: ref('Tree') } }
+  const schemas = { Tree: { properties: { leaf: ref('Tree') } }, Content: { content } }
   const file = join(newFolder(), 'openapi.yaml')
   const document = { info: { title: '3D Trees' }, paths: { '/': { get } }, schemas }
   writeFileSync(file, JSON.stringify(document))
   return loadContract(pathToFileURL(file))
 }
 
-const content = { 'application/json': { schema: ref('Tree') } }
-
 test('the schema of a response may refer to itself', () => {
-  const [operation] = contractOf({ responses: { 200: { content } } }).contents().operations
+  const [operation] = contractOf({ responses: { 200: ref('Content') } }).contents().operations
   expect(operation!.responses).toEqual({ 200: ['application/json'] })
 })
 
 test('with a request that refers to itself, the service does not start', () => {
-  const { contents } = contractOf({ requestBody: { content } })
+  const { contents } = contractOf({ requestBody: ref('Content') })
   expect(contents).toThrow(/^cannot use .*: a request refers to itself: write a schema of/)
 })
 
