@@ -89,7 +89,7 @@ test('an error of the service becomes the response of toHttpError, and any other
 
 test('toHttpError does not get an HttpError, which is the response already', async () => {
   const toHttpError = () => taken
-  const { response } = await failWith(NO_NOTE, 'GET /notes', { toHttpError })
+  const { response } = await failWith(NO_NOTE, 'GET /notes/1', { toHttpError })
   expect(response.status).toBe(404)
 })
 
