@@ -36,10 +36,11 @@ await serve({
       handlers: { ...users(measured, config.BASE_PATH), ...login(measured, tokens) },
       toHttpError,
       store,
-      onListening({ isEmpty, isPublic }) {
+      onListening({ oldest, isPublic }) {
         if (isPublic) log.warn(OPEN_TO_OTHERS)
         log.info(`users are kept in ${store.description}`)
-        if (isEmpty) log.info(`no users yet; create one, with the same environment: ${CREATE_USER}`)
+        if (oldest === null)
+          log.info(`no users yet; create one, with the same environment: ${CREATE_USER}`)
       },
     }
   },

@@ -132,15 +132,15 @@ const OPERATION: Change[][] = [
     ['src/store/user-store.ts', '  find(id', '  count(): Promise<number>\n\n$&'],
     [
       'src/store/sqlite/store.ts',
-      '    isEmpty:',
+      '    oldest:',
       `    count: async () => (${SQLITE_COUNT} as { count: number }).count,\n$&`,
     ],
     [
       'src/store/mongo/store.ts',
-      '    isEmpty:',
+      '    oldest:',
       '    count: () => execute((users) => users.countDocuments()),\n$&',
     ],
-    ['test/support/failing-store.ts', '    isEmpty:', '    count: fail,\n$&'],
+    ['test/support/failing-store.ts', '    oldest:', '    count: fail,\n$&'],
   ],
   [['test/examples.test.ts', "  'login 200", "  'countUsers 200 none': ({ send }) => send(),\n$&"]],
 ]

@@ -5,21 +5,23 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort, serve, started, usePlace } from './support/program.ts'
 import { listen } from './chassis/support/app.ts'
 import { createAt, databaseOf, SECRET } from './support/stores.ts'
+import { createdAt } from '../src/store/user-id.ts'
 import { databaseIn } from '../src/store/open.ts'
 import { newUser } from './support/users.ts'
 
 const place = usePlace()
 
-test('/metrics says which database it is, and whether it has users, also when other programs change it', async () => {
-  await createAt(place, newUser())
+test('/metrics says which database it is, and when its oldest user was created, also when other programs change it', async () => {
+  const [user] = await createAt(place, newUser())
   const service = await started(place)
   const metrics = async () => (await service.probe('/metrics')).text
-  expect(await metrics()).toMatch(/^store_has_records 1$/m)
+  const oldest = (seconds: unknown) => `\nstore_oldest_record_timestamp_seconds ${seconds}\n`
+  expect(await metrics()).toContain(oldest(createdAt(user!.id).getTime() / 1000))
   expect(await metrics()).toContain(
     `store_info{database="SQLite in ${databaseIn(place.DATA_DIR)}"} 1\n`,
   )
   databaseOf(place).exec('DELETE FROM users')
-  while (!/^store_has_records 0$/m.test(await metrics())) await sleep(100)
+  while (!(await metrics()).includes(oldest('+Inf'))) await sleep(100)
 })
 
 test('while the store is being opened it is alive and not ready, and a signal stops it with 0', async () => {

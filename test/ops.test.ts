@@ -68,7 +68,7 @@ describe('/metrics', () => {
     expect(text).toMatch(/^users_service_ready 1$/m)
     expect(text).toMatch(/^http_connections \d+$/m)
     expect(text).toMatch(/^http_connections_limit 10$/m)
-    expect(text).toMatch(/^store_has_records 0$/m)
+    expect(text).toMatch(/^store_oldest_record_timestamp_seconds \+Inf$/m)
   })
 
   test('has requests by operation, method and status, and never by path', async () => {

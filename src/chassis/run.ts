@@ -44,7 +44,9 @@ export async function run<Operations, Own extends Variables, Caller>(
   await listen(operator.server, config.OPS_HOST, config.OPS_PORT, 'OPS_HOST (or HOST) and OPS_PORT')
 
   const tools: Tools = { log, measure: (store, methods) => measure(store, methods, metrics) }
-  const { store, onListening, ...parts } = await service.open(config, tools)
+  const opened = await Promise.race([service.open(config, tools), stop])
+  if (typeof opened === 'string') return log.info(`${opened}: stopped before the service was open`)
+  const { store, onListening, ...parts } = opened
   metrics.storeIs(store.description)
   const app = createApp(contract, parts, config.DOCS, config.BASE_PATH)
   const requestLog = createRequestLog({ log, metrics, redactPath })
@@ -57,23 +59,23 @@ export async function run<Operations, Own extends Variables, Caller>(
   })
   await listen(server, config.HOST, config.PORT, 'HOST and PORT')
   const check = async () => {
-    const isEmpty = await readiness.check(store)
-    if (isEmpty !== undefined) metrics.storeIsEmpty(isEmpty)
+    const oldest = await readiness.check(store)
+    if (oldest !== undefined) metrics.oldestRecord(oldest)
     setTimeout(() => void check(), CHECK_MS).unref()
-    return isEmpty
+    return oldest
   }
-  const isEmpty = await check()
+  const oldest = await Promise.race([check(), stop.then(() => undefined)])
 
   const url = urlOf(server)
   log.info(`listening on ${url}`)
   if (config.DOCS) log.info(`try it at ${url}${config.BASE_PATH}/docs`)
   const { address } = server.address() as AddressInfo
-  onListening?.({ isEmpty, isPublic: !isLoopback(address) && config.ALLOWED_HOSTS.length === 0 })
+  onListening?.({ oldest, isPublic: !isLoopback(address) && config.ALLOWED_HOSTS.length === 0 })
   log.info(`/livez, /readyz and /metrics are on ${urlOf(operator.server)}`)
 
   const signal = await stop
+  log.info(`${signal} while ${readiness.status().state}: finishing the requests in flight`)
   readiness.stopping()
-  log.info(`${signal}: finishing the requests in flight`)
   drain()
   await sleep(config.STOP_DELAY) // load balancers take a moment to notice
   const isCutOff = await close(config.STOP_TIMEOUT * 0.8) // the rest is for the store and the traces

@@ -46,10 +46,10 @@ export interface Parts<Operations, Caller = unknown> {
   toHttpError?: (error: unknown) => HttpError | undefined
   store: Store
   /**
-   * Called when the service listens; may log what a person should know. `isEmpty` is undefined if the store did not
-   * respond. `isPublic`: other machines can reach the service, and it accepts any host name (HOST, ALLOWED_HOSTS).
+   * Called when the service listens; may log what a person should know. `oldest` is that of the store, or undefined if it
+   * did not respond. `isPublic`: other machines can reach the service, and it accepts any host name (HOST, ALLOWED_HOSTS).
    */
-  onListening?: (state: { isEmpty: boolean | undefined; isPublic: boolean }) => void
+  onListening?: (state: { oldest: Date | null | undefined; isPublic: boolean }) => void
 }
 
 /**
@@ -75,8 +75,11 @@ export type GuardedRequest<Caller> = IncomingMessage & {
 export interface Store {
   /** Where the records are, for people; without credentials. */
   description: string
-  /** Called every second. The service is ready as soon as it has resolved once. */
-  isEmpty: () => Promise<boolean>
+  /**
+   * When its oldest record was created; null if it has none, or keeps no times. Called every second, as the health check:
+   * the service is ready as soon as it has resolved once.
+   */
+  oldest: () => Promise<Date | null>
   /** Whether the database was deleted or replaced while it was open: then the service is not ready any more. */
   isGone?: () => boolean
   /** Called once, when `isGone` has returned true: secures what is left of the database. */

@@ -1,14 +1,15 @@
 // How user ids are made.
 import { expect, test } from '@jest/globals'
-import { isUserId, newUserId } from '../../src/store/user-id.ts'
+import { createdAt, isUserId, newUserId } from '../../src/store/user-id.ts'
 import { runToEnd } from '../support/program.ts'
 
 test('ids ascend, however fast they are made, and begin with the time in seconds, as ObjectIds do', () => {
-  const before = Math.floor(Date.now() / 1000)
+  const before = new Date().setMilliseconds(0)
   const ids = Array.from({ length: 200_000 }, newUserId)
   expect(ids.every(isUserId)).toBe(true)
   expect(ids.findIndex((id, i) => i > 0 && id <= ids[i - 1]!)).toBe(-1)
-  expect(Number.parseInt(ids[0]!.slice(0, 8), 16)).toBeGreaterThanOrEqual(before)
+  expect(createdAt(ids[0]!).getTime()).toBeGreaterThanOrEqual(before)
+  expect(createdAt('665f1c2e8b3f4a0012d4c001')).toEqual(new Date('2024-06-04T13:52:46Z'))
 })
 
 test('ids of several processes sort by creation within a second, too', () => {

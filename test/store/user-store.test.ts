@@ -2,6 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { StoreFailure, type Client } from '../../src/chassis/index.ts'
 import { pagesOf } from '../../src/store/pages.ts'
+import { createdAt } from '../../src/store/user-id.ts'
 import { EmailTaken, IdTaken, type User } from '../../src/store/user-store.ts'
 import { Aborted } from '../chassis/support/internals.ts'
 import { createIn, describeStores, useOwnStores, usersIn, useStore } from '../support/stores.ts'
@@ -202,7 +203,7 @@ describeStores((kind) => {
     const users: User[] = []
 
     test('has no user in an empty store, then all users in order of creation', async () => {
-      expect(await own().isEmpty()).toBe(true)
+      expect(await own().oldest()).toBeNull()
       expect(await usersIn(own())).toEqual([])
       for (let i = 0; i < 200; i += 1) {
         users.push(await own().create(newUser(i % 3 ? {} : { email: '' })))
@@ -212,7 +213,7 @@ describeStores((kind) => {
         await createIn(own(), imported.toReversed())
         users.push(...imported)
       }
-      expect(await own().isEmpty()).toBe(false)
+      expect(await own().oldest()).toEqual(createdAt(users[0]!.id))
       expect(await usersIn(own())).toEqual(users)
     })
 
@@ -283,7 +284,7 @@ describeStores((kind) => {
       () => usersIn(own),
       () => own.rename(ABSENT, { name: 'x' }),
       () => own.remove(ABSENT),
-      () => own.isEmpty(),
+      () => own.oldest(),
     ]
     for (const call of calls) await expect(call()).rejects.toThrow(StoreFailure)
   })

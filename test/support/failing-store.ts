@@ -16,7 +16,7 @@ export function failing(methods: Partial<UserStore> = {}, cause = CAUSE): UserSt
     list: fail,
     rename: fail,
     remove: fail,
-    isEmpty: fail,
+    oldest: fail,
     isGone: () => false,
     close: async () => {},
     ...methods,

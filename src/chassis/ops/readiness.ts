@@ -12,10 +12,15 @@ const GONE =
 /** How long an outage lasts, in milliseconds, until it is logged once more. */
 const REPEAT_MS = 60_000
 
+/** How long a store may take to respond, in milliseconds: its own time limits, which say more, are shorter. */
+const RESPONSE_MS = 5_000
+
 /** Tells `log` when the store fails, and when it responds again. */
 export function createReadiness(log: Logger) {
   let state: 'starting' | 'ready' | 'stopping' | typeof GONE = 'starting'
-  let store: Pick<Store, 'isEmpty' | 'isGone' | 'onGone'> | undefined
+  let store: Pick<Store, 'oldest' | 'isGone' | 'onGone'> | undefined
+  /** The call of the store in progress: one that hangs is not followed by others. */
+  let pending: Promise<Date | null> | undefined
   /** Why the store cannot be used, in an outage. */
   let problem: string | undefined
   /** When `problem` was last logged, in milliseconds. */
@@ -32,9 +37,9 @@ export function createReadiness(log: Logger) {
   /**
    * Checks a store. The service is ready as soon as it has responded once.
    *
-   * @returns whether the store is empty; undefined if it did not respond
+   * @returns when its oldest record was created, null if it has none; undefined if it did not respond
    */
-  async function check(checked: NonNullable<typeof store>): Promise<boolean | undefined> {
+  async function check(checked: NonNullable<typeof store>): Promise<Date | null | undefined> {
     store = checked
     if (state === 'ready' && isGone()) {
       state = GONE
@@ -42,11 +47,12 @@ export function createReadiness(log: Logger) {
       store.onGone?.()
     }
     try {
-      const isEmpty = await store.isEmpty()
+      pending ??= store.oldest().finally(() => (pending = undefined))
+      const oldest = await Promise.race([pending, failLate()])
       if (problem) log.info('the store responds again')
       problem = undefined
       if (state === 'starting') state = 'ready'
-      return isEmpty
+      return oldest
     } catch (err) {
       if (state === 'stopping') return undefined
       const kind = err instanceof StoreFailure ? err.kind : 'error'
@@ -75,3 +81,10 @@ export function createReadiness(log: Logger) {
     },
   }
 }
+
+const failLate = () =>
+  new Promise<never>((_, reject) => {
+    const failure = () =>
+      new StoreFailure(new Error(`after ${RESPONSE_MS} ms`), 'use the store', 'no response')
+    setTimeout(() => reject(failure()), RESPONSE_MS).unref()
+  })

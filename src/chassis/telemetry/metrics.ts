@@ -22,7 +22,11 @@ export function createMetrics(service: string, version: string) {
   gauge(`${service}_build_info`, 'Always 1, with the version.', ['version']).set({ version }, 1)
   const ready = gauge(`${service}_ready`, '1 while /readyz returns 200, else 0.')
   const storeInfo = gauge('store_info', 'Always 1, with the database.', ['database'])
-  const hasRecords = gauge('store_has_records', '1 if the store had a record when last asked.')
+  const oldest = gauge(
+    'store_oldest_record_timestamp_seconds',
+    'When the oldest record was created; +Inf if there is none, NaN until the store responds.',
+  )
+  oldest.set(NaN)
   const requests = histogram(
     'http_request_duration_seconds',
     'Time from a request to the end of its response, by operationId.',
@@ -77,7 +81,8 @@ export function createMetrics(service: string, version: string) {
     ready: (isReady: boolean) => ready.set(Number(isReady)),
     /** @param database has no credentials */
     storeIs: (database: string) => storeInfo.set({ database }, 1),
-    storeIsEmpty: (isEmpty: boolean) => hasRecords.set(Number(!isEmpty)),
+    oldestRecord: (created: Date | null) =>
+      oldest.set(created ? created.getTime() / 1000 : Infinity),
     /** What /metrics shows: its media type and its text. */
     expose: async () => ({ type: register.contentType, text: await register.metrics() }),
   }

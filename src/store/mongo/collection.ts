@@ -33,11 +33,12 @@ async function checkIds(users: Users): Promise<void> {
 
 /** If there is a user, this needs no right but to find. @throws the driver's error: there is no such collection */
 async function checkExists(users: Users): Promise<void> {
-  if (!(await findAny(users))) await users.indexes()
+  if (!(await findFirst(users))) await users.indexes()
 }
 
-/** The id of any document; null if there is none. */
-export const findAny = (users: Users) => users.findOne({}, { projection: { _id: 1 }, raw: true })
+/** The id of the first document; null if there is none. */
+export const findFirst = (users: Users) =>
+  users.findOne<Buffer>({}, { projection: { _id: 1 }, sort: { _id: 1 }, raw: true })
 
 /** Makes a unique index on email, unless there is one. @throws the driver's error */
 export async function ensureUniqueEmail(users: Users): Promise<void> {

@@ -1,13 +1,13 @@
 // Users in MongoDB. In src, only this folder uses the driver.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { batched, type Client } from '../../chassis/index.ts'
-import { isUserId, newUserId } from '../user-id.ts'
+import { createdAt, isUserId, newUserId } from '../user-id.ts'
 import type { StoreOptions, User, UserStore } from '../user-store.ts'
 import { LONG_TIMEOUT_MS, openConnection, type Execute } from './connection.ts'
 import { changer, type Write } from './changes.ts'
-import { findAny } from './collection.ts'
+import { findFirst } from './collection.ts'
 import { insertEach } from './inserts.ts'
-import { sizeOf, userOf, type Fields } from './documents.ts'
+import { fieldsOf, idOf, sizeOf, userOf, type Fields } from './documents.ts'
 import { findFields, lister } from './lists.ts'
 
 /**
@@ -63,7 +63,10 @@ export async function openMongoStore(
       return change({ id, write: rename, condition }, client)
     },
     remove: (id, condition, client) => change({ id, write: remove, condition }, client),
-    isEmpty: async () => (await execute(findAny)) === null,
+    oldest: async () => {
+      const first = await execute(findFirst)
+      return first && createdAt(idOf(fieldsOf(first)))
+    },
     close,
   }
 }

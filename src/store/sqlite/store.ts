@@ -6,7 +6,7 @@ import { dirname } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { batched, StoreFailure, type Client } from '../../chassis/index.ts'
 import { PAGE_BYTES } from '../pages.ts'
-import { continueAfter, LAST_ID, newUserId } from '../user-id.ts'
+import { continueAfter, createdAt, LAST_ID, newUserId } from '../user-id.ts'
 import {
   EmailTaken,
   IdTaken,
@@ -87,7 +87,7 @@ export async function openSqliteStore(
       if (user && !condition(user)) return 'refused'
       return change() ? 'done' : 'not found'
     }, client)
-  const any = db.prepare('SELECT 1 FROM users LIMIT 1')
+  const first = db.prepare('SELECT id FROM users ORDER BY id LIMIT 1')
   const newest = db.prepare('SELECT id FROM users WHERE id < ? ORDER BY id DESC LIMIT 1')
   const row = await retryWhileBusy(() => newest.get(LAST_ID), `open SQLite in ${file}`)
   if (row) continueAfter((row as { id: string }).id)
@@ -114,7 +114,10 @@ export async function openSqliteStore(
     remove: (id, ...rest) => changeIf(id, () => remove(id), ...rest),
     isGone,
     onGone: moveLogAside,
-    isEmpty: () => retryWhileBusy(() => any.get() === undefined),
+    oldest: async () => {
+      const row = await retryWhileBusy(() => first.get())
+      return row ? createdAt((row as { id: string }).id) : null
+    },
     async close() {
       // The library's close() leaves the data in the write-ahead log, which is also durable. If the checkpoint fails,
       // the next process that opens the database reads the log.

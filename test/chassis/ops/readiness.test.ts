@@ -6,10 +6,10 @@ import { createLogger } from '../../../src/chassis/telemetry/log.ts'
 
 /** A store without `isGone`, whose calls fail for these kinds of reasons, and then succeed. */
 const storeAfter = (...kinds: string[]) => ({
-  async isEmpty() {
+  async oldest() {
     const kind = kinds.shift()
     if (kind) throw new StoreFailure(new Error('x'), 'use it', kind)
-    return true
+    return null
   },
 })
 
@@ -31,7 +31,7 @@ test('at the start, the service is ready when the store responds, and says befor
   const state = 'starting, but the store cannot be used: no response'
   expect(readiness.status()).toEqual({ isReady: false, state })
   expect(await readiness.check(store)).toBeUndefined()
-  expect(await readiness.check(store)).toBe(true)
+  expect(await readiness.check(store)).toBeNull()
   expect(readiness.status()).toEqual({ isReady: true, state: 'ready' })
   expect(lines).toMatchObject([failure('no response'), failure('unknown host'), recovery])
 })
@@ -53,6 +53,28 @@ test('in an outage, the service stays ready, and says why the store fails, again
   await readiness.check(store)
   expect(readiness.status()).toEqual({ isReady: true, state: 'ready' })
   expect(lines).toMatchObject([failure('no primary'), failure('no primary'), recovery])
+})
+
+test('a store that hangs gets no second call; that is an outage after seconds, until it responds', async () => {
+  jest.useFakeTimers()
+  const { lines, readiness } = create()
+  const calls: ((oldest: null) => void)[] = []
+  const store = { oldest: () => new Promise<null>((resolve) => calls.push(resolve)) }
+  for (let times = 0; times < 2; times += 1) {
+    const checked = readiness.check(store)
+    await jest.advanceTimersByTimeAsync(5_000)
+    expect(await checked).toBeUndefined()
+  }
+  const state = 'starting, but the store cannot be used: no response'
+  expect(readiness.status()).toEqual({ isReady: false, state })
+  const checked = readiness.check(store)
+  for (const respond of calls) respond(null)
+  expect([await checked, calls.length]).toEqual([null, 1])
+  jest.useRealTimers()
+  expect(readiness.status()).toEqual({ isReady: true, state: 'ready' })
+  expect(lines).toMatchObject([{ level: 50, msg: 'the store cannot be used' }, recovery])
+  void readiness.check(store)
+  expect(calls).toHaveLength(2)
 })
 
 test('a service that stops is not ready, whatever the store does', async () => {
@@ -83,7 +105,7 @@ test('the service is not ready any more when its database was deleted or replace
 
 test('a store that rejects with another error than a StoreFailure is also in the log', async () => {
   const { lines, readiness } = create()
-  await readiness.check({ isEmpty: () => Promise.reject(new Error('x')) })
+  await readiness.check({ oldest: () => Promise.reject(new Error('x')) })
   expect(lines).toMatchObject([{ level: 50, msg: 'the store cannot be used' }])
   expect(readiness.status().state).toBe('starting, but the store cannot be used: error')
 })

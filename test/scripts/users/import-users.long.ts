@@ -132,7 +132,7 @@ describeStores((kind) => {
     const count = many(place)
     const importing = run('scripts/users/import-users', place, {}, [people(count)])
     const store = await openStore(place)
-    while (await store.isEmpty()) await sleep(10)
+    while (!(await store.oldest())) await sleep(10)
     await store.close()
     expect(await importing.stop(signal)).toBe(signal === 'SIGKILL' ? signal : 130)
     let stored = 0
