@@ -16,8 +16,10 @@ export const programVariables = {
 const SECRET_MISSING = 'must be set with MONGODB_URI; make one with: openssl rand -hex 32'
 
 /** On MongoDB, all instances need the same secret. */
-const conflict = ({ MONGODB_URI, SIGNING_SECRET, SIGNING_SECRETS }: NodeJS.ProcessEnv) =>
-  MONGODB_URI && !SIGNING_SECRET && !SIGNING_SECRETS ? SECRET_MISSING : undefined
+const conflict = (vars: NodeJS.ProcessEnv) =>
+  vars['MONGODB_URI'] && !vars['SIGNING_SECRET'] && !vars['SIGNING_SECRETS']
+    ? SECRET_MISSING
+    : tokenVariables.SIGNING_SECRET.conflict(vars)
 
 export const variables = {
   ...programVariables,

@@ -101,16 +101,9 @@ test.each<[string, () => net.Server | undefined, string]>([
   expect(stdout + stderr).not.toMatch(/the-(password|key)/)
 })
 
-const ENDPOINTS = ['collector:4318', 'http://collector:$PORT', 'http://']
 test.each<[Record<string, string>, number]>([
-  ...ENDPOINTS.map((url): [Record<string, string>, number] => [
-    { OTEL_EXPORTER_OTLP_ENDPOINT: url },
-    1,
-  ]),
-  [{ OTEL_EXPORTER_OTLP_ENDPOINT: '' }, 0],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, 1],
   [{ OTEL_TRACES_EXPORTER: 'none' }, 0],
-  [{ OTEL_SDK_DISABLED: 'true' }, 0],
-  [{ OTEL_SDK_DISABLED: 'TRUE' }, 0],
 ])('no traces are sent with %j, with %i warning', async (env, warnings) => {
   const { service, port } = await serveTraced(at(sqlitePlace), await freePort(), env)
   await send(port, 'GET /users')

@@ -189,7 +189,7 @@ export const text = (rule = '', isValid: (text: string) => boolean = () => true)
 /** The parts of a URI, such as its user and password; of any other text, the text. */
 const partsOf = (text: string) => (/^[\w+.-]+:\/\//.test(text) ? text.split(/[/:@?]/) : [text])
 
-/** A list of texts of a certain form. @param rule what they must be */
+/** A list of texts of a certain form; in a file, lines separate them, too. @param rule what they must be */
 export const list = (rule: string, isValid: (text: string) => boolean) =>
   variable(
     `be ${rule}, separated by commas`,
@@ -197,7 +197,7 @@ export const list = (rule: string, isValid: (text: string) => boolean) =>
     itemsOf,
   )
 
-const itemsOf = (text: string) => text.split(',').map((item) => item.trim())
+const itemsOf = (text: string) => text.split(/\s*[,\n]\s*/)
 
 /** The variable, as a secret: its value is not shown, and may also be in a file. */
 export const secret = <V extends Variable>(variable: V) => ({ ...variable, isSecret: true })

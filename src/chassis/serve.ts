@@ -6,7 +6,7 @@ import { pathRedactor } from './redact-path.ts'
 const NO_ARGUMENTS =
   'the service takes no arguments: variables in the environment or in .env configure it (README.md)'
 const NO_TRACES =
-  'no traces are sent: OTEL_EXPORTER_OTLP_ENDPOINT (or …_TRACES_ENDPOINT) is not an HTTP URL'
+  'no traces are sent: OTEL_EXPORTER_OTLP_ENDPOINT (or …_TRACES_ENDPOINT) is not an HTTP URL, or OTEL_TRACES_EXPORTER is not otlp'
 
 /** Runs a service until SIGTERM or SIGINT, and ends the process: with exit code 1 and one line if it cannot start. */
 export async function serve<Operations, Own extends Variables, Caller>(
@@ -22,11 +22,10 @@ export async function serve<Operations, Own extends Variables, Caller>(
     if (argument) throw new Error(`${argument}: ${NO_ARGUMENTS}`)
     const config = loadConfig(service.variables)
     const endpoint = tracesEndpoint(process.env)
-    const isUrl = /^https?:\/\/[^/]/i.test(endpoint) && URL.canParse(endpoint)
-    if (endpoint && !isUrl) config.warnings.push(NO_TRACES)
+    if (endpoint === undefined) config.warnings.push(NO_TRACES)
     const redactPath = pathRedactor(service.redactPath)
     const { name } = service.contract.contents()
-    const tracing = isUrl
+    const tracing = endpoint
       ? (await import('./telemetry/tracing.ts')).startTracing(name, redactPath)
       : undefined
     const { run } = await import('./run.ts') // only now: tracing instruments modules while they load
@@ -38,9 +37,12 @@ export async function serve<Operations, Own extends Variables, Caller>(
   }
 }
 
-/** Where traces go, if anywhere. OpenTelemetry reads these variables and others itself. */
-export function tracesEndpoint(env: NodeJS.ProcessEnv): string {
+/** Where traces go: empty if nowhere, undefined if a variable is wrong. OpenTelemetry reads these and others itself. */
+export function tracesEndpoint(env: NodeJS.ProcessEnv): string | undefined {
+  const exporters = (env['OTEL_TRACES_EXPORTER'] || 'otlp').toLowerCase().split(/\s*,\s*/)
   const isDisabled = env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true'
-  if (isDisabled || (env['OTEL_TRACES_EXPORTER'] || 'otlp') !== 'otlp') return ''
-  return env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_ENDPOINT'] || ''
+  if (isDisabled || exporters.join() === 'none') return ''
+  if (!exporters.includes('otlp')) return undefined
+  const url = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_ENDPOINT'] || ''
+  return !url || (/^https?:\/\/[^/]/i.test(url) && URL.canParse(url)) ? url : undefined
 }

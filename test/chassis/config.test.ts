@@ -54,6 +54,7 @@ test.each([
   ['DOCS', 'false', false],
   ['SIGNING_SECRET', 'é'.repeat(16), 'é'.repeat(16)],
   ['SIGNING_SECRETS', `${OTHER}, ${SECRET}`, [OTHER, SECRET]],
+  ['SIGNING_SECRETS', `${OTHER}\r\n \n${SECRET},\n${OTHER}`, [OTHER, SECRET, OTHER]],
   ['SIGNING_SECRET', `a$b<c>{d}~$(e${SECRET}`, `a$b<c>{d}~$(e${SECRET}`],
 ])('%s=%s is accepted', (name, text, value, key = name) => {
   expect(readConfig({ [name]: text })).toHaveProperty(key, value)
@@ -141,6 +142,16 @@ test.each([
   ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
   ['DOCS', 'maybe', 'must be true or false'],
   ['NOTES_URI', 'localhost', 'must start with notes:'],
+  [
+    'SIGNING_SECRETS',
+    `${SECRET}\nshort`,
+    'must be secrets of at least 32 bytes, separated by commas',
+  ],
+  [
+    'SIGNING_SECRET',
+    `${SECRET}\n${SECRET}`,
+    'must be one line; SIGNING_SECRETS takes several secrets',
+  ],
   ['SIGNING_SECRET', 'x'.repeat(31), 'must have at least 32 bytes (RFC 7518 §3.2)'],
   [
     'SIGNING_SECRETS',

@@ -7,15 +7,21 @@ import { newFolder } from '../support/readme.ts'
 import { tracesEndpoint } from '../../src/chassis/serve.ts'
 
 const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://all'
-test.each<[NodeJS.ProcessEnv, string]>([
+test.each<[NodeJS.ProcessEnv, string | undefined]>([
   [{}, 'http://all'],
   [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://traces' }, 'http://traces'],
   [{ OTEL_SDK_DISABLED: 'TRUE' }, ''],
   [{ OTEL_SDK_DISABLED: 'no' }, 'http://all'],
   [{ OTEL_TRACES_EXPORTER: 'none' }, ''],
   [{ OTEL_TRACES_EXPORTER: 'otlp' }, 'http://all'],
+  [{ OTEL_TRACES_EXPORTER: 'console, OTLP' }, 'http://all'],
+  [{ OTEL_TRACES_EXPORTER: 'http://all' }, undefined],
+  [{ OTEL_TRACES_EXPORTER: 'console,none' }, undefined],
   [{ OTEL_EXPORTER_OTLP_ENDPOINT: '' }, ''],
-])('with %j, traces go to "%s"', (env, endpoint) => {
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, undefined],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:$PORT' }, undefined],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://' }, undefined],
+])('with %j, traces go to "%s", where undefined gets a warning', (env, endpoint) => {
   expect(tracesEndpoint({ OTEL_EXPORTER_OTLP_ENDPOINT, ...env })).toBe(endpoint)
 })
 

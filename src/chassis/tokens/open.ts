@@ -6,14 +6,17 @@ import type { Tokens } from './tokens.ts'
 
 const LONG_ENOUGH = `at least ${MIN_SECRET_BYTES} bytes`
 const isFolder = (path: string) => !path.startsWith('~') && !path.split('/').some(isPlaceholder)
+const SECRETS = 'must be one line; SIGNING_SECRETS takes several secrets'
 const SECRET_TWICE = 'must not be set with SIGNING_SECRET; put this secret first in the list'
 
 export const tokenVariables = {
   /** The folder of the file with the secret, unless a variable has it. */
   DATA_DIR: text(NOT_REPLACED, isFolder)({ default: './data' }),
-  SIGNING_SECRET: secret(
-    text(`have ${LONG_ENOUGH} (RFC 7518 §3.2)`, isLongEnough)({ default: undefined }),
-  ),
+  SIGNING_SECRET: {
+    ...secret(text(`have ${LONG_ENOUGH} (RFC 7518 §3.2)`, isLongEnough)({ default: undefined })),
+    conflict: ({ SIGNING_SECRET }: NodeJS.ProcessEnv) =>
+      SIGNING_SECRET?.includes('\n') ? SECRETS : undefined,
+  },
   SIGNING_SECRETS: {
     ...secret(list(`secrets of ${LONG_ENOUGH}`, isLongEnough)({ default: undefined })),
     conflict: ({ SIGNING_SECRET, SIGNING_SECRETS }: NodeJS.ProcessEnv) =>
