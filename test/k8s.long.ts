@@ -75,7 +75,7 @@ describe.each(['demo', 'mongodb', 'sqlite'])('the overlay %s', (overlay) => {
     )
     const ports = container().ports.map((port: Any) => [port.name, port.containerPort])
     const { http: PORT, ops: OPS_PORT } = Object.fromEntries(ports)
-    expect(config).toMatchObject({ PORT, OPS_PORT, HOST: '0.0.0.0' })
+    expect(config).toMatchObject({ PORT, OPS_PORT, HOST: '::' })
     const grace = pod().spec.terminationGracePeriodSeconds * 1000
     expect(config.STOP_DELAY > 0).toBe(!isSqlite) // there, no other pod takes over
     expect(config.STOP_DELAY + config.STOP_TIMEOUT).toBeLessThan(grace)
