@@ -2,7 +2,8 @@
 import { secret, text, tokenVariables } from './chassis/index.ts'
 
 /** Credentials, hosts, a database and options. A `@` or `/` in a password would make a part of the password a host. */
-const MONGODB_URI = /^mongodb(\+srv)?:\/\/([^@/?#]*@)?[^@/?#]+(\/[^@/?#]*)?(\?(\w+=[^#]*)?)?$/
+const MONGODB_URI =
+  /^mongodb(\+srv)?:\/\/([^@/?#\n]*@)?[^@/?#\n]+(\/[^@/?#\n]*)?(\?(\w+=[^#\n]*)?)?$/
 const MONGODB_URI_RULE =
   'start with mongodb:// or mongodb+srv://; percent-encode @ (%40), / (%2F), ? (%3F) and # (%23) in a password'
 const mongodbUri = text(MONGODB_URI_RULE, (uri) => MONGODB_URI.test(uri))

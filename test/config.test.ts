@@ -30,7 +30,7 @@ test('every variable has a default', () => {
 
 const RULE =
   'must start with mongodb:// or mongodb+srv://; percent-encode @ (%40), / (%2F), ? (%3F) and # (%23) in a password'
-const WITHOUT_HOST = ['localhost', 'mongodb://u:pa?ss@h', 'mongodb://u:pa@ss@h']
+const WITHOUT_HOST = ['localhost', 'mongodb://h/x\ny', 'mongodb://u:pa?ss@h', 'mongodb://u:pa@ss@h']
 test.each([...WITHOUT_HOST, 'mongodb://u:pa/ss@h/db'])('MONGODB_URI=%s is refused', (uri) => {
   const read = () => readConfig({ MONGODB_URI: uri, SIGNING_SECRET: SECRET }, variables)
   expect(read).toThrow(new InvalidConfig(`MONGODB_URI ${RULE}`))

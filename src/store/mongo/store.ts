@@ -19,6 +19,10 @@ const MAX_BATCH_SIZE = 100
 /** The inserts at a time. With those of changes.ts and the look-ups, fewer than the driver has connections. */
 const MAX_INSERTS = 8
 
+const NAMES_DATABASE = /\/\/[^/?]+\/[^?]/
+const NO_DATABASE =
+  'MONGODB_URI names no database, so users are in the database test: write its name after the hosts, such as /users'
+
 /**
  * Opens the store in MongoDB at `uri`. Checks that every `_id` is an ObjectId, and makes sure that email has a unique
  * index, unless it only reads.
@@ -28,9 +32,15 @@ const MAX_INSERTS = 8
  */
 export async function openMongoStore(
   uri: string,
-  { allowUnreachable = false, readOnly = false, isImport = false }: StoreOptions = {},
+  {
+    warn = () => {},
+    allowUnreachable = false,
+    readOnly = false,
+    isImport = false,
+  }: StoreOptions = {},
 ): Promise<UserStore> {
   const { description, execute, close } = openConnection(uri, readOnly)
+  if (!NAMES_DATABASE.test(uri)) warn(NO_DATABASE)
   try {
     if (!allowUnreachable) await execute(async () => {}, LONG_TIMEOUT_MS)
   } catch (error) {

@@ -19,6 +19,18 @@ import {
 } from '../../support/stores.ts'
 import { newUser, user } from '../../support/users.ts'
 
+test.each([
+  ['mongodb://h', 1],
+  ['mongodb://u:p@h,i:1/?authSource=/admin', 1],
+  ['mongodb://h?tlsCAFile=/ca', 1],
+  ['mongodb://h/test?authSource=admin', 0],
+])('opening %s warns %i times that it names no database', async (uri, times) => {
+  const said: string[] = []
+  const warn = (text: string) => void said.push(text)
+  await (await openMongoStore(uri, { warn, allowUnreachable: true })).close()
+  expect(said).toHaveLength(times)
+})
+
 describeMongodb('MongoDB', () => {
   const { newPlace } = useOwnStores(mongodbPlace)
 
