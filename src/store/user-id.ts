@@ -4,8 +4,9 @@ import { randomBytes } from 'node:crypto'
 /** Whether `text` has the form of a user id. */
 export const isUserId = (text: string): boolean => /^[0-9a-f]{24}$/.test(text)
 
-/** When the user with this id was created, to the second. */
-export const createdAt = (id: string): Date => new Date(Number.parseInt(id.slice(0, 8), 16) * 1000)
+/** When the user with this id was created, to the second; null without an id. */
+export const createdAt = (id: string | undefined): Date | null =>
+  id ? new Date(Number.parseInt(id.slice(0, 8), 16) * 1000) : null
 
 const TICKS = 65.536 // in a millisecond: 48 bits hold seconds and a 16-bit fraction of one
 const randomValue = randomBytes(6).toString('hex') // of this process

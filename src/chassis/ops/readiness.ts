@@ -82,9 +82,7 @@ export function createReadiness(log: Logger) {
   }
 }
 
+const LATE = new StoreFailure(new Error(`after ${RESPONSE_MS} ms`), 'use the store', 'no response')
+
 const failLate = () =>
-  new Promise<never>((_, reject) => {
-    const failure = () =>
-      new StoreFailure(new Error(`after ${RESPONSE_MS} ms`), 'use the store', 'no response')
-    setTimeout(() => reject(failure()), RESPONSE_MS).unref()
-  })
+  new Promise<never>((_, reject) => void setTimeout(reject, RESPONSE_MS, LATE).unref())

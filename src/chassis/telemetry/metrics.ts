@@ -81,8 +81,7 @@ export function createMetrics(service: string, version: string) {
     ready: (isReady: boolean) => ready.set(Number(isReady)),
     /** @param database has no credentials */
     storeIs: (database: string) => storeInfo.set({ database }, 1),
-    oldestRecord: (created: Date | null) =>
-      oldest.set(created ? created.getTime() / 1000 : Infinity),
+    oldestRecord: (date: Date | null) => oldest.set(date ? Number(date) / 1000 : Infinity),
     /** What /metrics shows: its media type and its text. */
     expose: async () => ({ type: register.contentType, text: await register.metrics() }),
   }

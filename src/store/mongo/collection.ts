@@ -33,12 +33,15 @@ async function checkIds(users: Users): Promise<void> {
 
 /** If there is a user, this needs no right but to find. @throws the driver's error: there is no such collection */
 async function checkExists(users: Users): Promise<void> {
-  if (!(await findFirst(users))) await users.indexes()
+  if (!(await findFirstId(users))) await users.indexes()
 }
 
-/** The id of the first document; null if there is none. */
-export const findFirst = (users: Users) =>
-  users.findOne<Buffer>({}, { projection: { _id: 1 }, sort: { _id: 1 }, raw: true })
+/** The id of the first document, if there is any. @throws StoreFailure it is not an ObjectId; or the driver's error */
+export async function findFirstId(users: Users): Promise<string | undefined> {
+  const options = { projection: { _id: 1 }, sort: { _id: 1 }, raw: true } as const
+  const first = await users.findOne<Buffer>({}, options)
+  return first ? idOf(fieldsOf(first)) : undefined
+}
 
 /** Makes a unique index on email, unless there is one. @throws the driver's error */
 export async function ensureUniqueEmail(users: Users): Promise<void> {

@@ -5,9 +5,9 @@ import { createdAt, isUserId, newUserId } from '../user-id.ts'
 import type { StoreOptions, User, UserStore } from '../user-store.ts'
 import { LONG_TIMEOUT_MS, openConnection, type Execute } from './connection.ts'
 import { changer, type Write } from './changes.ts'
-import { findFirst } from './collection.ts'
+import { findFirstId } from './collection.ts'
 import { insertEach } from './inserts.ts'
-import { fieldsOf, idOf, sizeOf, userOf, type Fields } from './documents.ts'
+import { sizeOf, userOf, type Fields } from './documents.ts'
 import { findFields, lister } from './lists.ts'
 
 /**
@@ -32,15 +32,10 @@ const NO_DATABASE =
  */
 export async function openMongoStore(
   uri: string,
-  {
-    warn = () => {},
-    allowUnreachable = false,
-    readOnly = false,
-    isImport = false,
-  }: StoreOptions = {},
+  { warn, allowUnreachable = false, readOnly = false, isImport = false }: StoreOptions = {},
 ): Promise<UserStore> {
   const { description, execute, close } = openConnection(uri, readOnly)
-  if (!NAMES_DATABASE.test(uri)) warn(NO_DATABASE)
+  if (!NAMES_DATABASE.test(uri)) warn?.(NO_DATABASE)
   try {
     if (!allowUnreachable) await execute(async () => {}, LONG_TIMEOUT_MS)
   } catch (error) {
@@ -73,10 +68,7 @@ export async function openMongoStore(
       return change({ id, write: rename, condition }, client)
     },
     remove: (id, condition, client) => change({ id, write: remove, condition }, client),
-    oldest: async () => {
-      const first = await execute(findFirst)
-      return first && createdAt(idOf(fieldsOf(first)))
-    },
+    oldest: async () => createdAt(await execute(findFirstId)),
     close,
   }
 }

@@ -89,8 +89,8 @@ export async function openSqliteStore(
     }, client)
   const first = db.prepare('SELECT id FROM users ORDER BY id LIMIT 1')
   const newest = db.prepare('SELECT id FROM users WHERE id < ? ORDER BY id DESC LIMIT 1')
-  const row = await retryWhileBusy(() => newest.get(LAST_ID), `open SQLite in ${file}`)
-  if (row) continueAfter((row as { id: string }).id)
+  const id = await retryWhileBusy(() => idIn(newest.get(LAST_ID)), `open SQLite in ${file}`)
+  if (id) continueAfter(id)
   return {
     description: `SQLite in ${file}`,
     async create({ id = newUserId(), ...fields }, client) {
@@ -114,10 +114,7 @@ export async function openSqliteStore(
     remove: (id, ...rest) => changeIf(id, () => remove(id), ...rest),
     isGone,
     onGone: moveLogAside,
-    oldest: async () => {
-      const row = await retryWhileBusy(() => first.get())
-      return row ? createdAt((row as { id: string }).id) : null
-    },
+    oldest: async () => createdAt(await retryWhileBusy(() => idIn(first.get()))),
     async close() {
       // The library's close() leaves the data in the write-ahead log, which is also durable. If the checkpoint fails,
       // the next process that opens the database reads the log.
@@ -128,6 +125,8 @@ export async function openSqliteStore(
     },
   }
 }
+
+const idIn = (row: unknown) => (row as { id: string } | undefined)?.id
 
 /** Returns a function that runs `sql` with texts, and returns whether it changed a user. */
 function runner(db: Database, sql: string) {
