@@ -43,6 +43,17 @@ describe('in an app', () => {
     },
   )
 
+  test('after an error that comes after the whole response, the client has all of it', async () => {
+    const text = 'x'.repeat(5_000_000) // more than the kernel takes
+    const error = new Error('x')
+    const { response, emitted } = await ask((ctx) => {
+      ctx.res.end(text)
+      ctx.onerror(error)
+    })
+    expect(response[2]).toHaveLength(text.length)
+    expect(emitted).toEqual([error])
+  })
+
   test('an error after the client left is emitted unless it only says so', async () => {
     const other = new Error('x')
     const { emitted } = await ask(async (ctx, leave) => {
@@ -75,6 +86,20 @@ test.each(LINES)('when the store fails, %s is a 500; only the log has the cause'
   expect([response.status, response.json]).toEqual([500, sent])
   const cause = 'cannot use the data store: the cause'
   expect(lines).toMatchObject([{ level: 50, status: 500, code: 'internal_error', cause }])
+})
+
+const taken = new HttpError(400, 'body_invalid', 'it is taken')
+
+test('toHttpError gets every error first, also one that the chassis knows', async () => {
+  for (const error of [NO_NOTE, new StoreFailure(new Error('x'))]) {
+    const got: unknown[] = []
+    const toHttpError = (one: unknown) => {
+      got.push(one)
+      return taken
+    }
+    const { response } = await failWith(error, 'GET /notes', { toHttpError })
+    expect([response.status, response.text, got]).toEqual([400, taken.body, [error]])
+  }
 })
 
 test('an error of the service becomes the response of toHttpError, and any other a 500', async () => {
