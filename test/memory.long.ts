@@ -295,7 +295,7 @@ describeLinux(
             const [, requestFor, ms] = requests[i % requests.length]!
             clients.leaves(requestFor(users[i % users.length]!), ms, () => isOver)(port)
           }
-          if (isStill) proxy?.standStill(10_000)
+          if (isStill) proxy?.standStill(sleep(10_000))
           else proxy?.slowDown(500)
           for (const ms of isStill ? [10_000] : [1_000, 1_000, 1_000]) {
             await keepStoreBusy(place, ms)

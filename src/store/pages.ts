@@ -15,7 +15,7 @@ export async function* pagesOf(
   for (;;) {
     const { users, isLast } = await store.list({ ...filter, after }, client)
     after = users.at(-1)?.id ?? after // read now: the caller may empty the array that it gets
-    if (users.length > 0) yield users
+    yield users
     if (isLast) return
   }
 }

@@ -12,9 +12,9 @@ const TICKS = 65.536 // in a millisecond: 48 bits hold seconds and a 16-bit frac
 const randomValue = randomBytes(6).toString('hex') // of this process
 let last = 0
 
-/** Makes new ids sort after `id`, also if the clock was set back since it was made. */
+/** Makes new ids sort after `id`, which is before LAST_ID, also if the clock was set back since it was made. */
 export function continueAfter(id: string): void {
-  if (id < LAST_ID) last = Math.max(last, Number.parseInt(id.slice(0, 12), 16))
+  last = Math.max(last, Number.parseInt(id.slice(0, 12), 16))
 }
 
 /** Ids begin with seconds in 32 bits, which end on 2106-02-07. Those of the last day are not continued: too few are left. */

@@ -56,10 +56,12 @@ export async function startProxy(to: string, more: Record<string, string> = {}) 
     slowDown(ms: number) {
       delayMs = ms
     },
-    /** For `ms`, no answer comes. */
-    standStill(ms: number) {
-      standstill = sleep(ms)
+    /** Until `end` resolves, no answer comes. */
+    standStill(end: Promise<void>) {
+      standstill = end
     },
+    /** How many connections there have been. */
+    connections: () => pairs.length,
     /** From now on, no answer to a command with this name comes, for one user or all, although the server does it. */
     holdAnswersTo(name?: string, id = '') {
       held = name ? [Buffer.from(`${name}\0`), Buffer.from(id, 'hex')] : []

@@ -1,10 +1,12 @@
 // What only the MongoDB store does, and what it sends. (What every store does: ../user-store.test.ts.)
 import { expect, test } from '@jest/globals'
+import { setImmediate as turn } from 'node:timers/promises'
+import { BSON, ObjectId } from 'mongodb'
 import { changer, type Write } from '../../../src/store/mongo/changes.ts'
-import { openConnection } from '../../../src/store/mongo/connection.ts'
+import { openConnection, type Execute } from '../../../src/store/mongo/connection.ts'
 import { toObjectId } from '../../../src/store/mongo/documents.ts'
 import { insertEach } from '../../../src/store/mongo/inserts.ts'
-import { findFields } from '../../../src/store/mongo/lists.ts'
+import { findFields, lister } from '../../../src/store/mongo/lists.ts'
 import { openMongoStore } from '../../../src/store/mongo/store.ts'
 import { pagesOf } from '../../../src/store/pages.ts'
 import { createdAt } from '../../../src/store/user-id.ts'
@@ -29,6 +31,27 @@ test.each([
   const warn = (text: string) => void said.push(text)
   await (await openMongoStore(uri, { warn, allowUnreachable: true })).close()
   expect(said).toHaveLength(times)
+})
+
+test('at most 64 writes are sent at a time', async () => {
+  let sent = 0
+  const execute: Execute = () => {
+    sent += 1
+    return new Promise(() => {})
+  }
+  const change = changer(execute, async () => undefined)
+  for (let i = 0; i < 100; i += 1) void change({ id: user().id, write: async () => true })
+  for (let i = 0; i < 10; i += 1) await turn()
+  expect(sent).toBe(64)
+})
+
+test('a list goes on after a response of 8 MB, which MongoDB may have cut', async () => {
+  const lengths = [7_900_000, 8_000_000]
+  const pages = lengths.map((length) => {
+    const document = BSON.serialize({ _id: new ObjectId(), name: 'x'.repeat(length) })
+    return lister((async () => [Buffer.from(document)]) as unknown as Execute)({})
+  })
+  expect((await Promise.all(pages)).map(({ isLast }) => isLast)).toEqual([true, false])
 })
 
 describeMongodb('MongoDB', () => {

@@ -7,7 +7,7 @@ test.each(EMAILS)('an email may be %s', async (email) => {
   expect(await readAnyhow('csv', `name,email\nA,${email}\n`)).toEqual([`2 A <${email}>`])
 })
 
-const LISTS = ['a@x;b@x', 'a@x b@x', 'a@x ::: b@x', '"a@x, b@x"', 'a@x@y', 'a@x；b@x']
+const LISTS = ['a@x;b@x', 'a@x b@x', 'a@x ::: b@x', '"a@x, b@x"', 'a@x@y', 'a；b@x']
 const MARKUP = ['<a@x>', 'Ada <a@x>', 'mailto:a@x', "'a@x'", '“a@x”', 'a@x (home)']
 const INVISIBLE = ['a@\u200Bx', 'a\u00A0@x', 'a@x\u00AD', 'a\u3164@x', 'a\u0000@x', '"a@x "']
 const NO_EMAIL = ['NULL', '\\N', '#N/A', '-', 'ada', '@x', 'a@']
