@@ -1,10 +1,10 @@
-// The process: a stop while its store hangs, and where traces go. (What is sent: tracing.long.ts.)
-import { expect, test } from '@jest/globals'
-import { spawn } from 'node:child_process'
+// The process: its start, its stop, and where its traces go. (What is sent: tracing.long.ts.)
+import { afterEach, expect, test } from '@jest/globals'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { text } from 'node:stream/consumers'
-import { newFolder } from '../support/readme.ts'
 import { tracesEndpoint } from '../../src/chassis/serve.ts'
+import { newFolder } from '../support/readme.ts'
+import { until } from './support/clients.ts'
 
 const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://all'
 test.each<[NodeJS.ProcessEnv, string | undefined]>([
@@ -25,21 +25,51 @@ test.each<[NodeJS.ProcessEnv, string | undefined]>([
   expect(tracesEndpoint({ OTEL_EXPORTER_OTLP_ENDPOINT, ...env })).toBe(endpoint)
 })
 
-const DOOR = new URL('../../dist/src/chassis/index.js', import.meta.url)
-const NOTES = new URL('support/notes.yaml', import.meta.url)
-/** A service of notes whose store hangs in `asked`, and when it is closed. */
-const hangingIn = (asked: 'open' | 'oldest') => `
-  import { loadContract, serve } from '${DOOR.href}'
+const folder = newFolder()
+const processes: ChildProcess[] = []
+afterEach(() => processes.splice(0).forEach((one) => void one.kill('SIGKILL')))
+
+const MAIN = `
+  import { loadContract, serve } from '${new URL('../../dist/src/chassis/index.js', import.meta.url).href}'
+  const contract = loadContract(new URL('${new URL('support/notes.yaml', import.meta.url).href}'))
+  const handlers = Object.fromEntries(contract.contents().operations.map(({ id }) => [id, () => {}]))
   const hang = () => new Promise(() => {})
-  const ask = (name) => name === '${asked}' && hang(console.error(name))
-  const store = { description: 'memory', oldest: () => ask('oldest'), close: hang }
-  const operations = ['listNotes', 'addNote', 'readNote', 'changeNote', 'removeNote']
-  const handlers = Object.fromEntries(operations.map((name) => [name, hang]))
-  await serve({
-    contract: loadContract(new URL('${NOTES.href}')),
-    variables: {},
-    open: async () => (await ask('open')) || { guard: hang, handlers, store },
-  })`
+  const ask = async (name) => process.env.HANG === name && hang(console.error(name))
+  const oldest = async () => (await ask('oldest')) || undefined
+  const store = { description: 'nothing', oldest, close: async () => process.env.HANG && hang() }
+  const open = async (config, { log }) => {
+    if (process.env.REASON) throw new Error(process.env.REASON)
+    await ask('open')
+    log.info('STOP_TIMEOUT ' + config.STOP_TIMEOUT)
+    return { guard: (ctx, next) => next(), handlers, store }
+  }
+  await serve({ contract, variables: {}, open })`
+
+/** A process that serves notes, and what it prints. */
+function start(variables: Record<string, string>) {
+  const env = { PATH: process.env['PATH'], PORT: '0', OPS_PORT: '0', ...variables }
+  const child = spawn(process.execPath, ['--input-type=module', '-e', MAIN], { cwd: folder, env })
+  const output = { stdout: '', stderr: '' }
+  child.stdout.on('data', (text: Buffer) => (output.stdout += text))
+  child.stderr.on('data', (text: Buffer) => (output.stderr += text))
+  processes.push(child)
+  /** Resolves to what follows `text` in the output, once it is there. */
+  const printed = async (text: string) => {
+    const pattern = RegExp(`${text}([^"]*)`)
+    await until(() => pattern.test(output.stdout))
+    return pattern.exec(output.stdout)![1]!
+  }
+  return { child, output, printed }
+}
+
+test.each([
+  [{ PORT: 'x' }, /^PORT must be .*\n$/],
+  [{ REASON: 'it has no key' }, /^it has no key\n$/],
+])('a service that cannot start exits with 1 and one line: %j', async (variables, line) => {
+  const { child, output } = start(variables)
+  expect(await once(child, 'close')).toEqual([1, null])
+  expect(output.stderr).toMatch(line)
+})
 
 test.each([
   ['open', ['SIGTERM: stopped before the service was open']],
@@ -52,14 +82,24 @@ test.each([
     ],
   ],
 ] as const)('SIGTERM ends a service whose store hangs in `%s`', async (asked, said) => {
-  const args = ['--input-type=module', '--eval', hangingIn(asked)]
-  const env = { PATH: process.env['PATH'], PORT: '0', OPS_PORT: '0', STOP_TIMEOUT: '1s' }
-  const service = spawn(process.execPath, args, { env, stdio: 'pipe', cwd: newFolder() })
-  const printed = text(service.stdout)
-  await once(service.stderr, 'data')
-  service.kill()
-  expect(await once(service, 'close')).toEqual([0, null])
-  const lines = (await printed).trim().split('\n')
-  const messages = lines.map((line) => JSON.parse(line).msg)
+  const { child, output } = start({ HANG: asked, STOP_TIMEOUT: '1s' })
+  await once(child.stderr!, 'data')
+  child.kill()
+  expect(await once(child, 'close')).toEqual([0, null])
+  const messages = output.stdout.trim().split('\n').map((line) => JSON.parse(line).msg)
   expect(messages.slice(-said.length)).toEqual(said)
+})
+
+test('from the signal on, it is not ready and each response is the last of its connection', async () => {
+  const { child, output, printed } = start({ STOP_DELAY: '1h', OTEL_EXPORTER_OTLP_ENDPOINT })
+  const operators = await printed('metrics are on ')
+  expect(await printed('STOP_TIMEOUT ')).toBe('8000') // by default
+  const url = await printed('listening on ')
+  const ask = () => fetch(`${url}/nothing`)
+  expect((await ask()).headers.get('connection')).toBe('keep-alive')
+  expect(await printed('"trace_id":"')).toMatch(/^[0-9a-f]{32}$/) // of the trace that begins here
+  child.kill('SIGTERM')
+  await printed('finishing')
+  expect((await ask()).headers.get('connection')).toBe('close')
+  expect(await (await fetch(`${operators}/readyz`)).text()).toBe('stopping')
 })
