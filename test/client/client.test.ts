@@ -90,6 +90,16 @@ describe('with an email', () => {
     expect(sent.filter((line) => line === LOG_IN)).toHaveLength(1)
   })
 
+  test('a 401 that is not returned is cancelled, so that its connection is free again', async () => {
+    let isCancelled = false
+    const cancel = () => void (isCancelled = true)
+    const refused = new Response(new ReadableStream({ cancel }), { status: 401 })
+    const responses = [refused, Response.json({ token: 'x' }), Response.json([])]
+    const users = client({ email, token: REFUSED, fetch: async () => responses.shift()! })
+    expect(await list(users)).toBe(200)
+    expect(isCancelled).toBe(true)
+  })
+
   test('a second 401 is returned, without another log-in', async () => {
     const users = client({
       email,

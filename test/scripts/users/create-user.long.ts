@@ -1,4 +1,4 @@
-// create-user, as a program.
+// create-user, as a program. (What is not UTF-8: programs.test.ts.)
 import { expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { contract } from '../../../src/contract.ts'
 import { databaseIn } from '../../../src/store/open.ts'
-import { dist, run, serve, UNSET } from '../../support/program.ts'
+import { run, serve, UNSET } from '../../support/program.ts'
 import { copyBuilt, read, version } from '../../support/readme.ts'
 import { useScripts } from '../../support/scripts.ts'
 import { send } from '../../support/service.ts'
@@ -30,18 +30,6 @@ test.each([
   const ended = await done('create-user', at(sqlitePlace), args.split(' '))
   const [out, err] = [stdout, stderr].map((pattern) => expect.stringMatching(pattern))
   expect(ended).toEqual({ code, stdout: out, stderr: err })
-})
-
-test('create-user refuses a name that is not UTF-8, instead of storing another one', async () => {
-  const place = at(sqlitePlace)
-  const command = `node scripts/users/create-user.js --email a@x --name "$(printf 'Jos\\351')"`
-  const env = { ...process.env, ...UNSET, ...place.environment }
-  const { status, stderr } = spawnSync('sh', ['-c', command], { cwd: dist, encoding: 'utf8', env })
-  expect([status, stderr]).toEqual([
-    2,
-    expect.stringMatching(/^the name or the email is not UTF-8/),
-  ])
-  expect(existsSync(databaseIn(place.DATA_DIR))).toBe(false)
 })
 
 test.each([

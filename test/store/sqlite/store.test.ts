@@ -1,11 +1,11 @@
 // What only the SQLite store does. (What every store does: ../user-store.test.ts.)
-import { expect, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { databaseIn, openStore } from '../../../src/store/open.ts'
-import { openDatabase } from '../../../src/store/sqlite/database.ts'
+import { openDatabase, retryWhileBusy } from '../../../src/store/sqlite/database.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import { pagesOf } from '../../../src/store/pages.ts'
 import { StoreFailure } from '../../../src/chassis/index.ts'
@@ -123,6 +123,33 @@ test.concurrent('a write that waits too long fails, and the next succeeds', asyn
   other.close()
   await store.close()
   await place.remove()
+})
+
+// BUSY, BUSY_RECOVERY and BUSY_SNAPSHOT, https://www.sqlite.org/rescode.html
+test.each([5, 261, 517])('a call is tried again after the code %i of SQLite', async (errcode) => {
+  const errors = [Object.assign(new Error('busy'), { errcode })]
+  const call = () => {
+    const error = errors.pop()
+    if (error) throw error
+    return 'done'
+  }
+  expect(await retryWhileBusy(call)).toBe('done')
+})
+
+test('a database that is replaced within 2 s of another change of its folder is missed by no write', async () => {
+  const place = newPlace()
+  const store = await open(place)
+  const { statSync } = fs
+  const now = Date.now()
+  jest.spyOn(Date, 'now').mockReturnValue(now)
+  jest.spyOn(fs, 'statSync').mockImplementation(((path: string, options: object) => {
+    const found = statSync(path, options)
+    return path === place.DATA_DIR ? Object.assign(found!, { ctimeMs: now - 2_000 }) : found // as on FAT
+  }) as typeof fs.statSync)
+  await store.create(newUser())
+  fs.renameSync(databaseIn(place.DATA_DIR), `${databaseIn(place.DATA_DIR)}.old`)
+  await expect(store.create(newUser())).rejects.toThrow('its file was deleted or replaced')
+  jest.restoreAllMocks()
 })
 
 const { getuid, env } = process
