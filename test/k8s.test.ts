@@ -1,0 +1,50 @@
+// What only a cluster would show, in the manifests of every overlay. (As an overlay has them: k8s.long.ts.)
+import { expect, test } from '@jest/globals'
+import { read, readYaml } from './support/readme.ts'
+
+const specOf = (name: string) => readYaml(`k8s/base/${name}.yaml`).spec
+const { metadata, spec: pod } = specOf('deployment').template
+const [container] = pod.containers
+
+test('the probes ask the port for operators: alive, and only for requests also ready', () => {
+  const { startupProbe, livenessProbe, readinessProbe } = container
+  const probes = [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet)
+  const alive = { path: '/livez', port: 'ops' }
+  expect(probes).toEqual([alive, alive, { path: '/readyz', port: 'ops' }])
+  expect(readinessProbe.timeoutSeconds).toBeGreaterThan(1) // a pause of a second moves no load
+  expect(readinessProbe.failureThreshold).toBeGreaterThan(1)
+})
+
+test('the Service leads to the port of the public server', () => {
+  const { selector, ports } = specOf('service')
+  expect(ports).toEqual([{ name: 'http', port: 80, targetPort: 'http' }])
+  expect(selector).toEqual(metadata.labels)
+  expect(container.ports).toEqual([
+    { name: 'http', containerPort: 3000 },
+    { name: 'ops', containerPort: 9090 },
+  ])
+})
+
+test('pods with the label reach the public port, only monitoring that for operators, and nothing else is reached', () => {
+  const { podSelector, policyTypes, ingress, egress } = specOf('networkpolicy')
+  expect([podSelector.matchLabels, policyTypes]).toEqual([metadata.labels, ['Ingress', 'Egress']])
+  const client = { matchLabels: { 'users-service/client': 'true' } }
+  const monitoring = { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } }
+  expect(ingress).toEqual([
+    { from: [{ namespaceSelector: {}, podSelector: client }], ports: [{ port: 'http' }] },
+    { from: [{ namespaceSelector: monitoring }], ports: [{ port: 'ops' }] },
+  ])
+  const dns = [53, 5353].flatMap((port) => ['UDP', 'TCP'].map((protocol) => ({ port, protocol })))
+  expect(egress).toEqual([{ ports: dns }])
+})
+
+test('other Services set no variables of the service', () => {
+  expect(pod.enableServiceLinks).toBe(false)
+})
+
+test('the memory limit is at least 170 MB and 100 KB for each connection', () => {
+  const [, connections] = /^MAX_CONNECTIONS=(\d+)$/m.exec(read('k8s/base/config.env'))!
+  const [, mebibytes] = /^(\d+)Mi$/.exec(container.resources.limits.memory)!
+  const needed = 170_000_000 + Number(connections) * 100 * 1024
+  expect(Number(mebibytes) * 1024 * 1024).toBeGreaterThanOrEqual(needed)
+})
