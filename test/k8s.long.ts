@@ -114,8 +114,8 @@ describe.each(['demo', 'mongodb', 'sqlite'])('the overlay %s', (overlay) => {
   }
 
   testKubectl('the service reaches DNS and MongoDB; the MongoDB of the demo, nothing', () => {
-    const [{ from }] = one('NetworkPolicy').spec.ingress // only in the demo from everywhere
-    expect(from === undefined).toBe(overlay === 'demo')
+    const [{ from: clients }] = one('NetworkPolicy').spec.ingress // only in the demo from everywhere
+    expect(clients === undefined).toBe(overlay === 'demo')
     const out = one('NetworkPolicy').spec.egress.flatMap(({ ports }: Any) => ports)
     expect(out.map(({ port }: Any) => port)).toEqual(isSqlite ? DNS : [...DNS, 27017])
     if (overlay !== 'demo') return

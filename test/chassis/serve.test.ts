@@ -91,7 +91,7 @@ test.each([
 })
 
 test('from the signal on, it is not ready and each response is the last of its connection', async () => {
-  const { child, output, printed } = start({ STOP_DELAY: '1h', OTEL_EXPORTER_OTLP_ENDPOINT })
+  const { child, printed } = start({ STOP_DELAY: '1h', OTEL_EXPORTER_OTLP_ENDPOINT })
   const operators = await printed('metrics are on ')
   expect(await printed('STOP_TIMEOUT ')).toBe('8000') // by default
   const url = await printed('listening on ')

@@ -20,7 +20,7 @@ const service = useNotes({
   },
 })
 
-afterEach(() => jest.restoreAllMocks())
+afterEach(() => void jest.restoreAllMocks())
 const FOREVER = 3_600_000
 
 test.each([

@@ -37,7 +37,8 @@ describeMongodb('a slow MongoDB', () => {
     let end = () => {}
     proxy.standStill(new Promise((resolve) => (end = resolve)))
     const writes = Array.from({ length: 64 }, () => store.rename(id, { name: 'x' }))
-    await until(() => proxy.connections() >= writes.length)
+    const all = until(() => proxy.connections() >= writes.length)
+    await expect(all).resolves.toBeUndefined()
     end()
     await Promise.allSettled(writes)
     await close()

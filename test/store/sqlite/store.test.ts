@@ -144,7 +144,7 @@ test('a database that is replaced within 2 s of another change of its folder is 
   jest.spyOn(Date, 'now').mockReturnValue(now)
   jest.spyOn(fs, 'statSync').mockImplementation(((path: string, options: object) => {
     const found = statSync(path, options)
-    return path === place.DATA_DIR ? Object.assign(found!, { ctimeMs: now - 2_000 }) : found // as on FAT
+    return path === place.DATA_DIR ? Object.assign(found, { ctimeMs: now - 2_000 }) : found // as on FAT
   }) as typeof fs.statSync)
   await store.create(newUser())
   fs.renameSync(databaseIn(place.DATA_DIR), `${databaseIn(place.DATA_DIR)}.old`)
