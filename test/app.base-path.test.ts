@@ -24,24 +24,11 @@ test('Location and Link begin with BASE_PATH', async () => {
 
 test.each([
   ['/api', '/api/users', 401, 200],
-  ['/api', '/api/api/users', 401, 404],
-  ['/api', '/users', 401, 404],
-  ['/api', '//api/users', 401, 404],
-  ['/api', '/API/users', 401, 404],
-  ['/api', '/api/../users', 401, 404],
-  ['/api', '/%61pi/users', 401, 404],
-  ['/api', 'http://api/users', 401, 404],
   ['/api', '/apiusers', 404, 404],
   ['/api', '/api/docs?x', 200, 200],
-  ['/api', 'http://x/api/docs', 200, 200],
-  ['/api', '/docs', 404, 404],
-  ['/api', '/?/api/docs', 404, 404],
-  ['/api', '*', 404, 404],
   ['/users', '/users/docs', 200, 200],
   ['/users', '/users', 404, 404],
   ['/users', '/users/users', 401, 200],
-  ['/users', '/users/x/users', 401, 404],
-  ['/users', '/users/users/docs', 401, 404],
 ] as const)('with BASE_PATH=%s, GET %s is %i, and with a token %i', async (...row) => {
   const [basePath, path, without, withToken] = row
   const request = get(path, CLOSE)

@@ -139,17 +139,6 @@ test.each(requests)('the request $id $name succeeds', async ({ id, value }) => {
   })
 })
 
-test('every media type is one whose examples are compared here', () => {
-  const types = (part: Any) => Object.keys(part?.content ?? {})
-  for (const { path, method, responses } of documented) {
-    const { requestBody }: Any = paths[path]![method]
-    const others = [...types(requestBody), ...Object.values(responses).flatMap(types)].filter(
-      (type) => type !== 'application/json' && type !== 'application/x-ndjson',
-    )
-    expect([path, others]).toEqual([path, []])
-  }
-})
-
 const queries = documented.flatMap((one) => {
   const parameters: Any[] = paths[one.path][one.method].parameters ?? []
   return parameters.filter((parameter) => parameter.in === 'query').map((query) => ({ one, query }))

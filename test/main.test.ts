@@ -1,10 +1,10 @@
 // The process: its arguments, and how it is compiled.
 import { expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { dist } from './support/program.ts'
-import { copyBuilt, newFolder, read, root } from './support/readme.ts'
+import { copyBuilt, newFolder, root } from './support/readme.ts'
 
 const main = (...args: string[]) => {
   const options = { cwd: dist, encoding: 'utf8', env: { PATH: process.env['PATH'] } } as const
@@ -47,15 +47,4 @@ test('a program compiles if a source is newer than its output; without the compi
     ['touch src/b.ts; rm -r node_modules', ''],
   ])
     expect([change, compileAfter(change!)]).toMatchObject([change, { status: 0, stdout }])
-})
-
-test('the build works if TMPDIR has a blank', () => {
-  const cwd = newFolder()
-  const bin = join(cwd, 'my bin')
-  for (const path of [bin, join(cwd, 'my tmp'), join(cwd, 'dist')]) mkdirSync(path)
-  for (const tool of ['tsc', 'node']) symlinkSync('/bin/true', join(bin, tool))
-  const env = { PATH: `${bin}:${process.env['PATH']}`, TMPDIR: join(cwd, 'my tmp') }
-  const { build } = JSON.parse(read('package.json')).scripts
-  const { status, stderr } = spawnSync('sh', ['-c', build], { cwd, env, encoding: 'utf8' })
-  expect([status, stderr, readdirSync(join(cwd, 'dist'))]).toEqual([0, '', ['.built']])
 })

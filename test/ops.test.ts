@@ -109,21 +109,3 @@ describe('/metrics', () => {
     expect(counts).toContain('store_operation_duration_seconds_count{operation="list"} 1')
   })
 })
-
-test('it is not ready from the moment of the signal, and continues to serve for STOP_DELAY', async () => {
-  const request = { headers: { connection: 'keep-alive' } }
-  const before = await send(port, 'GET /nothing', request)
-  expect(before.headers.connection).toBe('keep-alive')
-  const open = dial(port)
-  open.socket.write('GET /nothing HTTP/1.1\r\nHost: localhost\r\n')
-  service.process.kill('SIGTERM')
-  while ((await ops('/readyz')).status === 200) await sleep(5)
-  expect(await ops('/readyz')).toMatchObject({ status: 503, text: 'stopping' })
-  expect(await ops('/livez')).toMatchObject({ status: 200 })
-  const { status, headers } = await send(port, 'GET /nothing', request)
-  expect([status, headers.connection]).toEqual([404, 'close'])
-  open.socket.write('\r\n')
-  await once(open.socket, 'close')
-  expect(open.text()).toMatch(/^HTTP\/1.1 404 [^]*Connection: close/)
-  expect(await service.ended).toBe(0)
-})

@@ -118,18 +118,6 @@ const FIND = '. ( -name node_modules -o -name .git -o -name dist ) -prune -o -na
 const { stdout: found } = spawnSync('find', FIND.split(' '), { cwd: root, encoding: 'utf8' })
 const DOCUMENTS = found.trim().replaceAll('./', '').split('\n')
 
-test.each(DOCUMENTS)(
-  '%s has no comment in a code block of a shell: at its prompt, zsh has none',
-  (document) => {
-    const fences = [...read(document).matchAll(/^ *```(\w*).*\n([^]*?)^ *```$/gm)]
-    const shells = fences.filter(
-      ([, language]) => !language || /^(.*sh|shell|console)$/.test(language),
-    )
-    const codes = shells.map(([, , code]) => code!.replaceAll(/'[^']*'|"(\\.|[^"\\])*"/g, '""'))
-    expect(codes.filter((code) => /(^|[\s;&|()])#/m.test(code))).toEqual([])
-  },
-)
-
 test.each(DOCUMENTS)('%s links to and names only what exists', (document) => {
   const text = read(document)
   const links = [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)]

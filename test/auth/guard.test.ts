@@ -32,7 +32,8 @@ test.each([
   ['/users', VALID, 'private, no-cache', { [CALLER]: '665f1c2e8b3f4a0012d4c001' }],
   ['/users', undefined, 'private, no-cache', { refused: 'missing', operation: 'none' }],
   ['/users', 'Bearer x', 'private, no-cache', { refused: 'invalid', operation: 'none' }],
-  ['/nothing', undefined, 'no-store', {}],
+  ['/api/users/x', undefined, 'private, no-cache', { refused: 'missing', status: 401 }],
+  ['/nothing?/users', undefined, 'no-store', { status: 404 }],
 ])(
   '%s with the token %s: no cache keeps a user, and the log says who asked',
   async (path, authorization, control, line) => {

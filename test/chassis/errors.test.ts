@@ -88,20 +88,6 @@ test.each(LINES)('when the store fails, %s is a 500; only the log has the cause'
   expect(lines).toMatchObject([{ level: 50, status: 500, code: 'internal_error', cause }])
 })
 
-const taken = new HttpError(400, 'body_invalid', 'it is taken')
-
-test('toHttpError gets every error first, also one that the chassis knows', async () => {
-  for (const error of [NO_NOTE, new StoreFailure(new Error('x'))]) {
-    const got: unknown[] = []
-    const toHttpError = (one: unknown) => {
-      got.push(one)
-      return taken
-    }
-    const { response } = await failWith(error, 'GET /notes', { toHttpError })
-    expect([response.status, response.text, got]).toEqual([400, taken.body, [error]])
-  }
-})
-
 test('an error of the service becomes the response of toHttpError, and any other a 500', async () => {
   class Taken extends Error {}
   const toHttpError = (error: unknown) => (error instanceof Taken ? taken : undefined)

@@ -6,7 +6,6 @@ import { CHROMIUM } from './chromium.ts'
 const TOOLS = {
   [CHROMIUM]: 'the page at /docs',
   kubectl: 'the manifests',
-  nginx: 'BASE_PATH behind a proxy',
   promtool: 'the alerts',
 }
 
@@ -27,7 +26,7 @@ export default async function afterAllTests(run: Run, project: { testMatch: stri
   const files = readdirSync(new URL('..', import.meta.url), { recursive: true }) as string[]
   const count = files.filter((name) => name.endsWith('.long.ts')).length
   console.error(
-    `\n${count} files (*.long.ts) run only in \`npm run test:all\`: they start programs, Chromium, nginx, kubectl or\n` +
+    `\n${count} files (*.long.ts) run only in \`npm run test:all\`: they start programs, Chromium, kubectl or\n` +
       'promtool, or take minutes: faults, floods, memory, outages, traces, the page, manifests, alerts, documents.',
   )
 }

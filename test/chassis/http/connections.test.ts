@@ -38,6 +38,13 @@ async function startSlow(limits: Parameters<typeof startNotes>[1] = {}) {
   return { ...notes, waiting, end: () => waiting.splice(0).forEach((end) => end()) }
 }
 
+/** Connects, and wants one response. */
+function arrive(port: number) {
+  const client = dial(port)
+  client.socket.write(get('/nothing', CLOSE))
+  return client
+}
+
 /** Connects, has one response, and stays idle. */
 async function connect(port: number) {
   const client = dial(port)
@@ -57,8 +64,7 @@ describe('a place', () => {
     for (let i = 0; i < 2; i += 1) says(get('/notes/x'))(port)
     await until(() => waiting.length === 2)
     hangUp()
-    const next = dial(port)
-    next.socket.write(get('/nothing', CLOSE))
+    const next = arrive(port)
     await sleep(100)
     expect(next.text()).toBe('')
     end()
@@ -91,8 +97,7 @@ describe('a place', () => {
     await sleep(50)
     if (how === 'reset') socket.resetAndDestroy()
     else socket.end()
-    const next = dial(port)
-    next.socket.write(get('/nothing', CLOSE))
+    const next = arrive(port)
     await once(next.socket, 'close')
     expect(statusesIn(next.text())).toEqual([404])
     await close()
@@ -106,8 +111,7 @@ describe('a place', () => {
     socket.write(large)
     await sleep(50)
     socket.resetAndDestroy()
-    const next = dial(port)
-    next.socket.write(get('/nothing', CLOSE))
+    const next = arrive(port)
     await once(next.socket, 'close')
     expect(statusesIn(next.text())).toEqual([404])
     end()
@@ -217,8 +221,7 @@ describe('too many connections', () => {
     const busy = dial(port)
     busy.socket.write(get('/notes/x').repeat(2))
     await until(() => waiting.length === 1)
-    const next = dial(port)
-    next.socket.write(get('/nothing', CLOSE))
+    const next = arrive(port)
     await until(() => !isOpen(busy))
     end()
     await until(() => next.text() !== '')
@@ -243,8 +246,7 @@ describe('too many connections', () => {
     const { port, close } = await startNotes({}, { limits })
     const busy = says(addNoteHead('Content-Length: 9\r\n'))(port)
     await once(busy, 'connect')
-    const next = dial(port)
-    next.socket.write(get('/nothing', CLOSE))
+    const next = arrive(port)
     await sleep(100)
     expect([busy.destroyed, next.text()]).toEqual([false, ''])
     busy.destroy()
@@ -258,8 +260,7 @@ describe('too many connections', () => {
     const { port, close } = await startNotes({ listNotes }, { limits })
     const idle = doesNotRead(get('/notes'))(port)
     await once(idle, 'connect')
-    const next = dial(port)
-    next.socket.write(get('/nothing', CLOSE))
+    const next = arrive(port)
     await until(() => next.text() !== '')
     expect(statusesIn(next.text())).toEqual([404])
     await close()
@@ -322,7 +323,7 @@ test('an idle connection holds no request', async () => {
   setFlagsFromString('--expose-gc')
   const gc = runInNewContext('gc') as () => void
   const requests: WeakRef<object>[] = []
-  const guard: Guard = (ctx, next) => {
+  const guard: Guard<string> = (ctx, next) => {
     requests.push(new WeakRef(ctx.req))
     return next()
   }
@@ -340,7 +341,7 @@ test('an idle connection holds no request', async () => {
 test('while a body with too many chunks waits for its turn, no more of it is read', async () => {
   const guarded: net.Socket[] = []
   let end = () => {}
-  const guard: Guard = async (ctx, next) => {
+  const guard: Guard<string> = async (ctx, next) => {
     if (ctx.method === 'GET') return next()
     guarded.push(ctx.req.socket)
     await new Promise<void>((resolve) => (end = resolve))

@@ -51,6 +51,12 @@ describe('input that is not a request', () => {
     ['two hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
     ['a path in the host', 'GET / HTTP/1.1\r\nHost: a/notes\r\n\r\n'],
     ['a length and chunks', `POST /notes ${HOST}Content-Length: 1\r\n${CHUNKED}\r\n0\r\n\r\n`],
+    ...['gzip, chunked', 'identity, chunked', 'gzip\r\nTransfer-Encoding: chunked'].map(
+      (coding) => [
+        `the coding ${JSON.stringify(coding)}, and what follows,`,
+        `${addNoteHead(`Transfer-Encoding: ${coding}\r\n`)}2\r\n{}\r\n0\r\n\r\n${SLOW}`,
+      ],
+    ),
     ['a broken chunk', `${addNoteHead(CHUNKED)}zz\r\n`],
   ])('%s gets 400 in the usual form, and the connection ends', async (_, bytes) => {
     const date = expect.stringMatching(/ GMT$/)

@@ -162,9 +162,3 @@ test('an export that is stopped by Ctrl-C says so, and exits with 130', async ()
   await ended
   expect(output.stderr).toBe('stopped: not all users were written\n')
 })
-
-test('--help fits a terminal of 80 × 40', async () => {
-  const { stdout } = await importUsers(at(sqlitePlace), '--help')
-  expect(stdout.split('\n').length).toBeLessThanOrEqual(40)
-  expect(stdout).not.toMatch(/.{81}/)
-})

@@ -139,25 +139,6 @@ test('while the database is at its place, its log stays there', async () => {
   expect(await usersAt(place)).toEqual([user])
 })
 
-test('a store that closes after a restore over its database leaves the restored database as it is', async () => {
-  const place = newPlace()
-  const file = databaseIn(place.DATA_DIR)
-  const store = await open(place)
-  const createSome = () => Promise.all(Array.from({ length: 1_000 }, () => store.create(newUser())))
-  await createSome()
-  const copied = join(newPlace().DATA_DIR, 'copy')
-  fs.writeFileSync(copied, '')
-  await copySqlite(file, copied)
-  const copy = fs.readFileSync(copied)
-  await createSome()
-
-  fs.writeFileSync(file, copy)
-  for (const suffix of ['-wal', '-shm']) fs.rmSync(file + suffix)
-  await store.close()
-  expect(fs.readFileSync(file).equals(copy)).toBe(true)
-  expect(fs.existsSync(`${file}-wal`)).toBe(false)
-})
-
 test('a database is not gone after writes, imports, a backup and the end of another program', async () => {
   const place = newPlace()
   const store = await open(place)
