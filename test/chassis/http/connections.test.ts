@@ -9,7 +9,7 @@ import type { Reply } from '../../../src/chassis/contract/reply.ts'
 import { LIMITS } from '../../../src/chassis/http/limits.ts'
 import type { Guard } from '../../../src/chassis/index.ts'
 import { dial, parseResponses } from '../support/app.ts'
-import { doesNotRead, goesOn, hangUp, says, until } from '../support/clients.ts'
+import { doesNotRead, hangUp, says, until } from '../support/clients.ts'
 import { added, addNote, addNoteHead, startNotes, statusesIn } from '../support/notes.ts'
 import { CHUNKED, CLOSE, get } from '../support/requests.ts'
 
@@ -348,14 +348,13 @@ test('while a body with too many chunks waits for its turn, no more of it is rea
     return next()
   }
   const { port, exchange, close } = await startNotes({}, { guard })
-  const chunks = '1\r\na\r\n'.repeat(2 * LIMITS.maxChunks)
-  const client = goesOn(get('/nothing') + addNoteHead(CHUNKED) + chunks, chunks)(port)
+  const client = dial(port)
+  client.socket.write(get('/nothing') + addNoteHead(CHUNKED) + '1\r\na\r\n'.repeat(100_000))
   await until(() => guarded.length === 1)
-  const { bytesRead } = guarded[0]!
   for (let i = 0; i < 5; i += 1) await exchange(get('/nothing', CLOSE))
-  expect([guarded[0]!.bytesRead, client.destroyed]).toEqual([bytesRead, false])
+  expect(guarded[0]!.bytesRead).toBeLessThanOrEqual(65_536) // what Node reads at once
   end()
-  hangUp()
+  client.socket.destroy()
   await close()
 })
 

@@ -67,12 +67,14 @@ describe('input that is not a request', () => {
   })
 
   test('garbage after a request, and what comes after it, do not replace the response', async () => {
+    service().lines.length = 0
     const { socket, text } = dial(service().port)
     socket.write(`${SLOW}${addNoteHead(CHUNKED)}zz\r\n`)
     await sleep(50)
     socket.write('more')
     await once(socket, 'close')
     expect(statusesIn(text())).toEqual([201, 400])
+    expect(service().lines.filter(({ msg }) => /malformed/.test(String(msg)))).toHaveLength(1)
   })
 
   test('a broken body of a refused request does not get a second response', async () => {
