@@ -1,15 +1,23 @@
-// The peer: the same service, written like a good Fastify project. It uses the same drivers, makes the
+// The peer: the same service, written like a good Fastify project. It uses the store of the service, makes the
 // key once, and has schemas for bodies and responses. For each request it does what the service does: an
 // id, one line of JSON in the log, one histogram.
 import fastifyJwt from '@fastify/jwt'
 import Fastify, { LogController } from 'fastify'
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
 import { Histogram } from 'prom-client'
-import { openMongo, openSqlite, type User } from './fastify-stores.ts'
+import type { User } from './scenarios.ts'
 
 const { PORT, MONGODB_URI, DATA_DIR = '', SIGNING_SECRET = '' } = process.env
-const users = MONGODB_URI ? await openMongo(MONGODB_URI) : openSqlite(join(DATA_DIR, 'users.db'))
+const STORE = new URL('../../../dist/src/store/', import.meta.url).href
+const { openStore } = await import(`${STORE}open.js`)
+const { pagesOf } = await import(`${STORE}pages.js`)
+const users = await openStore({ MONGODB_URI, DATA_DIR })
+
+async function listUsers(): Promise<User[]> {
+  const found: User[] = []
+  for await (const page of pagesOf(users)) found.push(...page)
+  return found
+}
 
 const schema = (...fields: string[]) => {
   const properties = Object.fromEntries(fields.map((field) => [field, { type: 'string' }]))
@@ -53,12 +61,12 @@ await app.register(async (guarded) => {
     }
   })
 
-  guarded.get('/users', LIST, users.list)
+  guarded.get('/users', LIST, listUsers)
   guarded.get<{ Params: User }>('/users/:id', READ, async ({ params }, reply) => {
     return (await users.find(params.id)) ?? reply.code(404).send({ message: 'user not found' })
   })
   guarded.post<{ Body: User }>('/users', CREATE, async ({ body }, reply) => {
-    const created = await users.create(body)
+    const created = await users.create({ name: body.name, email: body.email })
     return reply.code(201).header('Location', `/users/${created.id}`).send(created)
   })
 })
