@@ -38,6 +38,7 @@ const MAIN = `
   const oldest = async () => (await ask('oldest')) || undefined
   const store = { description: 'nothing', oldest, close: async () => process.env.HANG && hang() }
   const open = async (config, { log }) => {
+    if (process.env.REASON === 'undefined') throw undefined
     if (process.env.REASON) throw new Error(process.env.REASON)
     await ask('open')
     log.info('STOP_TIMEOUT ' + config.STOP_TIMEOUT)
@@ -65,6 +66,7 @@ function start(variables: Record<string, string>) {
 test.each([
   [{ PORT: 'x' }, /^PORT must be .*\n$/],
   [{ REASON: 'it has no key' }, /^it has no key\n$/],
+  [{ REASON: 'undefined' }, /^undefined\n$/],
 ])('a service that cannot start exits with 1 and one line: %j', async (variables, line) => {
   const { child, output } = start(variables)
   expect(await once(child, 'close')).toEqual([1, null])
@@ -83,10 +85,13 @@ test.each([
   ],
 ] as const)('SIGTERM ends a service whose store hangs in `%s`', async (asked, said) => {
   const { child, output } = start({ HANG: asked, STOP_TIMEOUT: '1s' })
-  await once(child.stderr!, 'data')
+  await once(child.stderr, 'data')
   child.kill()
   expect(await once(child, 'close')).toEqual([0, null])
-  const messages = output.stdout.trim().split('\n').map((line) => JSON.parse(line).msg)
+  const messages = output.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).msg)
   expect(messages.slice(-said.length)).toEqual(said)
 })
 
