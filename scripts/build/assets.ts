@@ -35,9 +35,12 @@ writePackage('client', {
 
 copy('dist/src/chassis', 'dist/chassis')
 copy('dist/docs', 'dist/chassis/docs')
-copy('src/chassis/redocly.yaml', 'dist/chassis/redocly.yaml')
+for (const file of ['redocly.yaml', 'CHANGELOG.md'])
+  copy(`src/chassis/${file}`, `dist/chassis/${file}`)
+const changelog = fs.readFileSync(join(root, 'src/chassis/CHANGELOG.md'), 'utf8')
 writePackage('chassis', {
   name: 'openapi-chassis',
+  version: /^## \[(.*)\]/m.exec(changelog)![1], // its own: it changes when a service must, not with the users API
   description: 'What a contract-first microservice on Koa needs beside its operations',
   engines,
   imports: { '#docs/*': './docs/*' },

@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import * as config from '../../src/chassis/config.ts'
 import { integer, InvalidConfig, secret, text, VARIABLES } from '../../src/chassis/config.ts'
 import { tokenVariables } from '../../src/chassis/tokens/open.ts'
-import { newFolder } from '../support/readme.ts'
+import { newFolder, read } from '../support/readme.ts'
 import { SECRET } from './support/requests.ts'
 
 const isUri = (uri: string) => uri.startsWith('notes:')
@@ -66,6 +66,17 @@ test('a name that is probably misspelled is named; the variables of other progra
   const names = [...misspelled, ...others, ...Object.keys({ ...VARIABLES, ...variables })]
   const { warnings } = readConfig(Object.fromEntries(names.map((name) => [name, ''])))
   expect(warnings.map((warning) => warning.split(' ')[0])).toEqual(misspelled)
+})
+
+test('its README has each variable with its default', () => {
+  const found = read('src/chassis/README.md').matchAll(/^\|.*?\|/gm)
+  const cells = [...found].flatMap(([cell]) => [...cell.matchAll(/`(\w+)=(.*?)`/g)])
+  const given = Object.fromEntries(cells.map(([, name, value]) => [name!, value!]))
+  const all: config.Variables = { ...VARIABLES, ...tokenVariables }
+  expect(Object.keys(given).sort()).toEqual(Object.keys(all).sort())
+  expect(readConfig(given)).toEqual(readConfig({}))
+  const unset = Object.keys(given).filter((name) => given[name] === '')
+  expect(unset.filter((name) => String(all[name]!.default ?? ''))).toEqual([])
 })
 
 const NOT_REPLACED =
