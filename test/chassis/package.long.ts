@@ -58,7 +58,7 @@ test('a note is added, its owner lists it, and all can read it where Location sa
 })
 
 test.each([
-  ['note_blank', 400, 'POST /notes', BOTH, '{"text":" "}'],
+  ['body_invalid', 400, 'POST /notes', BOTH, '{}'],
   ['unauthorized', 401, 'POST /notes', JSON_TYPE, '{"text":"x"}'],
   ['note_not_found', 404, 'GET /notes/x', {}, ''],
   ['unauthorized', 401, 'GET /nothing', {}, ''],
