@@ -130,4 +130,4 @@ test('the Dockerfile in the README of the chassis makes an image of its service,
   expect(docker('run', '--rm', NOTES, 'id', '--user')).toBe('1000')
   docker('stop', NOTES)
   expect(inspect(NOTES, '{{.State.ExitCode}}')).toBe('0')
-})
+}, 600_000) // it installs twice
