@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { bash, codeOf, makeService, version } from './support/package.ts'
+import { codeOf, makeService, version } from './support/package.ts'
 
 let folder: string
 let service: ReturnType<typeof start>
