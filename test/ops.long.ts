@@ -15,7 +15,8 @@ test('/metrics says which database it is, and when its oldest user was created, 
   const [user] = await createAt(place, newUser())
   const service = await started(place)
   const metrics = async () => (await service.probe('/metrics')).text
-  const oldest = (seconds: number | string) => `\nstore_oldest_record_timestamp_seconds ${seconds}\n`
+  const oldest = (seconds: number | string) =>
+    `\nstore_oldest_record_timestamp_seconds ${seconds}\n`
   expect(await metrics()).toContain(oldest(Number(createdAt(user!.id)) / 1000))
   expect(await metrics()).toContain(
     `store_info{database="SQLite in ${databaseIn(place.DATA_DIR)}"} 1\n`,
