@@ -6,9 +6,9 @@ import { pipeline } from 'node:stream/promises'
 import { loadConfig } from '../../src/chassis/programs.ts'
 import { programVariables } from '../../src/config.ts'
 import { databaseIn } from '../../src/store/open.ts'
-import { copySqlite } from '../../src/store/sqlite/database.ts'
 import { fileAt, program, stopSignal, UsageError, warn } from './program.ts'
 import { makeFile, withTemporary } from './file.ts'
+import { copySqlite } from './sqlite.ts'
 
 const USAGE = `usage: backup FILE
 

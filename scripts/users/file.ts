@@ -30,7 +30,7 @@ export async function makeFile<T>(file: string, write: (temporary: string) => Pr
 
 /** Removes the temporary file, which is beside `file`, when `use` has ended. Only its owner can read it. */
 export async function withTemporary<T>(file: string, use: (temporary: string) => Promise<T>) {
-  const temporary = `${file}.${process.pid}.part`
+  const temporary = `${file}.${Date.now()}.part` // in containers, each process may be number 1
   fs.closeSync(fs.openSync(temporary, 'wx', 0o600))
   try {
     return await use(temporary)

@@ -37,13 +37,19 @@ export async function program<O extends Options>(
     await print(info)
     return await exit(0)
   } catch (error) {
-    const { code = '', path, message } = error as NodeJS.ErrnoException
-    if (code === 'EPIPE') warn('the reader of standard output closed it')
-    else warn(path && code === 'ENOENT' ? `${path} does not exist` : message)
+    const { code = '' } = error as NodeJS.ErrnoException
+    warn(messageOf(error))
     if (!(error instanceof UsageError || code.startsWith('ERR_PARSE_ARGS_'))) return exit(1)
     warn(`${usage.split('\n', 1)[0]}\nsee --help`)
     return exit(2)
   }
+}
+
+/** What a program says of an error. */
+export function messageOf(error: unknown): string {
+  const { code, path, message } = error as NodeJS.ErrnoException
+  if (code === 'EPIPE') return 'the reader of standard output closed it'
+  return path && code === 'ENOENT' ? `${path} does not exist` : message
 }
 
 /** Exits after standard error is written: its reader may be slow. */

@@ -1,4 +1,4 @@
-// Opens and copies the database file. Knows nothing of users but their table.
+// Opens the database file, and watches it. Knows nothing of users but their table.
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import fs from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -80,22 +80,6 @@ function moveAside(db: DatabaseSyncInstance, files: string[], warn: (text: strin
   }
 }
 
-/**
- * Copies the database `file`, as it is at one moment, while services go on: without what is left of deleted users, so a
- * copy is usually smaller.
- *
- * @param copy the absolute path of an empty file
- * @returns how many users it has
- * @throws StoreFailure
- */
-export async function copySqlite(file: string, copy: string): Promise<number> {
-  const db = new DatabaseSync(file)
-  await retryWhileBusy(() => db.prepare('VACUUM INTO ?').run(copy), `back up SQLite in ${file}`)
-  db.close()
-  const count = new DatabaseSync(copy).prepare('SELECT count(*) AS users FROM users')
-  return (count.get() as { users: number }).users
-}
-
 /** Makes a call of the library; tries again while another process writes. @throws StoreFailure */
 export async function retryWhileBusy<T>(call: () => T, task?: string): Promise<T> {
   for (const deadline = performance.now() + TIMEOUT_MS; ; await sleep(RETRY_MS)) {
@@ -128,7 +112,7 @@ function makeFile(file: string): void {
 }
 
 /** Does not use the option `recursive` of `mkdirSync`: on /proc/x, Node 20 and 24 would try forever. */
-function makeFolder(folder: string): void {
+export function makeFolder(folder: string): void {
   if (fs.existsSync(folder)) return
   makeFolder(dirname(folder))
   try {

@@ -1,0 +1,142 @@
+// The database file of the SQLite store: copies it, checks a copy, and replaces it by a copy.
+import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
+import fs from 'node:fs'
+import { dirname } from 'node:path'
+import { retryWhileBusy } from '../../src/store/sqlite/database.ts'
+import { migrate } from '../../src/store/sqlite/schema.ts'
+
+/**
+ * Copies the database `file`, as it is at one moment, while services go on: without what is left of deleted users, so a
+ * copy is usually smaller.
+ *
+ * @param copy the absolute path of an empty file
+ * @returns how many users it has
+ * @throws StoreFailure
+ */
+export async function copySqlite(file: string, copy: string): Promise<number> {
+  const db = new DatabaseSync(file)
+  await retryWhileBusy(() => db.prepare('VACUUM INTO ?').run(copy), `back up SQLite in ${file}`)
+  db.close()
+  return countUsers(new DatabaseSync(copy))
+}
+
+function countUsers(db: DatabaseSyncInstance): number {
+  const row = db.prepare('SELECT count(*) AS users FROM users').get()
+  return (row as { users: number }).users
+}
+
+/**
+ * Checks a file that should be a backup, and adds the columns that it lacks.
+ *
+ * @returns how many users it has
+ * @throws Error it is not a whole database of users, or a newer service made it
+ */
+export function checkBackup(file: string): number {
+  if (isInWalMode(file)) throw new Error('it is in WAL mode, so it can lack users: see --help')
+  const db = new DatabaseSync(file)
+  const [fault] = db.prepare('PRAGMA integrity_check(1)').all()
+  const { integrity_check: found } = fault as { integrity_check: string }
+  if (found !== 'ok') throw new Error(found)
+  if (!db.prepare(TABLE).get()) throw new Error('it has no table of users of this service')
+  migrate(db)
+  return countUsers(db)
+}
+
+const TABLE = "SELECT 1 FROM pragma_table_list('users') WHERE type = 'table' AND strict"
+
+/** Whether it is a copy of the file of a service: what it has not yet taken from its log is elsewhere. */
+function isInWalMode(file: string): boolean {
+  const header = Buffer.alloc(20) // https://www.sqlite.org/fileformat.html#the_database_header
+  const fd = fs.openSync(file, 'r')
+  fs.readSync(fd, header)
+  fs.closeSync(fd)
+  return header[19] === 2
+}
+
+/** A database that is to be replaced. `db` has locked it, unless it is damaged. */
+interface Former {
+  description: string
+  db?: DatabaseSyncInstance
+}
+
+/**
+ * Locks the database `file` until this process ends, and changes nothing: `close()` would empty the log.
+ *
+ * @returns undefined if there is none
+ * @throws Error another process has it open, or it is not a file of this account
+ */
+export function lockFormer(file: string): Former | undefined {
+  const found = fs.lstatSync(file, { throwIfNoEntry: false })
+  if (!found) return undefined
+  if (!found.isFile()) throw new Error(`${file} is not a regular file`)
+  if (found.uid !== process.geteuid!())
+    throw new Error(`${file} belongs to the uid ${found.uid}: run this as that account`)
+  if (found.size === 0) return { description: 'an empty file' } // SQLite would delete its log
+  const db = new DatabaseSync(file)
+  try {
+    db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT')
+  } catch (error) {
+    const { message } = error as Error
+    if (isDamage(error)) return { description: `unreadable: ${message}` }
+    const isOpen = codeOf(error) === BUSY
+    const text = isOpen ? 'another process has it open: stop the service first' : message
+    throw new Error(`cannot replace ${file}: ${text}`, { cause: error })
+  }
+  if (fs.lstatSync(file).ino !== found.ino) throw new Error(`${file} was replaced meanwhile`)
+  return { description: describe(db), db }
+}
+
+function describe(db: DatabaseSyncInstance): string {
+  try {
+    return `${countUsers(db).toLocaleString('en')} users`
+  } catch (error) {
+    return `unreadable: ${(error as Error).message}`
+  }
+}
+
+/**
+ * Gives `copy` the name of the database `file`, in one step: whenever this is killed, one of them is there, whole.
+ *
+ * @returns the other name of the former database
+ * @throws Error nothing was replaced
+ */
+export function replace(file: string, copy: string, former: Former | undefined): string {
+  const kept = `${file}.former-${Date.now()}`
+  sync(copy)
+  const isEmptied = former?.db !== undefined && emptyLog(former.db)
+  if (former) fs.linkSync(file, kept)
+  // At their names, SQLite would write them into the copy.
+  for (const end of ['-wal', '-shm', '-journal'].filter((end) => fs.existsSync(file + end))) {
+    if (isEmptied) fs.rmSync(file + end)
+    else fs.renameSync(file + end, kept + end)
+  }
+  sync(dirname(file))
+  if (former) fs.renameSync(copy, file)
+  else fs.linkSync(copy, file) // fails if a service has made one meanwhile
+  return kept
+}
+
+/** Writes the log of a database into it. @returns false if the database is damaged */
+function emptyLog(db: DatabaseSyncInstance): boolean {
+  try {
+    db.exec('PRAGMA journal_mode = DELETE')
+    return true
+  } catch (error) {
+    if (isDamage(error)) return false
+    throw error
+  }
+}
+
+/** Waits until a file or a folder is on the disk. */
+export function sync(path: string): void {
+  const fd = fs.openSync(path, 'r')
+  fs.fsyncSync(fd)
+  fs.closeSync(fd)
+}
+
+/** The primary code: https://www.sqlite.org/rescode.html */
+const codeOf = (error: unknown): number => ((error as { errcode?: number }).errcode ?? 0) % 256
+const BUSY = 5
+const [IOERR, CORRUPT, NOTADB] = [10, 11, 26]
+
+const isDamage = (error: unknown): boolean => [IOERR, CORRUPT, NOTADB].includes(codeOf(error))
