@@ -36,7 +36,7 @@ export function checkBackup(file: string): number {
   const db = new DatabaseSync(file)
   const [fault] = db.prepare('PRAGMA integrity_check(1)').all()
   const { integrity_check: found } = fault as { integrity_check: string }
-  if (found !== 'ok') throw new Error(found)
+  if (found !== 'ok') throw new Error(found.split('\n').at(-1))
   if (!db.prepare(TABLE).get()) throw new Error('it has no table of users of this service')
   migrate(db)
   return countUsers(db)

@@ -1,0 +1,244 @@
+// restore, as a program: what it refuses, what it keeps, and what a kill leaves.
+import { expect, jest, test } from '@jest/globals'
+import { createHash } from 'node:crypto'
+import fs from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { copySqlite } from '../../../scripts/users/sqlite.ts'
+import { databaseIn, openStore } from '../../../src/store/open.ts'
+import { run, started, type Program } from '../../support/program.ts'
+import { useScripts } from '../../support/scripts.ts'
+import { send } from '../../support/service.ts'
+import {
+  createAt,
+  createIn,
+  databaseOf,
+  faultsIn,
+  SECRET,
+  sqlitePlace,
+  type Place,
+} from '../../support/stores.ts'
+import { newUser } from '../../support/users.ts'
+
+const { folder, at, file, done } = useScripts()
+jest.setTimeout(300_000)
+
+const many = (count: number) => Array.from({ length: count }, () => newUser())
+const restore = (place: Place, ...args: string[]) => done('restore', place, args)
+
+/** What a killed service leaves: `count` users, and as many in the log. */
+async function killed(count = 5): Promise<Place> {
+  const [running, place] = [at(sqlitePlace), at(sqlitePlace)]
+  await createAt(running, ...many(count))
+  const store = await openStore(running)
+  await createIn(store, many(count))
+  fs.cpSync(running.DATA_DIR, place.DATA_DIR, { recursive: true })
+  await store.close()
+  return place
+}
+
+/** A backup of `count` users, at a place of its own. */
+async function backup(count = 3) {
+  const place = at(sqlitePlace)
+  await createAt(place, ...many(count))
+  const path = file('backup.db', '')
+  await copySqlite(databaseIn(place.DATA_DIR), path)
+  return { place, path, bytes: fs.readFileSync(path), content: contentOf(place) }
+}
+
+/** All users of a database, as text. It is read from a copy: a database that this process has read stays open. */
+function contentOf(place: Place): string {
+  const copy = at(sqlitePlace)
+  fs.cpSync(place.DATA_DIR, copy.DATA_DIR, { recursive: true })
+  expect(faultsIn(copy)).toEqual([])
+  const all = databaseOf(copy).prepare(
+    'SELECT json_group_array(json_array(id, name, email)) AS text FROM users',
+  )
+  return (all.get() as { text: string }).text
+}
+
+/** The files of a place, with what identifies their content. */
+const filesIn = ({ DATA_DIR }: Place) =>
+  fs.readdirSync(DATA_DIR).map((name) => {
+    const path = join(DATA_DIR, name)
+    const content = fs.statSync(path).isFile() ? fs.readFileSync(path) : ''
+    return [name.replace(/\d+/, 'N'), createHash('md5').update(content).digest('hex')]
+  })
+
+/** Expects that restore refuses `args` with one sentence, and leaves everything as it is. */
+async function expectRefused(place: Place, args: string[], message: string | RegExp) {
+  const before = filesIn(place)
+  const { code, stdout, stderr } = await restore(place, ...args)
+  expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(message)])
+  expect(stderr.split('\n')).toHaveLength(2)
+  expect(filesIn(place)).toEqual(before)
+}
+
+test('the database is replaced, the former one is kept with all that was in its log, and both numbers are said', async () => {
+  const { path, content } = await backup()
+  const place = await killed()
+  const former = contentOf(place)
+  const said =
+    /^restored 3 users to SQLite in .*users\.db; the former one \(10 users\) is now (.*former-\d+)\n$/
+  const { code, stderr } = await restore(place, path)
+  expect([code, stderr]).toEqual([0, expect.stringMatching(said)])
+  expect(filesIn(place).map(([name]) => name)).toEqual(['users.db', 'users.db.former-N'])
+  expect(fs.statSync(databaseIn(place.DATA_DIR)).mode & 0o777).toBe(0o600)
+  expect(contentOf(place)).toBe(content)
+  expect(await restore(place, said.exec(stderr)![1]!)).toMatchObject({ code: 0 })
+  expect(contentOf(place)).toBe(former)
+})
+
+/** Makes the content of a file from a backup. */
+type Content = (bytes: Buffer) => string | Buffer
+
+/** The backup after some SQL; or, with an `end`, the other file of that name. */
+const changed =
+  (sql: string, end = ''): Content =>
+  (bytes) => {
+    const path = file('users.db', bytes)
+    databaseOf({ ...at(sqlitePlace), DATA_DIR: folder() }).exec(sql)
+    return fs.readFileSync(path + end)
+  }
+const other = (sql: string): Content => changed(`DROP TABLE users; ${sql}`)
+const TEXTS = 'id TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL'
+
+/** A byte less before the last '@', which is in the index of emails. */
+function damageIndex(bytes: Buffer): Buffer {
+  const damaged = Buffer.from(bytes)
+  damaged[damaged.lastIndexOf('@') - 1]! -= 1
+  return damaged
+}
+
+test.each<[string, Content, RegExp]>([
+  ['an empty file', () => '', /no table of users/],
+  ['a page of HTML', () => '<!doctype html>\n<p>Log in'.padEnd(5_000), /not a database/],
+  ['an export', () => '{"name":"Ada","email":"ada@x"}\n', /not a database/],
+  ['a compressed backup', gzipSync, /not a database/],
+  ['as many zeros', ({ length }) => Buffer.alloc(length), /not a database/],
+  ['a backup without its last byte', (bytes) => bytes.subarray(0, -1), /missing from index/],
+  ['a backup that broke off early', (bytes) => bytes.subarray(0, 5_000), /malformed/],
+  ['a backup with a damaged page', (bytes) => bytes.fill('x', 4_096, 8_192), /Tree 2/],
+  ['a backup with a damaged index', damageIndex, /missing from index/],
+  ['a backup behind a message', (bytes) => Buffer.concat([Buffer.from('ok\n'), bytes]), /not a d/],
+  ['a backup of a newer service', changed('PRAGMA user_version = 2'), /use a newer service/],
+  ['another database', other('CREATE TABLE posts (id INTEGER)'), /no table of users/],
+  ['a view of users', other('CREATE VIEW users AS SELECT 1 AS id'), /no table of users/],
+  ['users of another program', other(`CREATE TABLE users (${TEXTS}, email TEXT)`), /no table of/],
+  ['users without emails', other(`CREATE TABLE users (${TEXTS}) STRICT`), /UNIQUE column/],
+  ['a database without its log', changed('PRAGMA journal_mode = WAL'), /WAL mode, so it can lack/],
+  ['a log', changed('PRAGMA journal_mode = WAL; UPDATE users SET name = 1', '-wal'), /not a data/],
+])('%s is not a backup: it is refused, and nothing is changed', async (_, content, message) => {
+  const given = file('given.db', content((await backup()).bytes))
+  await expectRefused(
+    await killed(),
+    [given],
+    `^${given} is not a whole backup: .*${message.source}`,
+  )
+})
+
+test.each<[string, (database: string, path: string) => string | void, string]>([
+  ['a file that is missing', () => '/nowhere.db', '/nowhere.db does not exist'],
+  ['the database itself', (database) => database, '.* is the database itself'],
+  ['another name of it', (database) => linked(database), '.* is the database itself'],
+  ['a link at its place', (database) => fs.symlinkSync(moved(database), database), '.* regular'],
+  ['a folder at its place', (database) => fs.mkdirSync(moved(database) && database), '.* regular'],
+])('%s is refused, and nothing is changed', async (_, prepare, message) => {
+  const [place, { path }] = [await killed(), await backup()]
+  await expectRefused(place, [prepare(databaseIn(place.DATA_DIR), path) ?? path], message)
+})
+
+function linked(database: string): string {
+  fs.linkSync(database, `${database}.link`)
+  return `${database}.link`
+}
+
+function moved(database: string): string {
+  fs.renameSync(database, `${database}.moved`)
+  return `${database}.moved`
+}
+
+const testAsRoot = process.getuid?.() === 0 ? test : test.skip
+
+testAsRoot('the database of another account is refused', async () => {
+  const [place, { path }] = [await killed(), await backup()]
+  fs.chownSync(databaseIn(place.DATA_DIR), 1, 1)
+  await expectRefused(place, [path], '.* belongs to the uid 1: run this as that account')
+})
+
+test('with MONGODB_URI, it says what to do', async () => {
+  const { path, place } = await backup()
+  const environment = { ...place.environment, MONGODB_URI: 'mongodb://localhost' }
+  await expectRefused({ ...place, environment }, [path], 'the users are in MongoDB: use export-')
+})
+
+test('while the service runs, nothing is changed; while a backup comes, no service and no other restore starts', async () => {
+  const [place, { path, bytes, content }] = [await killed(), await backup()]
+  const service = await started(place, { SIGNING_SECRET: SECRET, STOP_DELAY: '0s' })
+  const port = Number(new URL(service.url()).port)
+  const inUse = 'cannot replace .*users.db: another process has it open: stop the service first'
+  await expectRefused(place, [path], inUse)
+  expect((await send(port, 'POST /users', { json: {} })).status).toBe(201)
+  await service.stop()
+
+  const first = run('scripts/users/restore', place, {}, ['-'])
+  await untilCopying(first, place)
+  await expectRefused(place, [path], inUse)
+  const second = run('src/main', place, { SIGNING_SECRET: SECRET })
+  expect([await second.ended, second.output.stderr]).toEqual([1, expect.stringMatching('locked')])
+  first.process.stdin!.end(bytes)
+  expect([await first.ended, first.output.stderr]).toEqual([0, expect.stringContaining('11 users')])
+  expect(contentOf(place)).toBe(content)
+})
+
+function overwrite(from: number, to: number) {
+  return (path: string) => fs.writeFileSync(path, fs.readFileSync(path).fill('x', from, to))
+}
+
+test.each<[string, (database: string) => void, RegExp]>([
+  ['without a valid header', overwrite(0, 100), /the former one .unreadable: file is not/],
+  ['without its schema', overwrite(150, 3_900), /the former one .unreadable: database disk/],
+  ['cut to nothing', (database) => fs.truncateSync(database), /the former one .an empty file. is/],
+  ['that is missing', (database) => fs.rmSync(database), /there was none/],
+])('a database %s is replaced, and what is left of it is kept', async (_, damage, message) => {
+  const [place, { path, content }] = [await killed(), await backup()]
+  damage(databaseIn(place.DATA_DIR))
+  const left = filesIn(place).filter(([name]) => !name!.endsWith('-shm'))
+  const { code, stderr } = await restore(place, path)
+  expect([code, stderr]).toEqual([0, expect.stringMatching(message)])
+  const kept = filesIn(place).filter(([name]) => !name!.endsWith('-shm'))
+  expect(kept).toEqual([
+    ['users.db', expect.anything()],
+    ...left.map(([name, content]) => [name!.replace('users.db', 'users.db.former-N'), content]),
+  ])
+  expect(contentOf(place)).toBe(content)
+})
+
+test('a kill -9 at any moment leaves the former database or the copy, whole', async () => {
+  const [before, { path, content: restored }] = [await killed(25_000), await backup(50_000)]
+  const former = contentOf(before)
+  /** Kills it so many milliseconds after it has begun to copy. @returns how long it ran, and what is there */
+  async function killedAfter(ms: number) {
+    const place = at(sqlitePlace)
+    fs.cpSync(before.DATA_DIR, place.DATA_DIR, { recursive: true })
+    const program = run('scripts/users/restore', place, {}, [path])
+    await untilCopying(program, place)
+    const begun = performance.now()
+    await Promise.race([sleep(ms), program.ended])
+    const duration = performance.now() - begun
+    await program.stop('SIGKILL')
+    const left = contentOf(place)
+    expect([former, restored].indexOf(left)).not.toBe(-1)
+    return { duration, isRestored: left === restored }
+  }
+  const { duration, isRestored } = await killedAfter(60_000)
+  const found = new Set([isRestored])
+  for (let i = 0; i < 50; i += 1) found.add((await killedAfter((duration * i) / 45)).isRestored)
+  expect(found).toEqual(new Set([false, true]))
+})
+
+async function untilCopying({ process }: Program, { DATA_DIR }: Place): Promise<void> {
+  const isCopying = () => fs.readdirSync(DATA_DIR).some((name) => name.endsWith('.part'))
+  while (process.exitCode === null && !isCopying()) await sleep(1)
+}
