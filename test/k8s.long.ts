@@ -103,6 +103,20 @@ describe.each(['demo', 'mongodb', 'sqlite'])('the overlay %s', (overlay) => {
       const { DATA_DIR: mountPath } = all('ConfigMap')[0].data
       expect(container().volumeMounts).toContainEqual({ name: 'data', mountPath })
     })
+
+    testKubectl(
+      'the manifest names all that restore.yaml changes, so that `kubectl apply` undoes it',
+      () => {
+        const { spec } = readYaml('k8s/overlays/sqlite/restore.yaml').spec.template
+        const expectNamed = (changed: object, all: object) =>
+          expect(Object.keys(all)).toEqual(expect.arrayContaining(Object.keys(changed)))
+        expectNamed(spec, pod().spec)
+        expectNamed(spec.containers[0], container())
+        expect(read('Dockerfile')).toContain(
+          `CMD ${JSON.stringify(container().command)}`.replaceAll(',', ', '),
+        )
+      },
+    )
   } else {
     testKubectl('a roll-out or an eviction never removes the last pod', () => {
       const { rollingUpdate } = one('Deployment').spec.strategy

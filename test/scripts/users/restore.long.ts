@@ -225,7 +225,7 @@ test('a kill -9 at any moment leaves the former database or the copy, whole', as
     const program = run('scripts/users/restore', place, {}, [path])
     await untilCopying(program, place)
     const begun = performance.now()
-    await Promise.race([sleep(ms), program.ended])
+    await Promise.race([sleep(ms, undefined, { ref: false }), program.ended])
     const duration = performance.now() - begun
     await program.stop('SIGKILL')
     const left = contentOf(place)
