@@ -141,18 +141,12 @@ test.each<[string, Content, RegExp]>([
 test.each<[string, (database: string, path: string) => string | void, string]>([
   ['a file that is missing', () => '/nowhere.db', '/nowhere.db does not exist'],
   ['the database itself', (database) => database, '.* is the database itself'],
-  ['another name of it', (database) => linked(database), '.* is the database itself'],
   ['a link at its place', (database) => fs.symlinkSync(moved(database), database), '.* regular'],
   ['a folder at its place', (database) => fs.mkdirSync(moved(database) && database), '.* regular'],
 ])('%s is refused, and nothing is changed', async (_, prepare, message) => {
   const [place, { path }] = [await killed(), await backup()]
   await expectRefused(place, [prepare(databaseIn(place.DATA_DIR), path) ?? path], message)
 })
-
-function linked(database: string): string {
-  fs.linkSync(database, `${database}.link`)
-  return `${database}.link`
-}
 
 function moved(database: string): string {
   fs.renameSync(database, `${database}.moved`)
