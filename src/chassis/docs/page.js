@@ -25,6 +25,7 @@ explorer.addEventListener('spec-loaded', ({ detail: { info, tags } }) => {
   fillIn('limit', 100) // OpenAPI Explorer takes minutes to show a list of 20 MB
   for (const operation of operations) {
     operation.parameters = operation.parameters.filter(({ name }) => name !== 'Accept') // it shows only JSON
+    if (explorer.renderStyle !== 'focused') operation.parameters.forEach(describeParameter)
     if (!operation.requestBody || !operation.security?.length) continue
     const text = JSON.stringify(operation.requestBody)
     operation.requestBody = JSON.parse(text.replaceAll('@', `-${Date.now()}@`)) // an address may be taken
@@ -36,9 +37,10 @@ explorer.shadowRoot.addEventListener('request', ({ target, detail: { request } }
   if (body) request.body = body.value // as typed: OpenAPI Explorer repairs JSON
 })
 
-explorer.shadowRoot.addEventListener('response', ({ target, detail: { request, response } }) => {
+explorer.shadowRoot.addEventListener('response', ({ target, detail: { response } }) => {
   if (response?.status === 201) fillIn('id', JSON.parse(response.body).id)
-  if (response?.status === 401 && request.headers.has('Authorization')) output.value = 'Logged out'
+  if (response?.status === 401 && target.path !== issuer?.path)
+    output.value = 'Logged out: each tab needs its own log-in'
   const button = target.querySelector('.btn-execute')
   button.focus() // it was disabled
   bringUp(button)
@@ -59,12 +61,18 @@ function showForm() {
 const bringUp = (element) =>
   setTimeout(() => element.closest('summary, .btn-execute')?.scrollIntoView())
 
+/** Shows the description in place of the type: on a narrow screen, OpenAPI Explorer shows none. */
+function describeParameter(parameter) {
+  const format = parameter.description?.replaceAll('`', '')
+  if (format) parameter.schema = { ...parameter.schema, format }
+}
+
 /** Fills in a parameter. OpenAPI Explorer then refuses to send a request without it. */
 function fillIn(name, value) {
   for (const parameter of operations.flatMap(({ parameters }) => parameters))
     if (parameter.name === name) {
-      const summary = 'only this page requires a value'
-      if (!parameter.required) parameter.examples = { one: { value, summary } }
+      const { description = '', required } = parameter
+      if (!required) parameter.description = `${description} Only this page requires a value.`
       parameter.required = true
       parameter.schema.default = value
     }
@@ -75,11 +83,13 @@ form.onsubmit = async (event) => {
   const headers = { 'Content-Type': 'application/json' }
   const body = JSON.stringify({ [input.name]: input.value.trim() })
   const request = { method: 'POST', headers, body }
+  output.value = 'Logging in…'
   const { token, message } = await fetchJson(issuer.path.slice(1), request)
-  const { securitySchemes } = explorer.resolvedSpec
-  const { apiKeyId } = securitySchemes.find(({ scheme }) => scheme === 'bearer')
-  await explorer.setAuthenticationConfiguration(apiKeyId, { token })
-  output.value = token ? 'Logged in' : message
+  const { apiKeyId, finalKeyValue } = explorer.resolvedSpec.securitySchemes.find(
+    ({ scheme }) => scheme === 'bearer',
+  )
+  if (token) await explorer.setAuthenticationConfiguration(apiKeyId, { token })
+  output.value = token ? 'Logged in' : message + (finalKeyValue ? ' (the former token stays)' : '')
 }
 
 /** @returns the JSON of the response; without one, its `message` says what happened */
@@ -110,7 +120,7 @@ styles.replaceSync(`
     .body { flex-direction: column }
     .nav-bar { display: flex; width: auto; height: 30% }
     .main-content { padding: 8px }
-    td { display: block }
+    td { display: block; width: auto !important }
     .param-name, .param-type { text-align: left }
   }
 `)
@@ -120,7 +130,11 @@ for (const name of ['api-response', 'syntax-highlighter'])
 
 explorer.hideComponents = explorer.hideServerSelection = true
 removeEventListener('resize', explorer.handleResize) // another layout would lose what somebody has typed
-addEventListener('resize', () => explorer.shadowRoot.activeElement?.scrollIntoView())
+let width = innerWidth
+addEventListener('resize', () => {
+  if (innerWidth !== width) explorer.shadowRoot.activeElement?.scrollIntoView()
+  width = innerWidth
+})
 const contract = await fetchJson('openapi.json')
 if (contract.openapi) {
   await explorer.loadSpec(contract)
