@@ -77,7 +77,7 @@ describe('README.md', () => {
   })
 
   test.each([
-    ['README.md', /^\| `([A-Z_]+)` /gm],
+    ['README.md', /^(?:\| )?`([A-Z_]+)` /gm],
     ['.env.example', /^#?([A-Z_]+)=/gm],
   ])('%s lists every variable of the configuration', (document, pattern) => {
     const names = [...read(document).matchAll(pattern)].map(([, name]) => name)

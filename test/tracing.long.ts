@@ -76,7 +76,6 @@ const answers = (answer: (socket: net.Socket) => void) =>
   net.createServer((socket) => socket.once('data', () => answer(socket)))
 
 test.each<[string, () => net.Server | undefined, string]>([
-  ['responds with 404', () => responds(404), '404'],
   ['responds with 503', () => responds(503), 'Export failed with retryable status'],
   ['speaks HTTP/2 only', () => http2.createServer(), 'HPE_INVALID_CONSTANT'],
   ['never responds', () => answers(() => {}), 'Request timed out'],
