@@ -47,7 +47,7 @@ async function backup(count = 3) {
   return { place, path, bytes: fs.readFileSync(path), content: contentOf(place) }
 }
 
-/** All users of a database, as text. It is read from a copy: a database that this process has read stays open. */
+/** What identifies all users of a database. Of a copy: a database that this process has read stays open. */
 function contentOf(place: Place): string {
   const copy = at(sqlitePlace)
   fs.cpSync(place.DATA_DIR, copy.DATA_DIR, { recursive: true })
@@ -55,15 +55,17 @@ function contentOf(place: Place): string {
   const all = databaseOf(copy).prepare(
     'SELECT json_group_array(json_array(id, name, email)) AS text FROM users',
   )
-  return (all.get() as { text: string }).text
+  return digest((all.get() as { text: string }).text)
 }
+
+const digest = (content: string | Buffer) => createHash('md5').update(content).digest('hex')
 
 /** The files of a place, with what identifies their content. */
 const filesIn = ({ DATA_DIR }: Place) =>
   fs.readdirSync(DATA_DIR).map((name) => {
     const path = join(DATA_DIR, name)
     const content = fs.statSync(path).isFile() ? fs.readFileSync(path) : ''
-    return [name.replace(/\d+/, 'N'), createHash('md5').update(content).digest('hex')]
+    return [name.replace(/\d+/, 'N'), digest(content)]
   })
 
 /** Expects that restore refuses `args` with one sentence, and leaves everything as it is. */
@@ -209,30 +211,45 @@ test.each<[string, (database: string) => void, RegExp]>([
   expect(contentOf(place)).toBe(content)
 })
 
+/** Ends a program with kill -9 before the step KILL_AT of those that change names or wait for the disk. */
+const KILL = `
+  const fs = require('node:fs')
+  let left = Number(process.env.KILL_AT)
+  for (const name of ['linkSync', 'renameSync', 'rmSync', 'fsyncSync']) {
+    const step = fs[name]
+    fs[name] = (...args) => {
+      if ((left -= 1) === 0) process.kill(process.pid, 'SIGKILL')
+      return step(...args)
+    }
+  }`
+
 test('a kill -9 at any moment leaves the former database or the copy, whole', async () => {
   const [before, { path, content: restored }] = [await killed(25_000), await backup(50_000)]
   const former = contentOf(before)
-  /** Kills it so many milliseconds after it has begun to copy. @returns how long it ran, and what is there */
-  async function killedAfter(ms: number) {
+  const found = new Set<string>()
+  /** Kills it so many milliseconds after it has begun to copy, or before a step. @returns how long it ran */
+  async function killedAt(ms: number, step = 0) {
     const place = at(sqlitePlace)
     fs.cpSync(before.DATA_DIR, place.DATA_DIR, { recursive: true })
-    const program = run('scripts/users/restore', place, {}, [path])
+    const env = { NODE_OPTIONS: `--require=${file('kill.cjs', KILL)}`, KILL_AT: String(step) }
+    const program = run('scripts/users/restore', place, env, [path])
     await untilCopying(program, place)
     const begun = performance.now()
     await Promise.race([sleep(ms, undefined, { ref: false }), program.ended])
     const duration = performance.now() - begun
-    await program.stop('SIGKILL')
-    const left = contentOf(place)
-    expect([former, restored].indexOf(left)).not.toBe(-1)
-    return { duration, isRestored: left === restored }
+    const code = await program.stop('SIGKILL')
+    found.add(contentOf(place))
+    expect([former, restored]).toEqual(expect.arrayContaining([...found]))
+    return { duration, code }
   }
-  const { duration, isRestored } = await killedAfter(60_000)
-  const found = new Set([isRestored])
-  for (let i = 0; i < 50; i += 1) found.add((await killedAfter((duration * i) / 45)).isRestored)
-  expect(found).toEqual(new Set([false, true]))
+  const { duration } = await killedAt(60_000)
+  for (let i = 0; i < 30; i += 1) await killedAt((duration * i) / 25)
+  let step = 1
+  while ((await killedAt(60_000, step)).code === 'SIGKILL') step += 1
+  expect([step > 6, found.size]).toEqual([true, 2])
 })
 
 async function untilCopying({ process }: Program, { DATA_DIR }: Place): Promise<void> {
   const isCopying = () => fs.readdirSync(DATA_DIR).some((name) => name.endsWith('.part'))
-  while (process.exitCode === null && !isCopying()) await sleep(1)
+  while ((process.exitCode ?? process.signalCode) === null && !isCopying()) await sleep(1)
 }
