@@ -85,9 +85,8 @@ form.onsubmit = async (event) => {
   const request = { method: 'POST', headers, body }
   output.value = 'Logging in…'
   const { token, message } = await fetchJson(issuer.path.slice(1), request)
-  const { apiKeyId, finalKeyValue } = explorer.resolvedSpec.securitySchemes.find(
-    ({ scheme }) => scheme === 'bearer',
-  )
+  const { securitySchemes } = explorer.resolvedSpec
+  const { apiKeyId, finalKeyValue } = securitySchemes.find(({ scheme }) => scheme === 'bearer')
   if (token) await explorer.setAuthenticationConfiguration(apiKeyId, { token })
   output.value = token ? 'Logged in' : message + (finalKeyValue ? ' (the former token stays)' : '')
 }
