@@ -48,6 +48,11 @@ const UNFRAMED = `(() => {
     return outlineStyle === 'solid' && outlineColor === color ? undefined : activeElement.outerHTML
   })()`
 
+/** In the browser: how EXECUTE looks. */
+const EXECUTE_STYLES = `(({ color, backgroundColor, opacity }) => [color, backgroundColor, opacity])(
+    getComputedStyle(document.querySelector('openapi-explorer').shadowRoot.querySelector('.btn-execute'))
+  )`
+
 const describeBrowser = existsSync(CHROMIUM) ? describe : describe.skip
 
 describeBrowser('the page', () => {
@@ -238,9 +243,8 @@ describeBrowser('the page', () => {
     expect(await says()).toBe('Logging in…')
     await choose('List all users')
     await choose('Execute')
-    const execute = page.locator('.btn-execute:disabled')
-    const style = (name: string) => execute.evaluate(`(button) => getComputedStyle(button).${name}`)
-    const styles = await Promise.all(['color', 'backgroundColor', 'opacity'].map(style))
+    await page.locator('.btn-execute:disabled').waitFor()
+    const styles = await page.evaluate(EXECUTE_STYLES)
     expect(styles).toEqual(['rgb(255, 255, 255)', 'rgb(87, 96, 106)', '1'])
   })
 
