@@ -186,7 +186,7 @@ const size = number('a size between 1b and 1mb', 1, 1_048_576, (text) =>
 export const text = (rule = '', isValid: (text: string) => boolean = () => true) =>
   variable(rule, (text) => (isValid(text) ? text : undefined), partsOf)
 
-/** The parts of a URI, such as its user and password; of any other text, the text. */
+/** The parts of a URI, such as its credentials; of any other text, the text. */
 const partsOf = (text: string) => (/^[\w+.-]+:\/\//.test(text) ? text.split(/[/:@?]/) : [text])
 
 /** A list of texts of a certain form; in a file, lines separate them, too. @param rule what they must be */
