@@ -164,7 +164,7 @@ testAsRoot('the database of another account is refused', async () => {
 })
 
 test('with MONGODB_URI, it says what to do', async () => {
-  const { path, place } = await backup()
+  const [place, { path }] = [await killed(), await backup()]
   const environment = { ...place.environment, MONGODB_URI: 'mongodb://localhost' }
   await expectRefused({ ...place, environment }, [path], 'the users are in MongoDB: use export-')
 })
