@@ -1,5 +1,5 @@
 // No request without a valid token reaches an operation under /users. (Which headers and tokens are valid:
-// tokens.test.ts; which paths are protected: also contract/router.test.ts.)
+// tokens.test.ts; which paths are protected: also chassis/contract/router.test.ts.)
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { CALLER, PROTECTED } from '../../src/auth/guard.ts'

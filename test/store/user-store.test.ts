@@ -156,7 +156,7 @@ describeStores((kind) => {
 
     test('give each of many simultaneous conditional writes its own outcome', async () => {
       const own = await open()
-      const users = await Promise.all(many(100, () => own.create(newUser())))
+      const users = await Promise.all(many(30, () => own.create(newUser())))
       const results = await Promise.all(
         users.map(({ id }, i) => {
           const condition = (one: User) => one.id === id && i % 3 > 0

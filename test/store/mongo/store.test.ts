@@ -33,16 +33,20 @@ test.each([
   expect(said).toHaveLength(times)
 })
 
-test('at most 64 writes are sent at a time', async () => {
-  let sent = 0
-  const execute: Execute = () => {
-    sent += 1
-    return new Promise(() => {})
-  }
+test('at most 64 writes are sent at a time, and the next as soon as one is done', async () => {
+  const ends: (() => void)[] = []
+  const execute = (() =>
+    new Promise((resolve) => ends.push(() => resolve(true)))) as unknown as Execute
   const change = changer(execute, async () => undefined)
-  for (let i = 0; i < 100; i += 1) void change({ id: user().id, write: async () => true })
+  const write: Write = async () => true
+  const changes = Array.from({ length: 100 }, () => change({ id: user().id, write }))
   for (let i = 0; i < 10; i += 1) await turn()
-  expect(sent).toBe(64)
+  expect(ends).toHaveLength(64)
+  for (let i = 0; i < 100; i += 1) {
+    while (!ends[i]) await turn()
+    ends[i]!()
+  }
+  expect(await Promise.all(changes)).toEqual(Array(100).fill('done'))
 })
 
 test('a list goes on after a response of 8 MB, which MongoDB may have cut', async () => {
