@@ -56,6 +56,8 @@ function isInWalMode(file: string): boolean {
 /** A database that is to be replaced. `db` has locked it, unless it is damaged. */
 interface Former {
   description: string
+  /** In bytes. */
+  size: number
   db?: DatabaseSyncInstance
 }
 
@@ -68,22 +70,23 @@ interface Former {
 export function lockFormer(file: string): Former | undefined {
   const found = fs.lstatSync(file, { throwIfNoEntry: false })
   if (!found) return undefined
+  const { size } = found
   if (!found.isFile()) throw new Error(`${file} is not a regular file`)
   if (found.uid !== process.geteuid!())
     throw new Error(`${file} belongs to the uid ${found.uid}: run this as that account`)
-  if (found.size === 0) return { description: 'an empty file' } // SQLite would delete its log
+  if (size === 0) return { description: 'an empty file', size } // SQLite would delete its log
   const db = new DatabaseSync(file)
   try {
     db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT')
   } catch (error) {
     const { message } = error as Error
-    if (isDamage(error)) return { description: `unreadable: ${message}` }
+    if (isDamage(error)) return { description: `unreadable: ${message}`, size }
     const isOpen = codeOf(error) === BUSY
     const text = isOpen ? 'another process has it open: stop the service first' : message
     throw new Error(`cannot replace ${file}: ${text}`, { cause: error })
   }
   if (fs.lstatSync(file).ino !== found.ino) throw new Error(`${file} was replaced meanwhile`)
-  return { description: describe(db), db }
+  return { description: describe(db), size, db }
 }
 
 function describe(db: DatabaseSyncInstance): string {
@@ -101,6 +104,9 @@ function describe(db: DatabaseSyncInstance): string {
  * @throws Error nothing was replaced
  */
 export function replace(file: string, copy: string, former: Former | undefined): string {
+  // Without a lock, a service may have begun to use it while the copy arrived.
+  if (fs.statSync(file, { throwIfNoEntry: false })?.size !== former?.size)
+    throw new Error(`another process has changed ${file} meanwhile: stop the service first`)
   const kept = `${file}.former-${Date.now()}`
   sync(copy)
   const isEmptied = former?.db !== undefined && emptyLog(former.db)
