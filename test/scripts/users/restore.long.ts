@@ -5,7 +5,7 @@ import fs from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { copySqlite } from '../../../scripts/users/sqlite.ts'
+import { copySqlite, lockFormer, replace } from '../../../scripts/users/sqlite.ts'
 import { databaseIn, openStore } from '../../../src/store/open.ts'
 import { run, started, type Program } from '../../support/program.ts'
 import { useScripts } from '../../support/scripts.ts'
@@ -210,6 +210,24 @@ test.each<[string, (database: string) => void, RegExp]>([
   ])
   expect(contentOf(place)).toBe(content)
 })
+
+test.each([
+  ['missing', (database: string) => fs.rmSync(database)],
+  ['empty', (database: string) => fs.truncateSync(database)],
+])(
+  'a service that begins to use a %s database while the copy arrives loses nothing',
+  async (_, empty) => {
+    const [place, { path }] = [await killed(), await backup()]
+    const database = databaseIn(place.DATA_DIR)
+    const whole = fs.readFileSync(database)
+    empty(database)
+    const former = lockFormer(database)
+    fs.writeFileSync(database, whole)
+    const before = filesIn(place)
+    expect(() => replace(database, path, former)).toThrow('stop the service first')
+    expect(filesIn(place)).toEqual(before)
+  },
+)
 
 /** Ends a program with kill -9 before the step KILL_AT of those that change names or wait for the disk. */
 const KILL = `
