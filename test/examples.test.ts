@@ -176,22 +176,6 @@ test('the example of an ETag is that of the example user, in headers and paramet
   expect(components.headers.ETag.example).toBe(etagOf(ada))
 })
 
-test.each(['readUser', 'renameUser', 'deleteUser'])(
-  'tools send the examples of preconditions: with them, %s succeeds',
-  async (id) => {
-    const one = documented.find(({ name }) => name === id)!
-    const preconditions: Any[] = paths[one.path][one.method].parameters.filter(
-      (parameter: Any) => parameter.in === 'header',
-    )
-    const headers = Object.fromEntries(preconditions.map(({ name, example }) => [name, example]))
-    expect(Object.keys(headers)).toEqual(['If-Match', 'If-None-Match'])
-    await inScene(one, '', async ({ create, send }) => {
-      await create(ada)
-      expect((await send({ json: { name: 'x' }, headers })).status).toBeLessThan(300)
-    })
-  },
-)
-
 /** Runs a scenario in a new service: for a 500 on a store that fails, for a 408 with short time-outs. */
 async function inScene(one: Documented, script: string, scenario: (scene: Scene) => Promise<void>) {
   const place = sqlitePlace()

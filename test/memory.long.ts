@@ -14,7 +14,14 @@ import { logIn as login, post, postHead, send } from './support/service.ts'
 import { startProxy } from './support/mongodb-proxy.ts'
 import { IMAGE, killPrograms, serve, useUndo, type Program } from './support/program.ts'
 import { BODY_LIMIT, dial } from './chassis/support/app.ts'
-import { createAt, databaseOf, describeStores, SECRET, type Place } from './support/stores.ts'
+import {
+  createAt,
+  databaseOf,
+  describeStores,
+  SECRET,
+  usePlaces,
+  type Place,
+} from './support/stores.ts'
 import { newUser } from './support/users.ts'
 
 jest.setTimeout(600_000)
@@ -40,22 +47,19 @@ const headersOf = (count: number) =>
 const inChunks = postHead(CHUNKED + CLOSE) + chunksOf(' '.repeat(10_900))
 
 const LONG_EMAIL = `{"email":"\u{1F600}${'x'.repeat(100_000)}"}`
-/** 408: so many that the first request is not read in time. */
-const OR_408 = '(404(,413|,408)?|408)'
 
 /** Clients whose responses end the connection, and their status. Clients that go on sending may lose theirs. */
 const answered: [string, () => Hostile, string][] = [
   ['log in with an email as long as may be', () => says(login(LONG_EMAIL, CLOSE)), '401'],
   ['send bodies with many fields', () => says(login(bodies['many fields'], CLOSE)), '400'],
   ['send bodies in chunks of one byte', () => says(inChunks), '(413|408)?'],
-  ['send such chunks after another request', () => says(get('/users/x') + inChunks), OR_408],
   ['send 3,000 requests', () => says('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(3_000)), ''],
   ['create users as large as may be', () => says(post(largeUser(), CLOSE)), '201'],
 ]
 
 /** Clients that are closed and come back. */
 const comingAndGoing: [string, () => string, number][] = [
-  ['do not end a body', () => post(largeUser(), CLOSE).slice(0, -1), 20_000],
+  ['do not end a body', () => post(largeUser(), CLOSE).slice(0, -1), 10_000],
   ['read lists of large users', () => get('/users'), 10_000],
 ]
 
@@ -63,24 +67,20 @@ const comingAndGoing: [string, () => string, number][] = [
 const waiting: [string, () => Hostile][] = [
   ['read no list of large users', () => doesNotRead(get('/users'))],
   ['read no large user', () => doesNotRead(get(`/users/${state.id}`).repeat(10))],
-  ['do not end a body', () => says(post(largeUser(), CLOSE).slice(0, -1))],
   ['do not end their headers', () => says(`GET / HTTP/1.1\r\nHost: x\r\n${headersOf(2_600)}`)],
-  ['do not end their trailers', () => says(`${postHead(CHUNKED)}0\r\n${headersOf(2_600)}`)],
   ['are idle after 100 headers', () => says(`GET / HTTP/1.1\r\nHost: x\r\n${headersOf(97)}\r\n`)],
 ]
 
-/** A write, by default under a condition, which holds. */
-const change = (method: string, { id }: User, body = '', condition = 'If-None-Match: "a"\r\n') =>
-  `${method} /users/${id} HTTP/1.1\r\nHost: localhost\r\n${AUTHORIZATION}${condition}${CLOSE}` +
-  `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+/** A rename under a condition, which holds. */
+const rename = ({ id }: User, condition = 'If-None-Match: "a"\r\n') =>
+  `PUT /users/${id} HTTP/1.1\r\nHost: localhost\r\n${AUTHORIZATION}${condition}${CLOSE}` +
+  'Content-Type: application/json\r\nContent-Length: 12\r\n\r\n{"name":"s"}'
 
 /** Requests for users with long names, each for another user, and their status. */
 const forLongNames: [string, (user: User) => string, number][] = [
   ['reads', ({ id }) => get(`/users/${id}`, CLOSE), 200],
-  ['logs in as', ({ email }) => login(JSON.stringify({ email }), CLOSE), 200],
   ['creates a user with the email of', ({ email }) => post(JSON.stringify({ email }), CLOSE), 400],
-  ['renames, under a condition,', (user) => change('PUT', user, '{"name":"s"}'), 204],
-  ['deletes, under a condition,', (user) => change('DELETE', user), 204],
+  ['renames, under a condition,', (user) => rename(user), 204],
 ]
 
 /** 15 KB that match no user. */
@@ -89,15 +89,9 @@ const NONE_MATCH = `If-None-Match: ${'"a", '.repeat(3_000)}"a"\r\n`
 /** What clients send that leave without a response, and after how many milliseconds they do. */
 const leaving: [string, (user: User) => string, number][] = [
   ['log in', ({ email }) => login(JSON.stringify({ email })), 50],
-  ['read a user with large headers', ({ id }) => get(`/users/${id}`, NONE_MATCH), 50],
   ['read lists', () => get('/users?limit=1000'), 100],
   ['create a large user with an email that is taken', ({ email }) => post(largeUser(email)), 200],
-  ['rename a user', (user) => change('PUT', user, '{"name":"s"}', ''), 50],
-  [
-    'rename a user under a condition, with large headers',
-    (user) => change('PUT', user, '{"name":"s"}', NONE_MATCH),
-    150,
-  ],
+  ['rename a user under a condition, with large headers', (user) => rename(user, NONE_MATCH), 150],
 ]
 
 /** What many clients do, and whether the store stands still for 10 s, or is just slow. */
@@ -243,17 +237,22 @@ describeLinux('a process of 256 MiB, on Linux, serves others while hundreds of c
   })
 })
 
-describeLinux('a process of 256 MiB, on Linux, survives hundreds of clients', () => {
+describeLinux('a process of 256 MiB, on Linux, survives', () => {
   describeStores((kind) => {
+    const undo = useUndo()
+    const at = usePlaces()
+
     test.each(forLongNames)(
-      'each of which %s another user with a long name',
+      'when each of 500 clients %s another user with a long name',
       async (_, requestFor, status) => {
-        const place = kind()
+        const place = at(kind)
         const name = `${'x'.repeat(98_000)}\u{1F600}` // takes two bytes for each letter in V8's heap
-        const users: User[] = []
         const count = place.MONGODB_URI ? 100 : CLIENTS // the stand-in reads all of them for each look-up
-        while (users.length < count)
-          users.push(...(await createAt(place, ...(await many(50, async () => newUser({ name }))))))
+        const users: User[] = []
+        while (users.length < count) {
+          const more = Array.from({ length: 50 }, () => newUser({ name }))
+          users.push(...(await createAt(place, ...more)))
+        }
         const { program, port } = await start(place)
         const clients = users.map((user) => ({ ...dial(port), request: requestFor(user) }))
         await Promise.all(clients.map(({ socket }) => once(socket, 'connect')))
@@ -268,22 +267,13 @@ describeLinux('a process of 256 MiB, on Linux, survives hundreds of clients', ()
         const pattern = new RegExp(place.MONGODB_URI ? `^(${status}|500)$` : `^${status}$`)
         const others = (await Promise.all(attack)).filter((statuses) => !pattern.test(statuses))
         expect(others).toEqual([])
-        await killPrograms()
-        await place.remove()
       },
     )
-  })
-})
 
-describeLinux(
-  'a process of 256 MiB, on Linux, serves others, also 10 s later, while clients',
-  () => {
-    describeStores((kind) => {
-      const undo = useUndo()
-
-      test.each(floods)('%s', async (_, requests, isStill) => {
-        const place = kind()
-        undo.push(() => place.remove())
+    test.each(floods)(
+      'when clients %s, and serves others 10 s later',
+      async (_, requests, isStill) => {
+        const place = at(kind)
         const users = await createAt(place, ...Array.from({ length: 10 }, () => newUser()))
         const proxy = place.MONGODB_URI ? await startProxy(place.MONGODB_URI) : undefined
         undo.push(() => proxy?.close())
@@ -316,7 +306,7 @@ describeLinux(
         const attack = comeAndLeave()
         expect(await peakOf(program, attack, port, use)).toBeLessThan(MEMORY)
         expect(await attack).toBeLessThan(10_000)
-      })
-    })
-  },
-)
+      },
+    )
+  })
+})

@@ -26,11 +26,8 @@ test.each([
   ['HEAD', '/readyz', 200, ''],
   ['GET', '/readyz?verbose', 200, 'ready'],
   ['GET', '/users', 404, 'not found: this port has /livez, /readyz and /metrics'],
-  ['POST', '/livez', 405, 'the method POST is not allowed: use GET or HEAD'],
 ])('the port for operators responds to %s %s with %i', async (method, path, status, text) => {
-  const response = await ops(path, method)
-  expect(response).toMatchObject({ status, text })
-  expect(response.headers.get('allow')).toBe(status === 405 ? 'HEAD, GET' : null)
+  expect(await ops(path, method)).toMatchObject({ status, text })
 })
 
 test.each(['/livez', '/readyz', '/metrics'])('the public port has no %s', async (path) => {

@@ -16,11 +16,8 @@ import { useService } from './support/service.ts'
 import { sqlitePlace, usersIn, useStore } from './support/stores.ts'
 import { newUser } from './support/users.ts'
 
-type Any = any // eslint-disable-line -- a contract can have anything
-
 const DESKTOP = { width: 1280, height: 800 }
 const PHONE = { width: 360, height: 800 }
-const TURNED = { width: 844, height: 390 }
 /** A window of 1280 px at 400 %. */
 const ZOOMED = { width: 320, height: 640 }
 const ADA = 'ada@example.com'
@@ -167,23 +164,6 @@ describeBrowser('the page', () => {
     },
   )
 
-  test('keeps what was typed and received when a phone is turned on its side', async () => {
-    await visit({ viewport: PHONE })
-    await logIn()
-    await choose('Rename a user')
-    await page.locator('[data-pname=id]').fill('x')
-    const body = page.getByRole('textbox', { name: 'request body' })
-    await body.fill('{"name":"typed"}')
-    expect(await execute()).toContain('user_not_found')
-    await page.setViewportSize(TURNED)
-    await findProblems()
-    expect(await page.locator('[data-pname=id]').inputValue()).toBe('x')
-    expect(await body.inputValue()).toBe('{"name":"typed"}')
-    expect(await answer()).toContain('user_not_found')
-    await choose('List all users')
-    expect(await execute()).toContain(ADA)
-  })
-
   test.each([DESKTOP, PHONE])('describes each parameter: %j', async (viewport) => {
     await visit({ viewport })
     await choose('List all users')
@@ -228,37 +208,14 @@ describeBrowser('the page', () => {
     expect(requests).toEqual(['POST /api/login', 'GET /api/users?limit=100'])
   })
 
-  /** Opens the page of another service: `change` makes its contract. */
-  async function openOther(change: (contract: Any) => void): Promise<void> {
+  test('has a place for a token when the contract has no log-in', async () => {
     await newPage()
     await page.route('**/openapi.json', async (route) => {
       const contract = await (await route.fetch()).json()
-      change(contract)
+      delete contract.paths['/login']
       await route.fulfill({ json: contract })
     })
     await open()
-  }
-
-  test('asks for what the contract of another service names, and sends the token', async () => {
-    await openOther(({ paths, components }) => {
-      paths['/sessions'] = paths['/login']
-      delete paths['/login']
-      components.schemas.Login = { type: 'object', properties: { name: { type: 'string' } } }
-      components.securitySchemes = { jwt: components.securitySchemes.bearer }
-      paths['/users'].get.security = [{ jwt: [] }]
-    })
-    await page.route('**/sessions', async (route) => {
-      expect(route.request().postDataJSON()).toEqual({ name: 'Ada' })
-      await route.fulfill({ json: { token: tokens.issue('x') } })
-    })
-    expect(await logIn('Ada')).toBe('Logged in')
-    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Ada')
-    await choose('List all users')
-    expect(await execute()).toContain(ADA)
-  })
-
-  test('has a place for a token when the contract has no log-in', async () => {
-    await openOther(({ paths }) => delete paths['/login'])
     await choose('Authentication')
     await page.getByPlaceholder('JWT').fill(tokens.issue('x'))
     await page.locator('button', { hasText: 'Set' }).click()

@@ -63,17 +63,6 @@ test('the page is where the log says, also with BASE_PATH', async () => {
   expect([status, headers.get('cache-control')]).toEqual([200, 'no-cache'])
 })
 
-test('the log warns when other machines can reach the log-in, unless ALLOWED_HOSTS is set', async () => {
-  const warnings = await Promise.all(
-    ['', 'users.example.com'].map(async (ALLOWED_HOSTS) => {
-      const service = await started(at(sqlitePlace), { HOST: '0.0.0.0', ALLOWED_HOSTS })
-      return service.output.stdout
-    }),
-  )
-  const isWarned = warnings.map((text) => /:40.*\/login asks for no password/.test(text))
-  expect(isWarned).toEqual([true, false])
-})
-
 test.each([
   ['0.0.0.0', { '10.0.0.7:9090': 200, 'users.example.com': 200 }],
   ['127.0.0.1', { '10.0.0.7:9090': 421, localhost: 200 }],
