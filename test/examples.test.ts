@@ -162,10 +162,9 @@ test.each(queries)(
 
 test('the examples of lines, and of a link to the next page, are those of the users', () => {
   const { headers, content } = paths['/users'].get.responses['200']
-  const users = two
   const lines: string[] = content['application/x-ndjson'].examples.two.value.trim().split('\n')
-  expect(lines.map((line): Any => JSON.parse(line))).toEqual(users)
-  const link = `</users?limit=2&after=${users[1]!.id}>; rel="next"`
+  expect(lines.map((line): Any => JSON.parse(line))).toEqual(two)
+  const link = `</users?limit=2&after=${two[1]!.id}>; rel="next"`
   expect(headers.Link.description).toContain(`\`${link}\``)
 })
 

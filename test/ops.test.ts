@@ -1,4 +1,4 @@
-// What operators meet: the probes and the metrics, on a port of their own. (While the store is opened: server.long.ts.)
+// What operators meet: the probes and the metrics, on a port of their own. (While other programs change the database: ops.long.ts.)
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'

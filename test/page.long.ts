@@ -17,7 +17,6 @@ import { sqlitePlace, usersIn, useStore } from './support/stores.ts'
 import { newUser } from './support/users.ts'
 
 const DESKTOP = { width: 1280, height: 800 }
-const PHONE = { width: 360, height: 800 }
 /** A window of 1280 px at 400 %. */
 const ZOOMED = { width: 320, height: 640 }
 const ADA = 'ada@example.com'
@@ -119,14 +118,9 @@ describeBrowser('the page', () => {
     for (let y = -1; y < bar.height || y > DESKTOP.height - 20; y = await top()) await sleep(20)
   }
 
-  /** Sends the request of the operation that is open. */
+  /** Sends the request of the operation that is open. @returns the body of the response, when the window shows it */
   async function execute(device?: string): Promise<string> {
     await choose('Execute', device)
-    return answer()
-  }
-
-  /** @returns the body of the response, when the window shows it */
-  async function answer(): Promise<string> {
     const body = page.locator('api-request syntax-highlighter[mime-type] pre')
     await seen(body.filter({ hasText: /\w/ }))
     return body.innerText()
@@ -142,36 +136,27 @@ describeBrowser('the page', () => {
   }
 
   test.each([
-    ['desktop', 'light', 'keyboard', DESKTOP],
-    ['page at 400 %', 'dark', 'keyboard', ZOOMED],
+    ['desktop', 'light', DESKTOP],
+    ['page at 400 %', 'dark', ZOOMED],
   ] as const)(
-    'on a %s, %s, by the %s: the first click logs in, lists, creates and reads; axe finds nothing, nothing is too wide',
-    async (_, colorScheme, device, viewport) => {
+    'on a %s, %s, by the keyboard: the first click logs in, lists, creates and reads; axe finds nothing, nothing is too wide',
+    async (_, colorScheme, viewport) => {
       await visit({ viewport, colorScheme })
       await page.locator('input:focus').waitFor()
       await findProblems()
       expect(await logIn()).toBe('Logged in')
       for (const operation of ['List all users', 'Create a user', 'Read a user']) {
-        await choose(operation, device)
-        expect(await execute(device)).toContain('"email": "ada')
+        await choose(operation, 'keyboard')
+        expect(await execute('keyboard')).toContain('"email": "ada')
         await findProblems()
       }
       const created = (await usersIn(store())).at(-1)!
       expect(requests.at(-1)).toBe(`GET /users/${created.id}`)
-      await choose('Response headers', device)
+      await choose('Response headers', 'keyboard')
       await page.locator('[language=http]', { hasText: 'etag' }).waitFor()
       await findProblems()
     },
   )
-
-  test.each([DESKTOP, PHONE])('describes each parameter: %j', async (viewport) => {
-    await visit({ viewport })
-    await choose('List all users')
-    const row = (name: string) =>
-      page.locator('tr', { has: page.locator(`[data-pname=${name}]`) }).innerText()
-    expect(await row('limit')).toMatch(/Without it.*Only this page requires a value/)
-    expect(await page.getByText('Only this page').count()).toBe(1)
-  })
 
   test('a log-in that fails says why, and keeps the token of the one before', async () => {
     await visit()

@@ -24,7 +24,7 @@ test('npm run dev follows the page, TypeScript and the contract, keeps what runs
   const prints = async (text: string) => {
     while (!printed.includes(text)) await sleep(50)
   }
-  const change = async (name: string, old: string | RegExp, changed: string, output: string) => {
+  const change = async (name: string, old: string, changed: string, output: string) => {
     printed = ''
     const file = join(folder, name)
     fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace(old, changed))
@@ -33,7 +33,6 @@ test('npm run dev follows the page, TypeScript and the contract, keeps what runs
   try {
     await prints('try it at')
     await change('src/chassis/docs/page.css', '#fff', '#eee', 'try it at')
-    await change('openapi.yaml', /version: .*/, 'version: 9.9.9', 'users-service 9.9.9')
     await change('src/chassis/run.ts', 'try it at', 'see', 'see http')
     const [, url] = /see (http.*?)\/docs/.exec(printed)!
     await change('openapi.yaml', ': login', ': logIn', "Property 'logIn' is missing")

@@ -1,5 +1,5 @@
 // The built programs, as people run them: the environment, stops and output. (One start and stop: service.test.ts.)
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import { chmodSync } from 'node:fs'
 import http from 'node:http'
@@ -7,7 +7,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { postHead } from './support/service.ts'
-import { freePort, serve, started, type Program } from './support/program.ts'
+import { freePort, serve, started } from './support/program.ts'
 import { dial, listen } from './chassis/support/app.ts'
 import { databaseOf, SECRET, sqlitePlace } from './support/stores.ts'
 import { useScripts } from './support/scripts.ts'
@@ -59,8 +59,7 @@ test('the log warns of a variable that is probably misspelled, and of a folder t
 test('the page is where the log says, also with BASE_PATH', async () => {
   const { output } = await started(at(sqlitePlace), { BASE_PATH: '/api' })
   const page = /try it at ([^"]+)/.exec(output.stdout)![1]!
-  const { status, headers } = await fetch(page)
-  expect([status, headers.get('cache-control')]).toEqual([200, 'no-cache'])
+  expect((await fetch(page)).status).toBe(200)
 })
 
 test.each([
@@ -75,45 +74,33 @@ test.each([
   }
 })
 
-describe('a stop', () => {
-  /** A service with a request whose body is still missing. */
-  async function busy(environment: Record<string, string>, place = at(sqlitePlace)) {
-    const service = serve(place, { SIGNING_SECRET: SECRET, ...environment })
-    const url = await service.listening()
-    await (await fetch(`${url}/nothing`)).text() // has a trace
-    const { socket, text } = dial(Number(new URL(url).port))
-    socket.write(postHead('Content-Length: 15\r\nExpect: 100-continue\r\n'))
-    while (!text().includes('100 Continue')) await sleep(5)
-    return { service, text }
-  }
-
-  /** How long the stop took by the log, in seconds: the process may wait for its turn to exit. */
-  async function secondsOf({ stop, output }: Program) {
-    expect(await stop()).toBe(0)
-    const times = [...output.stdout.matchAll(/"time":(\d+),"msg":"(?:SIGTERM|stopped)/g)]
-    const [start, end] = times.map(([, time]) => Number(time))
-    return (end! - start!) / 1_000
-  }
-
-  test('takes no more than STOP_TIMEOUT with a slow client, a foreign writer and a collector that hangs', async () => {
-    const place = at(sqlitePlace)
-    const collector = createServer(() => {})
-    const to = await listen(collector)
-    const { service, text } = await busy(
-      { STOP_TIMEOUT: '8s', OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${to}` },
-      place,
-    )
-    const writer = databaseOf(place)
-    writer.exec('BEGIN IMMEDIATE')
-    expect(await secondsOf(service)).toBeLessThan(8.8)
-    expect(text()).not.toContain('HTTP/1.1 400')
-    const warnings = [...service.output.stdout.matchAll(/"level":40.*"msg":"(.*)"\}/g)]
-    expect(warnings.map(([, text]) => text)).toEqual([
-      'STOP_TIMEOUT is over: requests in flight were cut off',
-      'response aborted',
-      'STOP_TIMEOUT is over: the store was not closed, or traces were not sent',
-    ])
-    writer.close()
-    collector.close()
+test('a stop takes no more than STOP_TIMEOUT with a slow client, a foreign writer and a collector that hangs', async () => {
+  const place = at(sqlitePlace)
+  const collector = createServer(() => {})
+  const { output, stop, ...service } = serve(place, {
+    SIGNING_SECRET: SECRET,
+    STOP_TIMEOUT: '8s',
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await listen(collector)}`,
   })
+  const url = await service.listening()
+  await (await fetch(`${url}/nothing`)).text() // has a trace
+  const { socket, text } = dial(Number(new URL(url).port))
+  socket.write(postHead('Content-Length: 15\r\nExpect: 100-continue\r\n'))
+  while (!text().includes('100 Continue')) await sleep(5)
+  const writer = databaseOf(place)
+  writer.exec('BEGIN IMMEDIATE')
+  expect(await stop()).toBe(0)
+  // By the log: the process may wait for its turn to exit.
+  const times = [...output.stdout.matchAll(/"time":(\d+),"msg":"(?:SIGTERM|stopped)/g)]
+  const [start, end] = times.map(([, time]) => Number(time))
+  expect(end! - start!).toBeLessThan(8_800)
+  expect(text()).not.toContain('HTTP/1.1 400')
+  const warnings = [...output.stdout.matchAll(/"level":40.*"msg":"(.*)"\}/g)]
+  expect(warnings.map(([, text]) => text)).toEqual([
+    'STOP_TIMEOUT is over: requests in flight were cut off',
+    'response aborted',
+    'STOP_TIMEOUT is over: the store was not closed, or traces were not sent',
+  ])
+  writer.close()
+  collector.close()
 })

@@ -94,17 +94,8 @@ test.each<[string, net.Server | undefined, string, Record<string, string>]>([
 })
 
 describeStores((kind) => {
-  /** Sends requests to a new service. @returns all that it sends to the collector, and its log */
-  async function trace(place: Place, ...requests: [line: string, request?: Request][]) {
-    const statuses: number[] = []
-    const traced = await traceAll(place, async (port) => {
-      for (const request of requests) statuses.push((await send(port, ...request)).status)
-    })
-    return { statuses, ...traced }
-  }
-
   /** Uses a new service. @returns all that it sends to the collector, and its log */
-  async function traceAll(place: Place, use: (port: number) => Promise<unknown>) {
+  async function trace(place: Place, use: (port: number) => Promise<unknown>) {
     let sent = ''
     const server = http.createServer((request, response) => {
       void text(request).then((body) => response.end('{}', () => (sent += `${body}\n`)))
@@ -118,9 +109,11 @@ describeStores((kind) => {
 
   test('a request leaves spans of HTTP, the router and MongoDB, in the trace that it came with or that begins with it', async () => {
     const headers = { traceparent: `00-${TRACE}-b7ad6b7169203331-01` }
-    const logIn: [string, Request] = ['POST /login', { headers, json: { email: 'x' } }]
     const place = at(kind)
-    const { sent, log } = await trace(place, logIn, ['GET /nothing'])
+    const { sent, log } = await trace(place, async (port) => {
+      await send(port, 'POST /login', { headers, json: { email: 'x' } })
+      await send(port, 'GET /nothing')
+    })
     expect(sent).toContain('users-service')
     expect(sent).not.toContain('readyz')
     const spans = spansIn(sent)
@@ -138,13 +131,13 @@ describeStores((kind) => {
     expect(begun.map(({ scope }) => scope)).toContain('http')
   })
 
-  test.each<[string, (user: User, i: number, headers: string) => string]>([
-    ['GET /users/{id}', ({ id }, _, headers) => get(`/users/${id}`, headers)],
-    ['GET /users', (_, __, headers) => get('/users?limit=9', headers)],
-    ['POST /users of 6 KB', (_, __, headers) => post(LARGE, headers, '/users')],
+  test.each<[string, (user: User, headers: string) => string]>([
+    ['GET /users/{id}', ({ id }, headers) => get(`/users/${id}`, headers)],
+    ['GET /users', (_, headers) => get('/users?limit=9', headers)],
+    ['POST /users of 6 KB', (_, headers) => post(LARGE, headers, '/users')],
     [
       'PUT /users/{id}',
-      ({ id }, __, headers) => post(LARGE, headers, `/users/${id}`).replace('POST', 'PUT'),
+      ({ id }, headers) => post(LARGE, headers, `/users/${id}`).replace('POST', 'PUT'),
     ],
   ])(
     'each of 32 %s at once, two on a connection, has the spans that one alone has',
@@ -153,8 +146,8 @@ describeStores((kind) => {
       const [user] = await createAt(place, newUser())
       const idOf = (i: number) => (i + 1).toString(16).padStart(32, 'a')
       const requestOf = (i: number) =>
-        request(user!, i, `traceparent: 00-${idOf(i)}-b7ad6b7169203331-01\r\n`)
-      const { sent } = await traceAll(place, async (port) => {
+        request(user!, `traceparent: 00-${idOf(i)}-b7ad6b7169203331-01\r\n`)
+      const { sent } = await trace(place, async (port) => {
         await exchange(port, requestOf(0) + get('/nothing', CLOSE))
         await many(16, async (i) => {
           await exchange(port, requestOf(2 * i + 1) + requestOf(2 * i + 2) + get('/nothing', CLOSE))
@@ -181,8 +174,8 @@ describeStores((kind) => {
     const place = at(kind)
     const user = newUser({ name: 'the-name', email: 'secret+1@example.com' })
     const { id } = (await createAt(place, user))[0]!
-    const { statuses, sent, log } = await trace(
-      place,
+    const statuses: number[] = []
+    const requests: [string, Request?][] = [
       ['POST /login', { json: { email: user.email } }],
       ['GET /users?email=secret%2B1@example.com', { headers: { 'user-agent': 'secret-4@x' } }],
       ['GET /users?email=secret+1@example.com'],
@@ -192,7 +185,10 @@ describeStores((kind) => {
       [`PUT /users/${id}`, { json: { name: 'the-name-2' } }],
       ['GET /users', { authorization: 'Bearer the-token' }],
       ['POST /login', { body: '{"secret', headers: { 'content-type': 'application/json' } }],
-    )
+    ]
+    const { sent, log } = await trace(place, async (port) => {
+      for (const request of requests) statuses.push((await send(port, ...request)).status)
+    })
     expect(statuses).toEqual([200, 200, 400, 400, 201, 401, 204, 401, 400])
     for (const text of [sent, log]) {
       expect(text).toContain(id)

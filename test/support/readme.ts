@@ -75,7 +75,6 @@ export function useReadme() {
   }
 
   return {
-    url: () => url,
     run,
     expectOutput,
     /** Runs a script in bash. @returns what it printed */
