@@ -26,7 +26,6 @@ const REFUSED = [
 ]
 
 const ALLOWED = [
-  'src/new.ts imports node:fs',
   'src/new/file.ts imports ./other.ts',
   'src/main.ts imports ./chassis/index.ts',
   'src/store/mongo/new.ts imports ../../chassis/index.ts',

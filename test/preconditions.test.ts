@@ -60,13 +60,14 @@ test.each([...reads, ...writes])('%s with %j is %i, and without the user %i', as
   expect((await ask(method, ABSENT, Object.fromEntries(headers))).status).toBe(without)
 })
 
-test('PUT with If-Match of a user that already has the name is 204, so that a client can send it again when no response came, also before the first is done', async () => {
+test('PUT with If-Match of a user that already has the name is 204, so that a client can send it again when no response came, also before the first is done, but 412 when If-None-Match names the user', async () => {
   const { id } = await create()
   const headers = { 'if-match': await etag(id) }
   const rename = async () => (await ask('PUT', id, headers)).status
   for (let times = 0; times < 2; times += 1)
     expect(await Promise.all([rename(), rename()])).toEqual([204, 204])
   expect((await store().find(id))?.name).toBe('Grace')
+  expect((await ask('PUT', id, { ...headers, 'if-none-match': '*' })).status).toBe(412)
 })
 
 const read = headerReader(contract.operationOf('deleteUser'))
