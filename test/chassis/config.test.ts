@@ -53,9 +53,7 @@ test.each([
   ['BODY_LIMIT', '64KB', 65_536],
   ['DOCS', 'false', false],
   ['SIGNING_SECRET', 'é'.repeat(16), 'é'.repeat(16)],
-  ['SIGNING_SECRETS', `${OTHER}, ${SECRET}`, [OTHER, SECRET]],
   ['SIGNING_SECRETS', `${OTHER}\r\n \n${SECRET},\n${OTHER}`, [OTHER, SECRET, OTHER]],
-  ['SIGNING_SECRET', `a$b<c>{d}~$(e${SECRET}`, `a$b<c>{d}~$(e${SECRET}`],
 ])('%s=%s is accepted', (name, text, value, key = name) => {
   expect(readConfig({ [name]: text })).toHaveProperty(key, value)
 })
@@ -87,56 +85,19 @@ const TEMPLATES = [
   '$(openssl rand -hex 32)',
   '{{ .Values.secret }}',
   '<paste-here>',
+  '<your secret here>',
   '$SECRET',
 ].map((text) => text.replace(/\w+/, (word) => word.padEnd(32, '_')))
-
-const SECRETS = [
-  '${{ secrets.SIGNING_SECRET_OF_THE_SERVICE }}',
-  '${X:-012345678901234567890123456789}',
-  '$(x;012345678901234567890123456789)',
-  '{{- .Values.users.signingSecret }}',
-  '<at least 32 bytes, e.g. from openssl rand -hex 32>',
-  '<paste the output of `openssl rand -hex 32`>',
-  '<your secret here (32 bytes or more)>',
-  '$SIGNING_SECRET_OF_USERS_32_BYTES',
-]
-
-const URIS = [
-  'notes://ada:$PASSWORD@host',
-  'notes://ada:${db_password_1}@host',
-  'notes://ada:{{.Values.pw}}@host',
-  'notes://ada:<password>@host',
-  'notes://host/<database>',
-  'notes://host/<database>?x=y',
-  'notes://<user>:x@host',
-  'notes://ada:$(PASSWORD)@host',
-  'notes://ada:{{ .Values.password }}@host',
-]
-
-const FOLDERS = [
-  '~',
-  '~/notes',
-  '~ada/notes',
-  '$HOME/notes',
-  '${HOME}/notes',
-  '$(pwd)/notes',
-  '/srv/{{ name }}',
-  '<folder>',
-]
 
 const notReplaced = (name: string, texts: string[]) =>
   texts.map((text): [string, string, string] => [name, text, NOT_REPLACED])
 
 test.each([
-  ['SIGNING_SECRET', '$2b$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy'],
-  ['SIGNING_SECRET', 'Kq${Kq}z$(1)<a>{{b}}%c%~/$HOME/0123456789'],
   ['SIGNING_SECRET', '<tH?{9$(w#e~R%kQ|zL^x&0!m*V+bN=d>'],
   ['SIGNING_SECRET', '$aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1v'],
-  ['SIGNING_SECRET', '~/0123456789012345678901234567890'],
+  ['SIGNING_SECRET', `'${SECRET}"`],
   ['SIGNING_SECRET', 'a${B}$(c){{ d }}<e>:$FGH@0123456789abcdef'],
-  ['SIGNING_SECRET', 'a,${BCD},$(e),{{ f }},<g>,0123456789abcdef'],
   ['NOTES_URI', 'notes://ada:a${B}$(c){{d}}<e>@host'],
-  ['DATA_DIR', './~'],
   ['DATA_DIR', '/srv/a~b/C$/{c}/100%/x<y/z-${z}'],
 ])('%s=%s is accepted: its characters stand for themselves', (name, text) => {
   expect(readConfig({ [name]: text })).toHaveProperty(name, text)
@@ -148,16 +109,10 @@ test.each([
   ['TOKEN_TTL', 'soon', 'must be a duration between 1s and 10y'],
   ['MAX_CONNECTIONS', '1e3', 'must be between 1 and 100000'],
   ['BODY_LIMIT', '0', 'must be a size between 1b and 1mb'],
-  ['BODY_LIMIT', 'big', 'must be a size between 1b and 1mb'],
   ['ALLOWED_HOSTS', 'a:80', 'must be host names without ports, separated by commas'],
   ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
   ['DOCS', 'maybe', 'must be true or false'],
   ['NOTES_URI', 'localhost', 'must start with notes:'],
-  [
-    'SIGNING_SECRETS',
-    `${SECRET}\nshort`,
-    'must be secrets of at least 32 bytes, separated by commas',
-  ],
   [
     'SIGNING_SECRET',
     `${SECRET}\n${SECRET}`,
@@ -169,13 +124,13 @@ test.each([
     `${SECRET},short`,
     'must be secrets of at least 32 bytes, separated by commas',
   ],
-  ...notReplaced('SIGNING_SECRET', [...TEMPLATES, ...SECRETS]),
+  ...notReplaced('SIGNING_SECRET', TEMPLATES),
   ...notReplaced(
     'SIGNING_SECRETS',
     TEMPLATES.flatMap((one) => [`${one}, ${SECRET}`, `${SECRET},${one}`]),
   ),
-  ...notReplaced('DATA_DIR', FOLDERS),
-  ...notReplaced('NOTES_URI', URIS),
+  ...notReplaced('DATA_DIR', ['~/notes', '/srv/{{ name }}']),
+  ...notReplaced('NOTES_URI', ['notes://ada:$PASSWORD@host', 'notes://host/<database>?x=y']),
 ])('%s=%s is refused, and shown unless it may be a secret', (name, text, reason) => {
   const isSecret = /^(SIGNING|NOTES)|@/.test(name + text)
   const line = `${name} ${reason}${isSecret ? '' : `, not "${text}"`}`
@@ -196,37 +151,10 @@ test('both variables for the secret are refused, at once with others', () => {
   ])
 })
 
-/** The configuration of a process with these variables. */
-function loadWith(variables: Record<string, string>) {
-  const before = { ...process.env }
-  Object.assign(process.env, variables)
-  try {
-    return loadConfig()
-  } finally {
-    for (const name of Object.keys(variables)) delete process.env[name]
-    Object.assign(process.env, before)
-  }
-}
-
-test.each([
-  ['PORT', '80\r', 80],
-  ['DATA_DIR', ' /my data\n', '/my data'],
-  ['LOG_LEVEL', ' ', 'info'],
-  ['SIGNING_SECRET', ' '.repeat(32), undefined],
-  ['SIGNING_SECRETS', ` ${SECRET}\r, ${OTHER}\r`, [SECRET, OTHER]],
-])('blanks at the ends of a variable do not count: %s=%j', (name, text, value) => {
-  expect(loadWith({ [name]: text })).toHaveProperty(name, value)
-})
-
 const QUOTABLE = ['PORT', 'SIGNING_SECRET', 'NOTES_URI']
 test.each(QUOTABLE)('%s in quotes is refused, as docker run --env-file keeps them', (name) => {
-  for (const value of ['"80"', ` '/api'\r`, '`80`', '"a\nb"'])
-    expect(() => loadWith({ [name]: value })).toThrow(`${name} ${NOT_REPLACED}`)
-})
-
-test('other quotes in a variable count', () => {
-  const secret = `'${SECRET}"`
-  expect(loadWith({ SIGNING_SECRET: secret }).SIGNING_SECRET).toBe(secret)
+  for (const value of ['"80"', `'/api'`, '`80`', '"a\nb"'])
+    expect(problems({ [name]: value }).join()).toContain(`${name} ${NOT_REPLACED}`)
 })
 
 writeFileSync('secret', `${SECRET}\n`)
@@ -240,18 +168,17 @@ test('a secret in a file is read without the line end, also through a link, as K
 test.each([
   ['/dev/zero', {}, 'SIGNING_SECRET_FILE cannot be read: it is not a regular file'],
   ['binary', {}, 'not valid for encoding utf-8'],
-  ['/nothing', {}, 'SIGNING_SECRET_FILE cannot be read: ENOENT'],
   ['secret', { SIGNING_SECRET: SECRET }, 'SIGNING_SECRET_FILE must not be set with SIGNING_SECRET'],
 ])('a secret in the file %s with %j is refused: %s', (SIGNING_SECRET_FILE, more, reason) => {
   const line = expect.stringContaining(reason)
   expect(problems({ SIGNING_SECRET_FILE, ...more })).toEqual([line])
 })
 
-test('.env in the current folder adds to the environment, which wins, even if it is empty', () => {
+test('.env in the current folder adds to the environment, which wins, even if it is empty; values are trimmed', () => {
   const lines = '\uFEFFLOG_LEVEL=warn,LOG_LEVELS=x,HOST=::1,DATA_DIR=x, ,\t# note,STOP_DELAY=7'
   const more = `\n\texport  TOKEN_TTL\t= "5s"\t# note\nKEY='a  b#'`
   writeFileSync('.env', lines.replaceAll(',', '\r\n') + more)
-  Object.assign(process.env, { HOST: '127.0.0.2', DATA_DIR: '' })
+  Object.assign(process.env, { HOST: ' 127.0.0.2\r', DATA_DIR: '' })
   const expected = { LOG_LEVEL: 'warn', HOST: '127.0.0.2', DATA_DIR: './data' }
   const warned: string[] = []
   const config = loadConfig((text) => warned.push(text))
@@ -270,17 +197,6 @@ test.each([
 ])('a .env with %s is refused, with the number of the line', (_, content, line) => {
   writeFileSync('.env', content)
   expect(() => loadConfig()).toThrow(new InvalidConfig(`${RULE}: see line ${line}`))
-})
-
-const MANY = 1_000_000 // if the time were quadratic, it would be half an hour
-test.each([
-  `${'\n'.repeat(MANY)}x`,
-  `A=b${' '.repeat(MANY)}c#`,
-  `A=${' '.repeat(MANY)}c#`,
-  `A='b'${' '.repeat(MANY)}c`,
-])('a .env with a million blanks is read in time: %#', (content) => {
-  writeFileSync('.env', content)
-  expect(() => loadConfig()).toThrow(RULE)
 })
 
 test('a .env that cannot be read is refused; one that is missing is not', () => {
