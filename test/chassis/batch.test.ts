@@ -61,24 +61,10 @@ test.each([
   await later
 })
 
-test('a call that waits for its turn, and not for the batch that fails, is done', async () => {
-  const { started, ends, call } = endless(2)
-  const first = call(1).catch(() => 'failed')
-  while (started.length === 0) await nextTurn()
-  const state = { isOver: false }
-  const second = call(2).finally(() => (state.isOver = true))
-  ends[0]!(new Error('unreachable'))
-  expect(await first).toBe('failed')
-  while (started.length === 1 && !state.isOver) await nextTurn()
-  ends[1]?.()
-  await second
-})
-
 test.each([
-  ['one call is in the context of its caller', [1], 2, 1, [1]],
-  ['several calls is in that of nobody', [1, 2], 2, 1, [undefined]],
-  ['one call that has waited is in the context of its caller', [1, 2, 3], 1, 1, [1, 2, 3]],
-])('a batch of %s', async (_, callers, maxBatchSize, concurrency, expected) => {
+  ['one call is in the context of its caller', [1], [1]],
+  ['several calls is in that of nobody', [1, 2], [undefined]],
+])('a batch of %s', async (_, callers, expected) => {
   const context = new AsyncLocalStorage<number>()
   const seen: unknown[] = []
   const call = batched<number, void>(
@@ -87,7 +73,7 @@ test.each([
       await nextTurn()
       return []
     },
-    { maxBatchSize, concurrency },
+    { maxBatchSize: 2 },
   )
   const results = callers.map((caller) =>
     context.run(caller, async () => {

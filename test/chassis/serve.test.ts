@@ -1,29 +1,9 @@
-// The process: its start, its stop, and where its traces go. (What is sent: tracing.long.ts.)
+// The process: its start and its stop. (Which traces are sent: tracing.long.ts.)
 import { afterEach, expect, test } from '@jest/globals'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { tracesEndpoint } from '../../src/chassis/serve.ts'
 import { newFolder } from '../support/readme.ts'
 import { until } from './support/clients.ts'
-
-const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://all'
-test.each<[NodeJS.ProcessEnv, string | undefined]>([
-  [{}, 'http://all'],
-  [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://traces' }, 'http://traces'],
-  [{ OTEL_SDK_DISABLED: 'TRUE' }, ''],
-  [{ OTEL_SDK_DISABLED: 'no' }, 'http://all'],
-  [{ OTEL_TRACES_EXPORTER: 'none' }, ''],
-  [{ OTEL_TRACES_EXPORTER: 'otlp' }, 'http://all'],
-  [{ OTEL_TRACES_EXPORTER: 'console, OTLP' }, 'http://all'],
-  [{ OTEL_TRACES_EXPORTER: 'http://all' }, undefined],
-  [{ OTEL_TRACES_EXPORTER: 'console,none' }, undefined],
-  [{ OTEL_EXPORTER_OTLP_ENDPOINT: '' }, ''],
-  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, undefined],
-  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:$PORT' }, undefined],
-  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://' }, undefined],
-])('with %j, traces go to "%s", where undefined gets a warning', (env, endpoint) => {
-  expect(tracesEndpoint({ OTEL_EXPORTER_OTLP_ENDPOINT, ...env })).toBe(endpoint)
-})
 
 const folder = newFolder()
 const processes: ChildProcess[] = []
@@ -96,7 +76,7 @@ test.each([
 })
 
 test('from the signal on, it is not ready and each response is the last of its connection', async () => {
-  const { child, printed } = start({ STOP_DELAY: '1h', OTEL_EXPORTER_OTLP_ENDPOINT })
+  const { child, printed } = start({ STOP_DELAY: '1h', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://all' })
   const operators = await printed('metrics are on ')
   expect(await printed('STOP_TIMEOUT ')).toBe('8000') // by default
   const url = await printed('listening on ')

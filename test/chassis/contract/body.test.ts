@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals'
 import { gzipSync } from 'node:zlib'
 import type Koa from 'koa'
 import { validator } from '../../../src/chassis/contract/validate.ts'
+import type { Guard } from '../../../src/chassis/index.ts'
 import type { Request } from '../support/app.ts'
 import { added, addNoteHead, responsesIn, startNotes, useNotes } from '../support/notes.ts'
 import { CHUNKED, chunksOf, CLOSE } from '../support/requests.ts'
@@ -16,7 +17,6 @@ const json = (body: string | Buffer, headers = {}) => ({
 })
 
 const NOTE = '{"text":"x"}'
-const TWICE = { 'content-type': ['application/json', 'application/json'] }
 const TWO_TYPES = typed(['application/json', 'text/plain'])
 
 const service = useNotes()
@@ -27,11 +27,9 @@ const broken = useNotes({ addNote: fail, changeNote: fail })
 
 test.each<[string, Request]>([
   ['a media type with parameters', json(NOTE, typed('application/json; Charset="utf-8"'))],
-  ['a media type with empty parameters', json(NOTE, typed('application/json ; ;;x=";;"; '))],
   ['no content coding, in another letter case', json(NOTE, coded('IDENTITY'))],
   ['an empty content coding', json(NOTE, coded(''))],
-  ['a media type twice', { body: NOTE, headers: TWICE }],
-  ['a media type twice in one line', json(NOTE, typed('application/json,application/json'))],
+  ['a media type twice', json(NOTE, typed('application/json,application/json'))],
   ['a byte order mark', json(`\uFEFF${NOTE}`)],
   [
     'anything in a field that is ignored',
@@ -64,18 +62,15 @@ const INEXACT_NUMBERS =
 // A form and a body that is too large: examples.test.ts.
 test.each<Refused>([
   ['an array', { json: [{}] }, 400, MUST_BE_OBJECT],
-  ['null', { json: null }, 400, MUST_BE_OBJECT],
   ['broken JSON', json('{"text":'), 400, NOT_JSON],
   ['no text', { json: { tag: 'x' } }, 400, isRequired('text')],
   ['a null', { json: { text: null } }, 400, isRequired('text')],
   ['an empty text', { json: { text: '' } }, 400, isRequired('text')],
   ['a number', { json: { text: 7 } }, 400, mustBeString('text')],
-  ['an object', { json: { text: { $ne: 1 } } }, 400, mustBeString('text')],
   ['a lone surrogate', surrogates, 400, noSurrogate('text')],
   ['no body', {}, 400, isRequired('text')],
   ['invalid UTF-8', json(Buffer.from('{"text":"\xff"}', 'latin1')), 400, NOT_UTF8],
   ['another JSON', { body: '{}', headers: typed('application/vnd.x+json') }, 415, MUST_BE_JSON],
-  ['no media type', { body: '{}' }, 415, MUST_BE_JSON],
   ['two media types', { body: '{}', headers: TWO_TYPES }, 415, MUST_BE_JSON],
   ['gzip', json(gzipSync('{}'), coded('gzip')), 415, NOT_COMPRESSED],
   ['an object where others are accepted', { json: { tag: {} } }, 400, mustBeText, CHANGE],
@@ -100,8 +95,6 @@ const changeNote = ({ body }: { body: object }) => {
 const asTexts = useNotes({ changeNote })
 
 test.each([
-  ['-0', '0'],
-  ['1.0', '1'],
   ['1E2', '100'],
   ['0.1000000000000000000', '0.1'],
   ['9007199254740991', '9007199254740991'],
@@ -120,7 +113,6 @@ const validatePhone = (phone: object, value: unknown) => {
 }
 
 test.each([
-  ['a text', { type: 'string' }, '\ud800'],
   ['a text at any depth', { type: 'object' }, { a: [{ b: ['x', { c: '\ud800' }] }] }],
   ['a key', { type: 'object' }, { '\udfff': 1 }],
 ])('a field may not have a lone surrogate: in %s', (_, schema, value) => {
@@ -138,20 +130,10 @@ test('a field may have any other text, as deep as a body can be', () => {
   expect(() => validatePhone({}, wrong)).toThrow('lone surrogate')
 })
 
-test('a field that is wrong in another way is refused in the words of Ajv', () => {
-  expect(() => validatePhone({ maxLength: 2 }, 'abc')).toThrow(
-    'field `phone` must NOT have more than 2 characters',
-  )
-  expect(() => validatePhone({ type: 'integer' }, 1.5)).toThrow('field `phone` must be integer')
-  expect(() => validatePhone({ enum: [1, 2] }, 3)).toThrow('field `phone` must be one of 1, 2')
-})
-
 test.each([
   [{}, { type: 'object', minProperties: 1 }, 'the body must NOT have fewer than 1 prop'],
   [{}, { type: 'object', required: ['valueOf'] }, isRequired('valueOf')],
   [{}, { type: 'array' }, 'the body must be a JSON array'],
-  [undefined, { type: 'array' }, 'the body must be a JSON array'],
-  [[null], { type: 'array', items: { type: 'object' } }, 'field `0` must be object'],
 ])('the body %j is refused by the schema %j', (body, bodySchema, message) => {
   expect(() => validator({ bodySchema })(body)).toThrow(message)
 })
@@ -166,38 +148,26 @@ test.each([100, 1_000_000])('a limit of %d bytes is exact', async (bodyLimit) =>
   await service.close()
 })
 
-test('a body in chunks of one byte keeps its characters, and what is not UTF-8 is refused', async () => {
-  const send = async (bytes: string) => {
-    const request = Buffer.from(addNoteHead(CHUNKED + CLOSE) + chunksOf(bytes), 'latin1')
-    const [response] = responsesIn(await service().exchange(request))
-    return [response!.status, JSON.parse(response!.text)]
-  }
+test('a body in chunks of one byte keeps its characters', async () => {
   const note = { text: 'x'.repeat(80), tag: '@\u{1F600}'.repeat(5) }
-  const bytes = Buffer.from(JSON.stringify(note)).toString('latin1')
-  expect(await send(bytes)).toEqual([201, note])
-  expect(await send(bytes.replace('"}', '\xff"}'))).toEqual([
-    400,
-    { message: NOT_UTF8, code: 'body_invalid' },
-  ])
+  const chunks = chunksOf(Buffer.from(JSON.stringify(note)).toString('latin1'))
+  const request = Buffer.from(addNoteHead(CHUNKED + CLOSE) + chunks, 'latin1')
+  const responses = responsesIn(await service().exchange(request))
+  expect(responses).toMatchObject([{ status: 201, json: note }])
 })
 
 test('a handler has the body, and the context of Koa does not keep it', async () => {
   const kept: unknown[] = []
   let request: Koa.Request | undefined
-  const { send, close } = await startNotes(
-    {
-      addNote(input) {
-        kept.push(request?.body, request?.rawBody)
-        return added(input)
-      },
-    },
-    {
-      guard(ctx, next) {
-        request = ctx.request
-        return next()
-      },
-    },
-  )
+  const guard: Guard<string> = (ctx, next) => {
+    request = ctx.request
+    return next()
+  }
+  const addNote = (input: Parameters<typeof added>[0]) => {
+    kept.push(request?.body, request?.rawBody)
+    return added(input)
+  }
+  const { send, close } = await startNotes({ addNote }, { guard })
   expect((await send('POST /notes', { json: { text: 'x' } })).json).toMatchObject({ text: 'x' })
   expect(kept).toEqual([undefined, ''])
   await close()

@@ -1,10 +1,8 @@
 // The query of GET /notes, without a server: what is accepted, and what is refused by its name.
 import { expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { headerReader } from '../../../src/chassis/contract/header.ts'
 import { queryReader } from '../../../src/chassis/contract/query.ts'
 import { notesContract } from '../support/notes.ts'
-import { anyText } from '../support/text.ts'
 
 const read = queryReader(notesContract.operationOf('listNotes'))
 const ID = '665f1c2e8b3f4a0012d4c001'
@@ -23,14 +21,6 @@ test.each([
 test('a text with an @ and a plus that a person has not encoded is refused with what to write', () => {
   const message = 'query parameter `text` must have `%2B` for a plus, or `%20` for a space'
   expect(() => read('text=ada+x@example.com')).toThrow(message)
-})
-
-test('a text can be anything, encoded as in a URI or as in a form', () => {
-  const property = fc.property(anyText, (text) => {
-    expect(read(`text=${encodeURIComponent(text)}`)).toEqual({ text })
-    expect(read(new URLSearchParams({ text }).toString())).toEqual({ text })
-  })
-  fc.assert(property, { numRuns: 100 })
 })
 
 const of = (name: string, ...values: string[]) => values.map((value) => [`${name}=${value}`, name])
@@ -54,13 +44,10 @@ test.each([
   expect(() => read(query)).toThrow(expect.objectContaining({ status: 400, message }))
 })
 
-test.each([
-  ['after=x', '`after` must match pattern "^[0-9a-f]{24}$"'],
-  ['limit=1001', '`limit` must be <= 1000'],
-  ['limit=x', '`limit` must be integer'],
-])('the query "%s" is refused in the words of Ajv, with a code', (query, problem) => {
-  const error = { code: 'query_invalid', message: `query parameter ${problem}` }
-  expect(() => read(query)).toThrow(expect.objectContaining(error))
+test('a query is refused in the words of Ajv, with a code', () => {
+  const message = 'query parameter `limit` must be <= 1000'
+  const error = { code: 'query_invalid', message }
+  expect(() => read('limit=1001')).toThrow(expect.objectContaining(error))
 })
 
 test('an operation without query parameters ignores its query', () => {
