@@ -3,10 +3,10 @@
 import { afterEach, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SERVER_LIMITS } from '../../../src/chassis/http/limits.ts'
-import { dial, parseResponses } from '../support/app.ts'
+import { dial } from '../support/app.ts'
 import * as clients from '../support/clients.ts'
 import { doesNotRead, goesOn, hangUp, many, says, textFrom, until } from '../support/clients.ts'
-import { bodies, oversized, slowBodies, slowHeaders } from '../support/hostile.ts'
+import { bodies } from '../support/hostile.ts'
 import * as notes from '../support/notes.ts'
 import { added, addNote, addNoteHead, statusesIn, useNotes } from '../support/notes.ts'
 import { CHUNKED, chunksOf, CLOSE, get } from '../support/requests.ts'
@@ -32,7 +32,11 @@ const amid = <T>(hostile: Promise<T>, port: number) =>
 afterEach(hangUp)
 
 /** The statuses that the clients of a table get, `count` of each, all at once and amid ordinary requests. */
-async function statusesOf(table: typeof oversized, count: number, port = service().port) {
+async function statusesOf(
+  table: Record<string, clients.Hostile>,
+  count: number,
+  port = service().port,
+) {
   const statuses = Object.entries(table).map(async ([name, client]) => {
     const texts = await many(count, () => textFrom(client, port))
     return [name, [...new Set(texts.map((text) => text && statusesIn(text).join()))].join(' or ')]
@@ -50,14 +54,14 @@ const forBodies = useNotes({ listNotes }, { limits: SHORT })
 const forSilence = useNotes({ listNotes }, { limits: { ...SHORT, timeout: 500 } })
 
 test('headers that do not end get 408', async () => {
-  const statuses = await statusesOf(slowHeaders, 20, forHeaders().port)
-  expect(statuses).toEqual(allGet('408', slowHeaders))
+  const slow = goesOn('GET / HTTP/1.1\r\nHost: localhost\r\n', 'a: b\r\n', 100)
+  expect(await statusesOf({ slow }, 20, forHeaders().port)).toEqual({ slow: '408' })
 })
 
 // SECURITY.md: Time for headers and body
 test('a body that does not end gets 408', async () => {
-  const statuses = await statusesOf(slowBodies, 8, forBodies().port)
-  expect(statuses).toEqual(allGet('408', slowBodies))
+  const slow = goesOn(addNoteHead('Content-Length: 100000\r\n'), ' ', 100)
+  expect(await statusesOf({ slow }, 8, forBodies().port)).toEqual({ slow: '408' })
 })
 
 // SECURITY.md: A silent connection
@@ -73,13 +77,13 @@ test('a client that stops reading is disconnected by a reset', async () => {
 })
 
 test('what is too large is refused before it ends', async () => {
-  expect(await statusesOf(oversized, 10)).toEqual({
-    'a body that goes on': '413',
-    'a request line without end': '431',
-    'headers without end': '431',
-    'trailers without end': '431',
-    'a chunk extension without end': '413',
-  })
+  const clients = {
+    body: goesOn(addNoteHead('Content-Length: 10000000\r\n'), ' '.repeat(1_000)),
+    headers: goesOn('GET / HTTP/1.1\r\nHost: localhost\r\n', 'a:\r\n'.repeat(300)),
+    'chunk extension': goesOn(`${addNoteHead(CHUNKED)}2`, ';a=b'.repeat(300)),
+  }
+  const statuses = { body: '413', headers: '431', 'chunk extension': '413' }
+  expect(await statusesOf(clients, 10)).toEqual(statuses)
 })
 
 test('a body that is hard to parse is refused like any other', async () => {
@@ -87,32 +91,24 @@ test('a body that is hard to parse is refused like any other', async () => {
   expect(await statusesOf(Object.fromEntries(clients), 2)).toEqual(allGet('400', bodies))
 })
 
-test.each([
-  ['are idle', ''],
-  ['stop sending a body', addNote(' '.repeat(50_000)).slice(0, 1_000)],
-])('connections that %s make room before an upload that goes on', async (_, bytes) => {
+test('connections that stop sending a body make room before an upload that goes on', async () => {
   const upload = addNote(`{"text":"x"${' '.repeat(90_000)}}`, CLOSE)
   const { socket, text } = dial(few().port)
   for (let at = 0; at < upload.length; at += 2_000) {
     socket.write(upload.slice(at, at + 2_000))
-    says(bytes)(few().port)
+    says(upload.slice(0, 1_000))(few().port)
     await sleep(10)
   }
   await until(() => socket.closed)
   expect(statusesIn(text())).toEqual([201])
 })
 
-test('pipelined requests are served one at a time, in their order', async () => {
+test('pipelined requests are served one at a time', async () => {
   lists = 0
   const { port } = few()
   doesNotRead(get('/notes').repeat(10))(port)
   await amid(sleep(300), port)
   expect(lists).toBe(1)
-  const text = await service().exchange(get('/notes/x').repeat(10) + get('/nothing', CLOSE))
-  expect(parseResponses(text).map(({ text }) => JSON.parse(text).message)).toEqual([
-    ...Array(10).fill(notes.NO_NOTE.message),
-    'path not found',
-  ])
 })
 
 // SECURITY.md: Waiting requests of one connection
@@ -131,13 +127,11 @@ test('headers are all read, up to 100; more get 431', async () => {
   const more = (count: number) => 'a:\r\n'.repeat(count - besides)
   const clients = {
     'a hundred': request(more(100)),
-    'a hundred, with a second host': request(`${more(99)}Host: y\r\n`),
     'a hundred and one': request(more(101)),
     'thousands, with a second host': request(`${more(3_000)}Host: y\r\n`),
   }
   expect(await statusesOf(clients, 1)).toEqual({
     'a hundred': '404',
-    'a hundred, with a second host': '400',
     'a hundred and one': '431',
     'thousands, with a second host': '431',
   })

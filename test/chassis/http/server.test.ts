@@ -5,7 +5,6 @@ import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createServer } from '../../../src/chassis/http/server.ts'
 import { LIMITS } from '../../../src/chassis/http/limits.ts'
-import type { OutgoingResponse } from '../../../src/chassis/http/response.ts'
 import { dial, listen } from '../support/app.ts'
 import { added, addNote, addNoteHead, startNotes, useNotes } from '../support/notes.ts'
 import { responsesIn, statusesIn } from '../support/notes.ts'
@@ -23,40 +22,24 @@ const service = useNotes({
 afterEach(() => void jest.restoreAllMocks())
 const FOREVER = 3_600_000
 
-test.each([
-  ['of another media type', 'text/plain', 415],
-  ['that is too large', 'application/json', 413],
-])(
-  'a body %s gets its status, not 100, and the end (RFC 9110 §10.1.1)',
-  async (_, type, status) => {
-    const head = `POST /notes HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nExpect: 100-continue\r\n`
-    jest.replaceProperty(LIMITS, 'linger', FOREVER) // no body is waited for, which the client does not send
-    const text = await service().exchange(`${head}Content-Length: 3000000\r\n\r\n`)
-    const headers = { connection: 'close' }
-    expect(responsesIn(text, 'POST /notes')).toMatchObject([{ status, headers }])
-  },
-)
-
-test('every response forbids sniffing', async () => {
-  for (const path of ['/notes', '/nothing'])
-    expect((await service().send(`GET ${path}`)).headers['x-content-type-options']).toBe('nosniff')
+test('a body that is too large gets 413, not 100, and the end (RFC 9110 §10.1.1)', async () => {
+  jest.replaceProperty(LIMITS, 'linger', FOREVER) // no body is waited for, which the client does not send
+  const head = addNoteHead('Expect: 100-continue\r\nContent-Length: 3000000\r\n')
+  const text = await service().exchange(head)
+  const headers = { connection: 'close' }
+  expect(responsesIn(text, 'POST /notes')).toMatchObject([{ status: 413, headers }])
 })
 
 describe('input that is not a request', () => {
-  const HOST = 'HTTP/1.1\r\nHost: localhost\r\n'
   test.each([
     ['garbage', 'nonsense\r\n\r\n'],
     ['HTTP/1.0 with a transfer coding', `POST /notes HTTP/1.0\r\n${CHUNKED}\r\n0\r\n\r\n`],
     ['no host', 'GET /notes HTTP/1.1\r\n\r\n'],
     ['two hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
-    ['a path in the host', 'GET / HTTP/1.1\r\nHost: a/notes\r\n\r\n'],
-    ['a length and chunks', `POST /notes ${HOST}Content-Length: 1\r\n${CHUNKED}\r\n0\r\n\r\n`],
-    ...['gzip, chunked', 'identity, chunked', 'gzip\r\nTransfer-Encoding: chunked'].map(
-      (coding) => [
-        `the coding ${JSON.stringify(coding)}, and what follows,`,
-        `${addNoteHead(`Transfer-Encoding: ${coding}\r\n`)}2\r\n{}\r\n0\r\n\r\n${SLOW}`,
-      ],
-    ),
+    [
+      'a coding, and what follows,',
+      `${addNoteHead('Transfer-Encoding: gzip, chunked\r\n')}2\r\n{}\r\n0\r\n\r\n${SLOW}`,
+    ],
     ['a broken chunk', `${addNoteHead(CHUNKED)}zz\r\n`],
   ])('%s gets 400 in the usual form, and the connection ends', async (_, bytes) => {
     const date = expect.stringMatching(/ GMT$/)
@@ -88,10 +71,8 @@ describe('input that is not a request', () => {
 })
 
 test.each([
-  ...['example.com', 'example.com:80', '[::1]:3000', ''].map((host) => [
-    `the host "${host}"`,
-    `HTTP/1.1\r\nHost: ${host}\r\n${CLOSE}`,
-  ]),
+  ['the host [::1]:3000', `HTTP/1.1\r\nHost: [::1]:3000\r\n${CLOSE}`],
+  ['an empty host', `HTTP/1.1\r\nHost:\r\n${CLOSE}`],
   ['HTTP/1.0 without a host', 'HTTP/1.0\r\n'],
   ['another expectation', `HTTP/1.1\r\nHost: localhost\r\nExpect: wonders\r\n${CLOSE}`],
 ])('%s is accepted', async (_, rest) => {
@@ -135,12 +116,8 @@ describe('a client that closes its half of the connection', () => {
     )
   }
 
-  const LONG = 'x'.repeat(5_000_000) // more than the kernel takes
-  test.each<[string, (response: OutgoingResponse) => unknown]>([
-    ['', (response) => response.end(LONG)],
-    [', also when all of it so far has been sent', (response) => response.write('a part')],
-  ])('is reset during a response%s', async (_, respond) => {
-    const { server, close } = createServer((_, response) => void respond(response))
+  test('is reset during a response', async () => {
+    const { server, close } = createServer((_, response) => void response.write('a part'))
     try {
       const request = 'GET / HTTP/1.0\r\nHost: x\r\n\r\n'
       expect(await halfClose(await listen(server), request)).toBe('ECONNRESET')
@@ -149,14 +126,9 @@ describe('a client that closes its half of the connection', () => {
     }
   })
 
-  test.each([
-    ['its response', get('/nothing')],
-    [
-      'an early response to a part of a body',
-      addNoteHead('Content-Length: 9\r\n').replace('/notes', '/nothing'),
-    ],
-  ])('is not reset after %s', async (_, request) => {
-    expect(await halfClose(service().port, request)).toBe('end')
+  test('is not reset after an early response to a part of a body', async () => {
+    const upload = addNoteHead('Content-Length: 9\r\n').replace('/notes', '/nothing')
+    expect(await halfClose(service().port, upload)).toBe('end')
   })
 })
 
@@ -170,11 +142,6 @@ test('garbage ends the connection, even of a client that does not', async () => 
   clearInterval(poke)
 })
 
-test('100 Continue is sent before the body arrives', async () => {
-  const text = await service().exchange(addNote({ text: 'x' }, `Expect: 100-continue\r\n${CLOSE}`))
-  expect(text).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /)
-})
-
 const statusLinesOf = (text: string) =>
   [...text.matchAll(/HTTP\/1.1 (\d{3})/g)].map(([, status]) => status)
 
@@ -182,10 +149,7 @@ const JSON_CHUNKS = `Content-Type: application/json\r\n${CHUNKED}`
 test.each([
   ['POST /notes', JSON_CHUNKS, ['413']],
   ['POST /notes', `${JSON_CHUNKS}Expect: 100-continue\r\n`, ['100', '413']],
-  ['POST /notes', CHUNKED, ['415']],
   ['POST /nothing', CHUNKED, ['404']],
-  ['TRACE /notes', CHUNKED, ['405']],
-  ['GET /notes', CHUNKED, ['200']],
   ['POST http://other/notes', CHUNKED, ['421']],
 ])(
   'a client that reads only after it has sent too much gets the response: %s %j',

@@ -49,9 +49,6 @@ const HANDLERS: Record<Operation, Handler> = {
   removeNote: () => ({ status: 204 }),
 }
 
-/** What begins each of its operations. */
-export const LINES = 'GET /notes,POST /notes,GET /notes/1,PATCH /notes/1,DELETE /notes/1'.split(',')
-
 /** Lets everybody pass. */
 export const identifyAll: Guard<string> = (ctx, next) => {
   ctx.req.identify('somebody')
