@@ -76,6 +76,7 @@ describe('a place', () => {
   const half = addNote(' '.repeat(50_000)).slice(0, 1_000)
   test.each<[string, string, 'reset' | 'end']>([
     ['in the middle of a body', half, 'reset'],
+    ['in the middle of a body, and says so', half, 'end'],
     ['while a body of another media type is dropped', half.replace('json', 'xml'), 'reset'],
     ['after an upload that gets 404', half.replace('/notes', '/nothing'), 'end'],
     ['before it has read a list', get('/notes'), 'reset'],
