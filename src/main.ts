@@ -25,10 +25,7 @@ await serve({
   variables,
   redactPath,
   async open(config, { log, measure }) {
-    const store = await openStore(config, {
-      warn: (text) => log.warn(text),
-      allowUnreachable: true,
-    })
+    const store = await openStore(config, { warn: (text) => log.warn(text) })
     const tokens = await openTokens(config)
     const measured = measure(store, MEASURED)
     return {

@@ -1,12 +1,11 @@
 #!/usr/bin/env node
 // Replaces the SQLite database by a backup, in one step, and keeps the former one.
 import fs from 'node:fs'
-import { dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { loadConfig } from '../../src/chassis/programs.ts'
 import { programVariables } from '../../src/config.ts'
 import { databaseIn } from '../../src/store/open.ts'
-import { makeFolder } from '../../src/store/sqlite/database.ts'
 import { fileAt, messageOf, program, stopSignal, UsageError, warn } from './program.ts'
 import { openInput, withTemporary } from './file.ts'
 import { checkBackup, lockFormer, replace, sync } from './sqlite.ts'
@@ -44,11 +43,13 @@ async function restore(source: string, database: string): Promise<string> {
   const input = openInput(source)
   const name = source === '-' ? 'standard input' : source
   if (isSame(source, database)) throw new Error(`${name} is the database itself: give a backup`)
-  makeFolder(dirname(database))
   const former = lockFormer(database)
-  return withTemporary(database, async (copy) => {
+  let folder = dirname(database)
+  while (!fs.existsSync(folder)) folder = dirname(folder) // a refused restore makes none
+  return withTemporary(join(folder, basename(database)), async (copy) => {
     await pipeline(input, fs.createWriteStream(copy), { signal: stopSignal() })
     const users = check(copy, name).toLocaleString('en')
+    fs.mkdirSync(dirname(database), { recursive: true, mode: 0o700 })
     const kept = replace(database, copy, former)
     const before = former
       ? `the former one (${former.description}) is now ${kept}`

@@ -3,7 +3,7 @@ import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import fs from 'node:fs'
 import { dirname } from 'node:path'
 import { retryWhileBusy } from '../../src/store/sqlite/database.ts'
-import { migrate } from '../../src/store/sqlite/schema.ts'
+import { COLUMNS, migrate } from '../../src/store/sqlite/schema.ts'
 
 /**
  * Copies the database `file`, as it is at one moment, while services go on: without what is left of deleted users, so a
@@ -39,10 +39,23 @@ export function checkBackup(file: string): number {
   if (found !== 'ok') throw new Error(found.split('\n').at(-1))
   if (!db.prepare(TABLE).get()) throw new Error('it has no table of users of this service')
   migrate(db)
+  if (!isAsMade(db)) throw new Error('its table of users is not as a service makes it')
   return countUsers(db)
 }
 
 const TABLE = "SELECT 1 FROM pragma_table_list('users') WHERE type = 'table' AND strict"
+
+/** Whether all columns are as `migrate` makes them, such as a unique email, and nothing else changes or refuses users. */
+function isAsMade(db: DatabaseSyncInstance): boolean {
+  const [table, ...others] = db.prepare(MADE).all() as { sql: string }[]
+  const columns = table!.sql.replaceAll(/^CREATE TABLE users \(|\) STRICT$/g, '').split(/, ?/)
+  const isMade = ([name, type]: [string, string]) => columns.includes(`${name} ${type}`)
+  return others.length === 0 && Object.entries(COLUMNS).every(isMade)
+}
+
+/** The table, its triggers and its unique indexes; not the index of its own UNIQUE, which has no SQL. */
+const MADE =
+  "SELECT sql FROM sqlite_schema WHERE tbl_name LIKE 'users' AND sql NOT LIKE 'CREATE INDEX%'"
 
 /** Whether it is a copy of the file of a service: what it has not yet taken from its log is elsewhere. */
 function isInWalMode(file: string): boolean {

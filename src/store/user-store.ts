@@ -18,9 +18,6 @@ export interface UserStore extends Store {
   /** Stores a new user, under a new id unless it has one from elsewhere. @throws EmailTaken, or IdTaken if only that is */
   create(user: NewUser, client?: Client): Promise<User>
 
-  /** The most calls of `create` at once that become one write. */
-  maxBatchSize: number
-
   find(id: string, client?: Client): Promise<User | undefined>
 
   /** The user with exactly this email; none for the empty text. */
@@ -77,11 +74,9 @@ export interface Page {
 export interface StoreOptions {
   /** Called with what a person should change, although the store can be used. */
   warn?: (text: string) => void
-  /** Whether MongoDB may be unreachable for now; then every call fails until it can be reached. */
-  allowUnreachable?: boolean
-  /** Whether the store is only read. Then MongoDB needs no index on email, and no right but to find. */
+  /** Whether a program only reads. Then MongoDB may take longer, and needs no index on email, and no right but to find. */
   readOnly?: boolean
-  /** Whether many users will be created: SQLite then uses more memory and space, and MongoDB may take longer. */
+  /** Whether a program creates users, perhaps many: SQLite then uses more memory and space, and MongoDB may take longer. */
   isImport?: boolean
 }
 

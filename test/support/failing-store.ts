@@ -10,7 +10,6 @@ export function failing(methods: Partial<UserStore> = {}, cause = CAUSE): UserSt
   return {
     description: 'nothing',
     create: fail,
-    maxBatchSize: 1,
     find: fail,
     findByEmail: fail,
     list: fail,

@@ -1,21 +1,10 @@
-// import-users and export-users, as programs and as functions.
+// What an import finds in a file.
 import { expect } from '@jest/globals'
 import { parseTemplate } from '../../scripts/users/transfer/columns.ts'
 import { formatOf } from '../../scripts/users/transfer/formats.ts'
 import { linesOf, type Row } from '../../scripts/users/transfer/lines.ts'
 import { userIn } from '../../scripts/users/transfer/users.ts'
 import type { NewUser } from '../../src/store/user-store.ts'
-import { useScripts } from './scripts.ts'
-import type { Place } from './stores.ts'
-
-export function useTransfers() {
-  const scripts = useScripts()
-  return {
-    ...scripts,
-    importUsers: (place: Place, ...args: string[]) => scripts.done('import-users', place, args),
-    exportUsers: (place: Place, ...args: string[]) => scripts.done('export-users', place, args),
-  }
-}
 
 type Options = { size?: number; newIds?: boolean; name?: string; email?: string }
 

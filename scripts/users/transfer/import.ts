@@ -46,7 +46,7 @@ type Item = UserInRow & { line: number }
 export async function importUsers(bytes: AsyncIterable<Buffer>, to: Import): Promise<void> {
   const { reader, counts } = to
   let store: UserStore | undefined
-  let maxSize = 0 // until the first user
+  let hasBegun = false
   let items: Item[] = []
   let length = 0
   /** With --update, the changes to the users before, each by its email, or by its id if it has none. */
@@ -78,7 +78,7 @@ export async function importUsers(bytes: AsyncIterable<Buffer>, to: Import): Pro
     items = []
     length = 0
     if (store && all.length > 0) await storeBatch(all, store, to)
-    else if (maxSize > 0) counts.created += all.length
+    else if (hasBegun) counts.created += all.length
   }
 
   try {
@@ -87,11 +87,11 @@ export async function importUsers(bytes: AsyncIterable<Buffer>, to: Import): Pro
       for (const [i, text] of lines.entries()) {
         const row = reader.read(text, first + i)
         add(row)
-        if (maxSize === 0 && items[0]) {
+        if (!hasBegun && items[0]) {
           store = await to.begin(items[0].user, Object.keys(row!.fields!()))
-          maxSize = Math.min(BATCH_SIZE, store?.maxBatchSize ?? BATCH_SIZE)
+          hasBegun = true
         }
-        if (items.length === maxSize || length >= MAX_BATCH_LENGTH) await storeItems()
+        if (items.length === BATCH_SIZE || length >= MAX_BATCH_LENGTH) await storeItems()
       }
     }
     add(reader.end())

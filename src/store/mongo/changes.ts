@@ -31,18 +31,12 @@ const TRIES = 2
  * @param find finds the document of a user
  */
 export function changer(execute: Execute, find: (id: string) => Promise<Fields | undefined>) {
-  /** The filter for the user as it was read, if that meets the condition. */
-  async function filterFor(id: string, condition: Condition) {
-    const fields = await find(id)
-    if (!fields) return 'not found'
-    if (!condition(userOf(fields))) return 'refused'
-    return { _id: toObjectId(id), ...asStored(fields) }
-  }
-
   async function changeIf(id: string, write: Write, condition: Condition): Promise<WriteResult> {
     for (let tries = 0; tries < TRIES; tries += 1) {
-      const filter = await filterFor(id, condition)
-      if (typeof filter === 'string') return filter
+      const fields = await find(id)
+      if (!fields) return 'not found'
+      if (!condition(userOf(fields))) return 'refused'
+      const filter = { _id: toObjectId(id), ...asStored(fields) }
       if (await execute((users) => write(users, filter))) return 'done'
     }
     return 'refused' // the user keeps changing

@@ -18,28 +18,18 @@ export type Users = Collection<UserDocument>
  * @throws StoreFailure, or the driver's error
  */
 export async function checkCollection(users: Users, readOnly: boolean): Promise<void> {
-  await (readOnly ? checkExists(users) : ensureUniqueEmail(users))
-  await checkIds(users)
+  if (!readOnly) await ensureUniqueEmail(users)
+  else if (!(await findFirstId(users))) await users.indexes() // if there is a user, no right but to find is needed
+  await findFirstId(users, NO_OBJECT_ID)
 }
 
-/** @throws StoreFailure an `_id` is not an ObjectId; or the driver's error */
-async function checkIds(users: Users): Promise<void> {
-  // Reads the index of `_id` on both sides of all ObjectIds; `$not: { $type }` would read the whole collection.
-  const isOther = { $not: { $gte: new ObjectId('0'.repeat(24)) } }
-  const options = { projection: { _id: 1 }, raw: true, limit: 1 }
-  const [found] = await users.find<Buffer>({ _id: isOther }, options).toArray()
-  if (found) idOf(fieldsOf(found)) // throws
-}
+/** Reads the index of `_id` on both sides of all ObjectIds; `$not: { $type }` would read the whole collection. */
+const NO_OBJECT_ID = { _id: { $not: { $gte: new ObjectId('0'.repeat(24)) } } }
 
-/** If there is a user, this needs no right but to find. @throws the driver's error: there is no such collection */
-async function checkExists(users: Users): Promise<void> {
-  if (!(await findFirstId(users))) await users.indexes()
-}
-
-/** The id of the first document, if there is any. @throws StoreFailure it is not an ObjectId; or the driver's error */
-export async function findFirstId(users: Users): Promise<string | undefined> {
+/** The id of the first document that `filter` matches. @throws StoreFailure it is not an ObjectId; or the driver's error */
+export async function findFirstId(users: Users, filter = {}): Promise<string | undefined> {
   const options = { projection: { _id: 1 }, sort: { _id: 1 }, raw: true } as const
-  const first = await users.findOne<Buffer>({}, options)
+  const first = await users.findOne<Buffer>(filter, options)
   return first ? idOf(fieldsOf(first)) : undefined
 }
 

@@ -3,12 +3,13 @@
 import { AsyncResource } from 'node:async_hooks'
 import { MongoClient, MongoServerSelectionError, ReadPreference } from 'mongodb'
 import { StoreFailure } from '../../chassis/index.ts'
+import type { StoreOptions } from '../user-store.ts'
 import { checkCollection, type UserDocument, type Users } from './collection.ts'
 import { kindOf, TimeoutError } from './failure-kinds.ts'
 
-/** How long a call waits for the server, in milliseconds: by default, and for an import or to open the store. */
+/** How long a call waits for the server, in milliseconds: of the service, and of a program. */
 const TIMEOUT_MS = 2_000
-export const LONG_TIMEOUT_MS = 10_000
+const LONG_TIMEOUT_MS = 10_000
 
 /** How often to check the collection: another program may drop the index, as mongoose does by `syncIndexes()`. */
 const RECHECK_MS = 15_000
@@ -28,19 +29,16 @@ const OPTIONS = {
   readPreference: ReadPreference.primary, // a read sees every acknowledged write; 'primary' would not override maxStalenessSeconds
 } as const
 
-/** Makes a call of the driver, and waits for it no longer than `timeoutMs`, after a check if one is due. @throws StoreFailure */
-export type Execute = <T>(call: (users: Users) => Promise<T>, timeoutMs?: number) => Promise<T>
+/** Makes a call of the driver within the time limit, after a check if one is due. @throws StoreFailure */
+export type Execute = <T>(call: (users: Users) => Promise<T>) => Promise<T>
 
-/**
- * A connection that connects at its first call, and first checks the collection.
- *
- * @param readOnly whether nothing is written: then emails need no unique index
- */
-export function openConnection(uri: string, readOnly: boolean) {
+/** A connection that connects at its first call, and first checks the collection. */
+export function openConnection(uri: string, { readOnly = false, isImport = false }: StoreOptions) {
+  const timeoutMs = readOnly || isImport ? LONG_TIMEOUT_MS : TIMEOUT_MS
   let current = connect(uri)
   const { description } = current
 
-  const execute: Execute = async (call, timeoutMs = TIMEOUT_MS) => {
+  const execute: Execute = async (call) => {
     const connection = current // another call may replace it meanwhile
     try {
       if (connection.closeReason) throw connection.closeReason // the driver would connect a closed client again
@@ -87,9 +85,7 @@ function connect(uri: string) {
     closeReason: undefined as unknown,
   }
   // A server that comes back may be empty. The driver's monitor notices an outage only if it streams.
-  const onDisconnect = ({ reason }: { reason?: string }) => {
-    if (reason !== 'idle') connection.checkedAt = undefined
-  }
+  const onDisconnect = () => (connection.checkedAt = undefined)
   connection.client.on('connectionClosed', onDisconnect).on('connectionPoolCleared', onDisconnect)
   return connection
 }

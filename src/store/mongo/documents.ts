@@ -51,9 +51,6 @@ export function fieldsOf(document: Buffer): Fields {
   return fields
 }
 
-/** The size of a document, in bytes. */
-export const sizeOf = ({ _id }: Fields): number => _id?.document.length ?? 0
-
 /** @throws StoreFailure a field cannot be read */
 export function userOf(fields: Fields): User {
   const read = <N extends Name>(name: N): User[N] =>

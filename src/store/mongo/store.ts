@@ -3,11 +3,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { batched, type Client } from '../../chassis/index.ts'
 import { createdAt, isUserId, newUserId } from '../user-id.ts'
 import type { StoreOptions, User, UserStore } from '../user-store.ts'
-import { LONG_TIMEOUT_MS, openConnection, type Execute } from './connection.ts'
+import { openConnection, type Execute } from './connection.ts'
 import { changer, type Write } from './changes.ts'
 import { findFirstId } from './collection.ts'
 import { insertEach } from './inserts.ts'
-import { sizeOf, userOf, type Fields } from './documents.ts'
+import { userOf, type Fields } from './documents.ts'
 import { findFields, lister } from './lists.ts'
 
 /**
@@ -19,36 +19,22 @@ const MAX_BATCH_SIZE = 100
 /** The inserts at a time. With those of changes.ts and the look-ups, fewer than the driver has connections. */
 const MAX_INSERTS = 8
 
-const NAMES_DATABASE = /\/\/[^/?]+\/[^?]/
-const NO_DATABASE =
-  'MONGODB_URI names no database, so users are in the database test: write its name after the hosts, such as /users'
-
 /**
- * Opens the store in MongoDB at `uri`. Checks that every `_id` is an ObjectId, and makes sure that email has a unique
- * index, unless it only reads.
+ * Opens the store in MongoDB at `uri`, without waiting for the server: the first call connects. It checks that every `_id`
+ * is an ObjectId, and makes sure that email has a unique index, unless the store is only read.
  *
  * @param uri a connection string; if it names no database, the database is `test`
- * @throws StoreFailure the server refuses, or it cannot be reached
+ * @throws StoreFailure the connection string is not valid
  */
-export async function openMongoStore(
-  uri: string,
-  { warn, allowUnreachable = false, readOnly = false, isImport = false }: StoreOptions = {},
-): Promise<UserStore> {
-  const { description, execute, close } = openConnection(uri, readOnly)
-  if (!NAMES_DATABASE.test(uri)) warn?.(NO_DATABASE)
-  try {
-    if (!allowUnreachable) await execute(async () => {}, LONG_TIMEOUT_MS)
-  } catch (error) {
-    close().catch(() => {})
-    throw error
-  }
+export function openMongoStore(uri: string, options: StoreOptions = {}): UserStore {
+  const { description, execute, close } = openConnection(uri, options)
   const findById = finder(execute, 'id')
   const findByEmail = finder(execute, 'email')
   const change = changer(execute, findById)
-  const timeoutMs = isImport ? LONG_TIMEOUT_MS : undefined
   const insert = batched(
-    (newUsers: User[]) => execute((users) => insertEach(users, newUsers), timeoutMs),
-    { maxBatchSize: MAX_BATCH_SIZE, concurrency: MAX_INSERTS },
+    (newUsers: User[]) => execute((users) => insertEach(users, newUsers)),
+    // An import goes on in the order of its file: the first user with an email is stored.
+    { maxBatchSize: MAX_BATCH_SIZE, concurrency: options.isImport ? 1 : MAX_INSERTS },
   )
   return {
     description,
@@ -57,7 +43,6 @@ export async function openMongoStore(
       await insert(user, client)
       return user
     },
-    maxBatchSize: MAX_BATCH_SIZE,
     find: async (id, client) => (isUserId(id) ? toUser(await findById(id, client)) : undefined),
     findByEmail: async (email, client) => toUser(await findByEmail(email, client)),
     list: lister(execute),
@@ -91,7 +76,8 @@ function finder(execute: Execute, field: 'id' | 'email') {
   })
   return async (value: string, client?: Client): Promise<Fields | undefined> => {
     const fields = await find(value, client)
-    return fields && sizeOf(fields) > LARGE_BYTES ? turn(fields, client) : fields
+    const isLarge = fields?._id && fields._id.document.length > LARGE_BYTES
+    return isLarge ? turn(fields, client) : fields
   }
 }
 

@@ -1,7 +1,7 @@
 // Opens the database file, and watches it. Knows nothing of users but their table.
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import fs from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreFailure } from '../../chassis/index.ts'
 import { migrate } from './schema.ts'
@@ -98,7 +98,7 @@ const BUSY = 5 // https://www.sqlite.org/rescode.html; the low byte is the prima
 function makeFile(file: string): void {
   const folder = dirname(file)
   try {
-    makeFolder(resolve(folder))
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
     fs.accessSync(folder, fs.constants.W_OK)
     // Refuses a link: SQLite keeps the log beside its target, and `watchFiles` does not look there.
     const { O_RDWR, O_CREAT, O_NOFOLLOW } = fs.constants
@@ -108,16 +108,5 @@ function makeFile(file: string): void {
     const uid = code === 'EACCES' ? `; this process has the uid ${process.geteuid?.()}` : ''
     const cause = new Error(message + uid, { cause: error })
     throw new StoreFailure(cause, `keep users in the folder ${folder} (DATA_DIR)`)
-  }
-}
-
-/** Does not use the option `recursive` of `mkdirSync`: on /proc/x, Node 20 and 24 would try forever. */
-export function makeFolder(folder: string): void {
-  if (fs.existsSync(folder)) return
-  makeFolder(dirname(folder))
-  try {
-    fs.mkdirSync(folder, { mode: 0o700 })
-  } catch (error) {
-    if (!fs.existsSync(folder)) throw error // otherwise another process has just made it
   }
 }

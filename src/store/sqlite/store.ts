@@ -103,7 +103,6 @@ export async function openSqliteStore(
       if (outcome === 'id taken') throw new IdTaken()
       return user
     },
-    maxBatchSize: Infinity,
     find: (id) => retryWhileBusy(() => find(id)),
     findByEmail: (email) => retryWhileBusy(() => findByEmail(email)),
     list: lister(db),

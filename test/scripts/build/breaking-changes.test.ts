@@ -35,17 +35,14 @@ const rowsOf = (table: string) =>
 const BREAKING = `
   an operationId changes | paths /notes/{id} get operationId = getNote | /notes/{id} get operationId: was "readNote" and is "getNote"
   a path parameter changes its name | paths /notes/{id} -> /notes/{key}; components parameters id name = key | paths /notes/{id}: is gone
-  a header has another value | components responses Note headers X-Kind schema enum = [text] | headers X-Kind schema enum 0: was "note" and is "text"
   a field of a body is newly required | schemas NewNote required += tag | requestBody content application/json schema required 1: is new
   a body takes no other fields | schemas NewNote additionalProperties = false | schema additionalProperties: is new
   an operation newly needs a token | paths /notes post security = [{ bearer: [] }] | /notes post security 0: is new
-  the server moves | servers 0 url = /v2 | servers 0 url: was "/" and is "/v2"
   an operation goes | paths /notes/{id} get - | /notes/{id} get: is gone
   a new parameter is required | paths /notes get parameters += { name: page, in: query, required: true, schema: { type: integer } } | /notes get parameters query page: is new
   a field of a response goes | schemas Note properties tag -; schemas Note required = [text] | properties tag: is gone
   a field of a response may be absent | schemas Note required = [text] | responses 200 content application/json schema items required 1: is gone
   a field of a response may be null | schemas Note properties text nullable = true | text nullable: is new
-  a response has another media type | components responses Note content application/json -> text/xml | content application/json: is gone
   programs can no longer decide by a code | schemas Error properties code x-extensible-enum 0 = x | properties code x-extensible-enum 0: was "body_invalid" and is "x"
   a body takes less of what x-also-accepts says | schemas Change x-also-accepts = {} | x-also-accepts required: is gone
   a schema takes less than x-also-accepts said | schemas Change properties tag = { type: [string, number] } | tag x-also-accepts: is gone

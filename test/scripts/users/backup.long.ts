@@ -8,7 +8,7 @@ import { buffer, text } from 'node:stream/consumers'
 import { makeFile } from '../../../scripts/users/file.ts'
 import { databaseIn, openStore } from '../../../src/store/open.ts'
 import { Load } from '../../support/load.ts'
-import { dist, run, started } from '../../support/program.ts'
+import { dist, started } from '../../support/program.ts'
 import { testAsRoot, tmpfsPlace } from '../../support/root.ts'
 import type { Place } from '../../support/stores.ts'
 import {
@@ -101,18 +101,6 @@ test('a file gets all users, and nothing of deleted ones; only its owner may rea
   expect(statSync(target).mode & 0o777).toBe(0o600)
   expect(await usersOf(readFileSync(target))).toEqual(await usersAt(place))
   expect(readdirSync(folder())).toEqual(['copy.db'])
-})
-
-test('names that SQLite would read as URIs are files and folders', async () => {
-  const place = { ...at(sqlitePlace), environment: { DATA_DIR: 'file:data?mode=memory' } }
-  for (const [script, ...args] of [
-    ['create-user', '--email', 'ada@x'],
-    ['backup', 'file:copy.db'],
-  ])
-    expect(await run(`scripts/users/${script}`, place, {}, args, folder()).ended).toBe(0)
-  expect(readdirSync(folder())).toEqual(['file:copy.db', place.environment.DATA_DIR])
-  const copy = readFileSync(join(folder(), 'file:copy.db'))
-  expect(await usersOf(copy)).toMatchObject([{ email: 'ada@x' }])
 })
 
 test('no file is overwritten, not even one that another program makes meanwhile, and no link is followed', async () => {

@@ -5,12 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore } from '../../../src/store/open.ts'
 import { run } from '../../support/program.ts'
 import { describeStores, usersAt, type Place, createAt, sqlitePlace } from '../../support/stores.ts'
-import { useTransfers } from '../../support/transfers.ts'
+import { useScripts } from '../../support/scripts.ts'
 import { newUser } from '../../support/users.ts'
 import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
 
-const { folder, at, file, done, importUsers, exportUsers } = useTransfers()
+const { at, file, done } = useScripts()
+const importUsers = (place: Place, ...args: string[]) => done('import-users', place, args)
 
 const ID = 'a'.repeat(24)
 const MIXED = `id,name,email\n,Ada,a@x\n,Bob\n${ID},Cy,\n,Eve,a@x\n${ID},Dan,d@x\n,Ada,a@x\n`
@@ -67,36 +67,17 @@ describeStores((kind) => {
   })
 })
 
-test('other columns, wrong templates, --dry-run and an unknown format make no store and no file', async () => {
+test('other columns and --dry-run make no store', async () => {
   const place = at(sqlitePlace)
   const people = file('people.csv', 'First;Last;Mail\nAda;Alm;a@x\nBob;;b\u2800@x\n')
-  for (const [options, code, said] of [
-    [[], 2, /^its columns .*\n {2}\{First\} +Ada\n {2}\{Last\} +Alm\n {2}\{Mail\} +a@x\nName the/],
-    [TEMPLATES.with(3, '{E-Mail}'), 2, /^it has no column \{e-mail\}:\n {2}\{First\} /],
-    [TEMPLATES.slice(2), 2, /^give both --name and --email\n/],
-    [['--dry-run', ...TEMPLATES], 1, /^line 3: its email is not one plain address\n$/],
-  ] as const) {
-    const { stdout, ...ended } = await importUsers(place, ...options, people)
-    expect(ended).toEqual({ code, stderr: expect.stringMatching(said) })
-    const counted = /^columns: .*\nfirst user: .*\nif no .* taken, would be created 1,/
-    expect(stdout).toMatch(code === 2 ? /^$/ : counted)
-  }
-  const x = join(folder(), 'x.txt')
-  const { stderr } = await exportUsers(place, x)
-  expect(stderr.split('\n')[0]).toBe(
-    `${x} is neither .csv nor .ndjson. If it should be, give --format csv or ndjson.`,
-  )
-  expect([readdirSync(place.DATA_DIR), readdirSync(folder())]).toEqual([[], ['people.csv']])
-})
-
-test('an export says how many users it has, and overwrites no file', async () => {
-  const place = at(sqlitePlace)
-  await createAt(place, newUser(), newUser())
-  const copy = join(folder(), 'copy.csv')
-  const said = expect.stringMatching(/^users are kept in .*\nexported 2\n$/)
-  expect(await exportUsers(place, copy)).toEqual({ code: 0, stdout: '', stderr: said })
-  const exists = { code: 1, stderr: `${copy} exists: give another file\n` }
-  expect(await exportUsers(place, copy)).toMatchObject(exists)
+  const other =
+    /^its columns .*\n {2}\{First\} +Ada\n {2}\{Last\} +Alm\n {2}\{Mail\} +a@x\nName the/
+  const refused = { code: 2, stdout: '', stderr: expect.stringMatching(other) }
+  expect(await importUsers(place, people)).toEqual(refused)
+  const { code, stdout, stderr } = await importUsers(place, '--dry-run', ...TEMPLATES, people)
+  expect([code, stderr]).toEqual([1, 'line 3: its email is not one plain address\n'])
+  expect(stdout).toMatch(/^columns: .*\nfirst user: .*\nif no .* taken, would be created 1,/)
+  expect(readdirSync(place.DATA_DIR)).toEqual([])
 })
 
 test('standard input is read; what precedes the end of an import is stored', async () => {

@@ -4,20 +4,15 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { dist, run } from '../../support/program.ts'
-import { createAt, sqlitePlace } from '../../support/stores.ts'
+import { createAt, SECRET, sqlitePlace } from '../../support/stores.ts'
 import { programs, useScripts } from '../../support/scripts.ts'
+import { version } from '../../support/readme.ts'
 import { newUser } from '../../support/users.ts'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { escapeControls } from '../../../scripts/users/program.ts'
 
 const { folder, at, file, done } = useScripts()
-
-const ARGUMENTS: Record<string, string[]> = {
-  'src/main': [],
-  'scripts/users/create-user': ['--email', 'a@x'],
-  'scripts/users/import-users': ['--format', 'csv', '-'],
-}
 
 test('control characters cannot reach a terminal', async () => {
   const escaped = 'a\\u001b[31m\\u009b\\u007f\\u202e\\u000d\nb'
@@ -39,30 +34,23 @@ test('output that cannot be written is a failure', async () => {
   }
 })
 
-describe.each([
-  ['import-users', 'people.csv'],
-  ['export-users', 'users.csv'],
-  ['backup', 'users.db'],
-])('%s', (script, path) => {
-  test(`takes ${path} from the folder where the user typed it, if npm runs it`, async () => {
-    const place = at(sqlitePlace)
-    await createAt(place)
-    file('people.csv', 'name,email\nAda,a@x\n')
-    const env = { INIT_CWD: folder(), npm_lifecycle_event: script }
-    const program = run(`scripts/users/${script}`, place, env, [path])
-    program.process.stdin!.end()
-    expect([await program.ended, existsSync(join(folder(), path))]).toEqual([0, true])
-  })
+test('a file is taken from the folder where the user typed its name, if npm runs the program', async () => {
+  const place = at(sqlitePlace)
+  await createAt(place)
+  const env = { INIT_CWD: folder(), npm_lifecycle_event: 'backup' }
+  const program = run('scripts/users/backup', place, env, ['users.db'])
+  expect([await program.ended, existsSync(join(folder(), 'users.db'))]).toEqual([0, true])
+})
 
-  test('refuses a folder, and a file in a folder that does not exist', async () => {
-    const missing = join(folder(), 'missing')
-    const refused = async (file: string, message: string) => {
-      const { code, stderr } = await done(script, at(sqlitePlace), [file])
-      expect([code, stderr]).toEqual([2, expect.stringMatching(`^${message}\n`)])
-    }
-    await refused(join(missing, path), `there is no folder ${missing}`)
-    await refused(folder(), `${folder()} is a folder: give a file`)
-  })
+test('a folder is refused, and a file in a folder that does not exist', async () => {
+  const missing = join(folder(), 'missing')
+  for (const [file, message] of [
+    [join(missing, 'x.csv'), `there is no folder ${missing}`],
+    [folder(), `${folder()} is a folder: give a file`],
+  ]) {
+    const { code, stderr } = await done('export-users', at(sqlitePlace), [file!])
+    expect([code, stderr]).toEqual([2, expect.stringMatching(`^${message}\n`)])
+  }
 })
 
 test.each([
@@ -75,19 +63,27 @@ test.each([
   expect(stderr).toMatch(message)
 })
 
-const paths = ['src/main', ...programs.map((name) => `scripts/users/${name}`)]
-test.each(paths)('%s reads .env in the current folder', async (path) => {
-  file('.env', 'STOP_DELAY=soon')
-  const program = run(path, at(sqlitePlace), {}, ARGUMENTS[path] ?? ['-'], folder())
-  program.process.stdin!.end()
-  expect(await program.ended).toBe(1)
-  expect(program.output.stderr).toMatch(/^STOP_DELAY must be a duration .*, not "soon"\n$/)
+test('programs fail with a sentence, and make no file, if MongoDB cannot be reached', async () => {
+  const MONGODB_URI = 'mongodb://127.0.0.1:1/x'
+  const place = { ...at(sqlitePlace), environment: { MONGODB_URI, SIGNING_SECRET: SECRET } }
+  const people = file('people.csv', 'name,email\nAda,a@x\n')
+  for (const [script, ...args] of [
+    ['create-user', '--email', 'a@x'],
+    ['import-users', people],
+    ['export-users', join(folder(), 'users.csv')],
+  ]) {
+    const { code, stderr } = await done(script!, place, args)
+    const said = /^cannot use MongoDB at 127.0.0.1:1\/x: ECONNREFUSED: .*\n$/
+    expect([code, stderr]).toEqual([1, expect.stringMatching(said)])
+  }
+  expect(readdirSync(folder())).toEqual(['people.csv'])
 })
 
 describe.each(programs)('%s', (script) => {
-  test('prints with --help its usage, which store it uses, and its exit codes', async () => {
+  test('prints its version, and with --help its usage, which store it uses, and its exit codes', async () => {
     const { code, stdout, stderr } = await done(script, at(sqlitePlace), ['--help'])
     expect([code, stdout, stderr]).toEqual([0, expect.stringMatching(/^usage: /), ''])
+    expect((await done(script, at(sqlitePlace), ['--version'])).stdout).toBe(`${version}\n`)
     for (const word of ['MONGODB_URI', 'DATA_DIR', 'Exit codes: 0 ']) expect(stdout).toContain(word)
   })
 
@@ -95,11 +91,6 @@ describe.each(programs)('%s', (script) => {
     const { code, stdout, stderr } = await done(script, at(sqlitePlace), args.split(' '))
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(/^.+\nusage: /)])
   })
-})
-
-test('a file that does not exist is named', async () => {
-  const failure = { code: 1, stdout: '', stderr: 'missing.csv does not exist\n' }
-  expect(await done('import-users', at(sqlitePlace), ['missing.csv'])).toEqual(failure)
 })
 
 test('backup ends when nothing was read from its standard output for a minute', async () => {

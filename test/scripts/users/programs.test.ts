@@ -5,9 +5,9 @@ import { existsSync } from 'node:fs'
 import { databaseIn } from '../../../src/store/open.ts'
 import { dist, UNSET } from '../../support/program.ts'
 import { sqlitePlace } from '../../support/stores.ts'
-import { useTransfers } from '../../support/transfers.ts'
+import { useScripts } from '../../support/scripts.ts'
 
-const { at, file, importUsers } = useTransfers()
+const { at, file, done } = useScripts()
 
 test.each([
   `--email a@x --name "$(printf 'Jos\\351')"`,
@@ -24,7 +24,7 @@ test.each([
 
 test('an import in which a user differs from the one that is stored exits with 1', async () => {
   const people = file('people.csv', 'name,email\nAda,a@x\nEve,a@x\n')
-  const { code, stdout } = await importUsers(at(sqlitePlace), people)
+  const { code, stdout } = await done('import-users', at(sqlitePlace), [people])
   expect([code, stdout]).toEqual([1, expect.stringContaining('created 1,')])
   expect(stdout).toContain('duplicate 1, refused 0\n')
 })

@@ -12,7 +12,7 @@ describeMongodb('a slow MongoDB', () => {
   async function openSlow(delayMs: number) {
     const proxy = await startProxy(newPlace().MONGODB_URI!)
     proxy.slowDown(delayMs)
-    const store = await openMongoStore(proxy.uri, { allowUnreachable: true })
+    const store = openMongoStore(proxy.uri)
     const close = async () => {
       await store.close()
       await proxy.close()

@@ -30,12 +30,12 @@ function bulkError(codes: Record<number, number>, inserted: number, concern?: ob
   return new mongodb.MongoBulkWriteError(error as never, result as never)
 }
 
-test.each([
-  ['a duplicate key without an email', { 2: 11_000 }, [undefined, undefined, StoreFailure]],
-  ['several errors', { 0: 11_000, 2: 121 }, [EmailTaken, undefined, StoreFailure]],
-])('%s fails its own insert only', async (_, codes, expected) => {
-  expect(await results(bulkError(codes, 3 - Object.keys(codes).length))).toEqual(expected)
-})
+test.each([['several errors', { 0: 11_000, 2: 121 }, [EmailTaken, undefined, StoreFailure]]])(
+  '%s fails its own insert only',
+  async (_, codes, expected) => {
+    expect(await results(bulkError(codes, 3 - Object.keys(codes).length))).toEqual(expected)
+  },
+)
 
 test.each([
   ['the majority did not confirm', bulkError({ 0: 11_000 }, 2, { code: 64 })],

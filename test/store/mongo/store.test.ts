@@ -3,12 +3,10 @@ import { expect, test } from '@jest/globals'
 import { setImmediate as turn } from 'node:timers/promises'
 import { BSON, ObjectId } from 'mongodb'
 import { changer, type Write } from '../../../src/store/mongo/changes.ts'
-import { openConnection, type Execute } from '../../../src/store/mongo/connection.ts'
-import { toObjectId } from '../../../src/store/mongo/documents.ts'
-import { insertEach } from '../../../src/store/mongo/inserts.ts'
-import { findFields, lister } from '../../../src/store/mongo/lists.ts'
+import type { Execute } from '../../../src/store/mongo/connection.ts'
+import { fieldsOf } from '../../../src/store/mongo/documents.ts'
+import { lister } from '../../../src/store/mongo/lists.ts'
 import { openMongoStore } from '../../../src/store/mongo/store.ts'
-import { pagesOf } from '../../../src/store/pages.ts'
 import { createdAt } from '../../../src/store/user-id.ts'
 import { EmailTaken, type UserStore } from '../../../src/store/user-store.ts'
 import { startProxy, type Command } from '../../support/mongodb-proxy.ts'
@@ -21,18 +19,7 @@ import {
 } from '../../support/stores.ts'
 import { newUser, user } from '../../support/users.ts'
 
-test.each([
-  ['mongodb://h', 1],
-  ['mongodb://u:p@h,i:1/?authSource=/admin', 1],
-  ['mongodb://h?tlsCAFile=/ca', 1],
-  ['mongodb://h/test?authSource=admin', 0],
-])('opening %s warns %i times that it names no database', async (uri, times) => {
-  const said: string[] = []
-  const warn = (text: string) => void said.push(text)
-  await (await openMongoStore(uri, { warn, allowUnreachable: true })).close()
-  expect(said).toHaveLength(times)
-})
-
+// SECURITY.md: Writes (MongoDB)
 test('at most 64 writes are sent at a time, and the next as soon as one is done', async () => {
   const ends: (() => void)[] = []
   const execute = (() =>
@@ -48,6 +35,23 @@ test('at most 64 writes are sent at a time, and the next as soon as one is done'
   }
   expect(await Promise.all(changes)).toEqual(Array(100).fill('done'))
 })
+
+test.each([
+  [1, 'done'],
+  [2, 'refused'],
+])(
+  'if others change a user %i times between the check and the write, a conditional write is %s',
+  async (times, expected) => {
+    const id = new ObjectId()
+    const fields = fieldsOf(Buffer.from(BSON.serialize({ _id: id })))
+    let writes = 0
+    const execute = (async () => (writes += 1) > times) as unknown as Execute
+    const change = changer(execute, async () => fields)
+    const write: Write = async () => true
+    const condition = () => true
+    expect(await change({ id: id.toHexString(), write, condition })).toBe(expected)
+  },
+)
 
 test('a list goes on after a response of 8 MB, which MongoDB may have cut', async () => {
   const lengths = [7_900_000, 8_000_000]
@@ -79,7 +83,8 @@ describeMongodb('MongoDB', () => {
   /** The commands that a store sends for `work`, after it was opened. */
   async function sent(options: Record<string, string>, work: (store: UserStore) => Promise<void>) {
     const proxy = await startProxy(newPlace().MONGODB_URI!, options)
-    const store = await openMongoStore(proxy.uri)
+    const store = openMongoStore(proxy.uri)
+    await store.oldest() // connects
     const { length: opening } = proxy.commands()
     try {
       await work(store)
@@ -145,50 +150,7 @@ describeMongodb('MongoDB', () => {
     })
   })
 
-  test.each([
-    [1, 'done'],
-    [2, 'refused'],
-  ])(
-    'if others change a user %i times between the check and the write, a conditional write is %s',
-    async (times, expected) => {
-      const { execute, close } = openConnection(newPlace().MONGODB_URI!, false)
-      const rename =
-        (name: string): Write =>
-        async (users, filter) =>
-          (await users.updateOne(filter, { $set: { name } })).matchedCount > 0
-      let changes = 0
-      const find = async (id: string) => {
-        const found = await execute((users) => findFields(users, 'id', [id]))
-        const change = rename(`other ${changes}`)
-        if (changes++ < times) await execute((users) => change(users, { _id: toObjectId(id) }))
-        return found.get(id)
-      }
-      const { id } = user()
-      await execute((users) => insertEach(users, [user({ id })]))
-      const change = changer(execute, find)
-      expect(await change({ id, write: rename('mine'), condition: () => true })).toBe(expected)
-      await close()
-    },
-  )
-
-  /** The lengths of a list's pages. */
-  async function pageLengths(store: UserStore): Promise<number[]> {
-    const pages: number[] = []
-    for await (const page of pagesOf(store)) pages.push(page.length)
-    return pages
-  }
-
   const long = () => newUser({ name: 'x'.repeat(700_000) })
-
-  test('the pages of a list grow, and are read again from where a user does not fit', async () => {
-    const users = [...newUsers(100), long(), long(), ...newUsers(5)]
-    const commands = await sent({}, async (store) => {
-      await createIn(store, users)
-      expect(await pageLengths(store)).toEqual([1, 4, 16, 64, 15, 1, 1, 1, 4])
-    })
-    const limits = commands.flatMap(({ limit }) => limit ?? [])
-    expect(limits).toEqual([2, 5, 17, 65, 257, 2, 2, 2, 5])
-  })
 
   test('a page has as many users as the limit, and takes one query once it is known how long users are', async () => {
     const commands = await sent({}, async (store) => {
@@ -200,14 +162,5 @@ describeMongodb('MongoDB', () => {
     })
     const limits = commands.flatMap(({ limit }) => limit ?? [])
     expect(limits).toEqual([2, 5, 17, 51, 51, 11, 201, 301])
-  })
-
-  test('a list ends without another query, because each asks for one user more than the page has', async () => {
-    const commands = await sent({}, async (store) => {
-      await store.create(newUser())
-      await store.list({ limit: 10 })
-      await pageLengths(store)
-    })
-    expect(namesOf(commands)).toEqual(['insert', 'find', 'find'])
   })
 })

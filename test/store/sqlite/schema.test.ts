@@ -38,14 +38,6 @@ const columnsAt = (place: Place) =>
   readAt(place, "SELECT name, type FROM pragma_table_info('users')")
 const versionAt = (place: Place) => readAt(place, 'PRAGMA user_version')
 
-test('a new database has the columns of COLUMNS in a strict table, and the newest version', async () => {
-  const place = newPlace()
-  await open(place)
-  expect(columnsAt(place)).toMatchObject(Object.keys(COLUMNS).map((name) => ({ name })))
-  expect(readAt(place, "PRAGMA table_list('users')")).toMatchObject([{ strict: 1 }])
-  expect(versionAt(place)).toEqual([{ user_version: 1 }])
-})
-
 test('a database of version 2.1.0 stays valid, keeps its users, and has the columns of a new one', async () => {
   const [old, fresh] = [placeOfVersion1(), newPlace()]
   const store = await open(old)

@@ -34,12 +34,6 @@ test('a write waits for the disk: synchronous is FULL', async () => {
   db.close()
 })
 
-const USELESS = ['/proc', '/proc/x', '/dev/null'] // nothing can be made in it, or it is a file
-test.each(USELESS)('DATA_DIR is refused at once, and named, when it is %s', async (folder) => {
-  const opening = openAt(folder)
-  await expect(opening).rejects.toThrow(`cannot keep users in the folder ${folder} (DATA_DIR): E`)
-})
-
 const openAt = (folder: string) => openSqliteStore(databaseIn(folder))
 
 test('a file that is not a database is refused, and named, and so is a link', async () => {
@@ -115,9 +109,7 @@ test.concurrent('a write that waits too long fails, and the next succeeds', asyn
   const store = await openStore(place)
   const other = databaseOf(place)
   other.exec('BEGIN IMMEDIATE')
-  const start = performance.now()
   await expect(store.create(newUser())).rejects.toThrow(StoreFailure)
-  expect(performance.now() - start).toBeGreaterThanOrEqual(2_000)
   other.exec('ROLLBACK')
   expect(await store.create(newUser({ name: 'd' }))).toMatchObject({ name: 'd' })
   other.close()

@@ -1,4 +1,4 @@
-// Batches of users, to a store that takes 1,000 at a time and fails at the third.
+// Batches of users, to a store that fails at the third.
 import { expect, test } from '@jest/globals'
 import { formatOf } from '../../../../scripts/users/transfer/formats.ts'
 import { importUsers } from '../../../../scripts/users/transfer/import.ts'
@@ -13,13 +13,12 @@ async function importMany(count: number, length: number, last = '', update = fal
   const sizes: number[] = []
   const reported: string[] = []
   const store = failing({
-    maxBatchSize: 1_000,
     create: batched(
       async (users: NewUser[]) => {
         if (sizes.push(users.length) === 3) throw new StoreFailure(new Error('gone'))
         return users as User[]
       },
-      { maxBatchSize: 1_000 },
+      { maxBatchSize: Infinity },
     ),
   })
   const { reader, write } = formatOf('.csv')
@@ -39,8 +38,8 @@ async function importMany(count: number, length: number, last = '', update = fal
 }
 
 test('a batch is limited in users and in length; after one that fails, nothing is tried', async () => {
-  const { sizes, created, failure } = await importMany(3_500, 3)
-  expect([sizes, created]).toEqual([[1_000, 1_000, 1_000], 2_000])
+  const { sizes, created, failure } = await importMany(6_000, 3)
+  expect([sizes, created]).toEqual([[2_500, 2_500, 1_000], 5_000])
   expect(failure).toBeInstanceOf(StoreFailure)
   expect((await importMany(10, 1_000_000)).sizes).toEqual([4, 4, 2])
 })

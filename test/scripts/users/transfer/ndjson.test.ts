@@ -40,11 +40,3 @@ test.each([
 ])('the file %j is refused as a whole', async (file, message) => {
   await expect(read('ndjson', file)).rejects.toThrow(message)
 })
-
-test('brackets in brackets, in a value that is not used, do no harm', async () => {
-  const deep = '['.repeat(500_000) + ']'.repeat(500_000)
-  const file = `{"name":"A","email":"a@x","deep":${deep}}\n`
-  const options = { name: '{name}', email: '{email}', size: 65_536 }
-  expect(await read('ndjson', file, options)).toMatchObject([[1, { name: 'A', email: 'a@x' }]])
-  await expect(read('ndjson', file)).rejects.toThrow(/\{deep\} +\{…\}/)
-})
