@@ -1,5 +1,4 @@
 // The users service: its contract, its variables, and what it is made of. The chassis runs it.
-import { existsSync } from 'node:fs'
 import { guard } from './auth/guard.ts'
 import { openTokens, serve } from './chassis/index.ts'
 import { variables } from './config.ts'
@@ -10,15 +9,11 @@ import { redactPath } from './redact-path.ts'
 import { openStore } from './store/open.ts'
 import { users } from './users.ts'
 
-/** The methods of the store that requests use. */
+/** The methods of the store to measure: those that requests use. */
 const MEASURED = ['create', 'find', 'findByEmail', 'list', 'rename', 'remove'] as const
 
-const OPEN_TO_OTHERS =
-  'other machines can reach this address (HOST), and /login asks for no password: anyone who knows an email can log in'
-
-/** In the image, the program has a command of its own (Dockerfile). */
-const PROGRAM = existsSync('/usr/local/bin/create-user') ? 'create-user' : 'npm run create-user --'
-const CREATE_USER = `${PROGRAM} --name Ada --email ada@example.com`
+const NO_USERS =
+  'no users yet: the program create-user makes one, with the same variables (README.md, "First calls")'
 
 await serve({
   contract,
@@ -33,11 +28,9 @@ await serve({
       handlers: { ...users(measured, config.BASE_PATH), ...login(measured, tokens) },
       toHttpError,
       store,
-      onListening({ oldest, isPublic }) {
-        if (isPublic) log.warn(OPEN_TO_OTHERS)
+      onListening(oldest) {
         log.info(`users are kept in ${store.description}`)
-        if (oldest === null)
-          log.info(`no users yet; create one, with the same environment: ${CREATE_USER}`)
+        if (oldest === null) log.info(NO_USERS)
       },
     }
   },

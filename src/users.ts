@@ -54,8 +54,9 @@ type Preconditions = Parameters<UserHandlers['renameUser']>[0]['header']
 /**
  * The condition in the headers of a write, if there is one.
  *
- * @param changes what the user gets. If the user already has it, the client may have sent the request before and lost the
- * response. Then an old `If-Match` is accepted (RFC 9110 §13.1.1), and the write is done again, so that it is durable
+ * @param changes the new values of a PUT. A client that did not get the response sends the PUT again, with the old ETag: so a
+ * user who has these values already also meets the condition (RFC 9110 §13.1.1). The write is done again: only after a
+ * write it is certain that they are durable
  */
 function conditionOf(header: Preconditions, changes?: Partial<User>): Condition | undefined {
   const { 'If-Match': wanted = '*', 'If-None-Match': unwanted } = header
@@ -74,7 +75,7 @@ function changed(result: WriteResult, header: Preconditions) {
   return { status: 204 } as const
 }
 
-/** A list of the user, if there is one that meets the filter. */
+/** The list of a filter beside `email`: the user who has the email, if that user meets the filter. */
 function listOf(user: User | undefined, { after = '', ...rest }: Filter): User[] {
   rest satisfies Record<string, never>
   return user && user.id > after ? [user] : []

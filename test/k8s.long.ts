@@ -223,7 +223,7 @@ async function exposed(): Promise<Map<string, string[]>> {
   metrics.requestEnded({ operation: 'readUser', method: 'GET', status: '200' }, 0.1)
   metrics.refused('invalid')
   metrics.storeIs('SQLite in /data/users.db')
-  metrics.storeOperation('find').ended(0.1)
+  await metrics.storeOperation('find')(async () => {})
   const { text } = await metrics.expose()
   const samples = new Map<string, string[]>([['up', []]])
   for (const [, name = '', labels = ''] of text.matchAll(/^(\w+)(?:\{(.*)\})? /gm)) {

@@ -22,7 +22,7 @@ Exit codes: 0 the database was copied; 1 it was not; 2 wrong options.`
 await program(USAGE, {}, async (_, [path, ...more]) => {
   if (!path || path.endsWith('.gz') || more[0]) throw new UsageError('give one FILE, not .gz')
   const target = path === '-' ? path : resolve(fileAt(path))
-  const { DATA_DIR, MONGODB_URI } = loadConfig(programVariables, warn)
+  const { DATA_DIR, MONGODB_URI } = loadConfig(programVariables)
   if (MONGODB_URI) throw new Error('the users are in MongoDB: use mongodump or export-users')
   const database = databaseIn(DATA_DIR)
   if (!existsSync(database)) throw new Error(`there are no users in ${DATA_DIR}: check DATA_DIR`)

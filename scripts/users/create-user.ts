@@ -27,7 +27,7 @@ await program(USAGE, OPTIONS, async ({ name = '', email }, [extra]) => {
   const fields = { name, email }
   if (/\ufffd/.test(name + email)) throw new UsageError(NO_UTF8) // Node reads wrong bytes as U+FFFD
   validator(contract.operationOf('createUser'))(fields) // as POST /users
-  const config = loadConfig(programVariables, warn)
+  const config = loadConfig(programVariables)
   const store = await openStore(config, { isImport: true })
   const authorization = await authorizer(config) // before anything is stored: the secret may be refused
   const user = await store.create(newUser(fields))

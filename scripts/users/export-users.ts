@@ -30,7 +30,7 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   if (path === undefined || more.length > 0) throw new UsageError('give one FILE')
   const file = fileAt(path)
   const format = formatOf(file === '-' ? '.ndjson' : file, options.format)
-  const store = await openExisting(loadConfig(programVariables, warn))
+  const store = await openExisting(loadConfig(programVariables))
   if (!store) throw new Error('there are no users: check MONGODB_URI or DATA_DIR')
   let users = 0
   const stopProgress = startProgress(() => users)

@@ -53,7 +53,7 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   if (templates.length === 1) throw new UsageError('give both --name and --email')
   const file = fileAt(path)
   const format = formatOf(file.replace(/\.(tsv|txt)$/i, '.csv'), given, CONVERT)
-  const config = loadConfig(programVariables, warn)
+  const config = loadConfig(programVariables)
   const input = openInput(file)
 
   const counts = { created: 0, updated: 0, unchanged: 0, duplicate: 0, refused: 0 }

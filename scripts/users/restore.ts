@@ -24,7 +24,7 @@ Exit codes: 0 the database was replaced; 1 another failure; 2 nothing was change
 await program(USAGE, {}, async (_, [path, ...more]) => {
   if (!path || more[0]) throw new UsageError('give one FILE')
   const source = fileAt(path)
-  const { DATA_DIR, MONGODB_URI } = loadConfig(programVariables, warn)
+  const { DATA_DIR, MONGODB_URI } = loadConfig(programVariables)
   const database = databaseIn(DATA_DIR)
   let restored: string
   try {

@@ -19,8 +19,7 @@ export const CALLER = 'user'
 
 export function guard(tokens: Pick<Tokens, 'verify'>): Guard<Caller> {
   return async function guard(ctx, next) {
-    const isProtected = PROTECTED.test(ctx.path)
-    if (!isProtected) return next()
+    if (!PROTECTED.test(ctx.path)) return next()
     ctx.set('Cache-Control', 'private, no-cache')
     // Node joins several headers of this name, and the result is not a token.
     const result = tokens.verify(ctx.req.headers.authorization)

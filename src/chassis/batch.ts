@@ -44,18 +44,13 @@ export function batched<In, Out>(
   let waiting: Call<In, Out>[] = []
   let running = 0
   let wasAlone = false // whether the last batch had one call
-  let sweeper: NodeJS.Timeout | undefined
   const nobodys = new AsyncResource('BATCH')
+  const sweeper = setTimeout(flush, SWEEP_MS).unref()
 
   function flush(): void {
     waiting = waiting.filter(isWanted)
     while (waiting.length > 0 && running < concurrency) void start(waiting.splice(0, maxBatchSize))
-    if (waiting.length > 0) sweeper ??= setTimeout(sweep, SWEEP_MS)
-  }
-
-  function sweep(): void {
-    sweeper = undefined
-    flush()
+    if (waiting.length > 0) sweeper.refresh()
   }
 
   async function start(calls: Call<In, Out>[]): Promise<void> {

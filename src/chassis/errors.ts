@@ -6,9 +6,6 @@ import type { Context } from './http/context.ts'
 import { HttpError } from './http/http-error.ts'
 import type { Parts } from './service.ts'
 
-const internalError = (message: string, cause: unknown) =>
-  new HttpError(500, 'internal_error', message, { cause })
-
 /** Turns any error into an HttpError. A 5xx keeps the error as its cause, for the log. */
 function toHttpError(error: unknown, own?: Parts<unknown>['toHttpError']): HttpError {
   if (error instanceof HttpError) return error
@@ -16,10 +13,10 @@ function toHttpError(error: unknown, own?: Parts<unknown>['toHttpError']): HttpE
     const known = own?.(error)
     if (known) return known
   } catch (cause) {
-    return internalError('internal error', cause)
+    error = cause
   }
-  if (error instanceof StoreFailure) return internalError('the data store failed', error)
-  return internalError('internal error', error)
+  const message = error instanceof StoreFailure ? 'the data store failed' : 'internal error'
+  return new HttpError(500, 'internal_error', message, { cause: error })
 }
 
 /** Makes `app` respond to everything that is thrown in it, and emit `error` for a 5xx. @param own knows more errors */

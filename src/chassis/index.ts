@@ -2,14 +2,15 @@
 // interfaces with their rules.
 export { serve } from './serve.ts'
 export { loadContract } from './contract/contract.ts'
-export { duration, integer, list, secret, text } from './config.ts'
+export { duration, integer, list, secret, text } from './config/kinds.ts'
 export { HttpError } from './http/http-error.ts'
 export { etagOf, ifMatch, ifNoneMatch, preconditionFailed } from './preconditions.ts'
 export { StoreFailure } from './failure.ts'
 export { batched } from './batch.ts'
 export { openTokens, tokenVariables } from './tokens/open.ts'
 
-export type { Config, Variables } from './config.ts'
+export type { Config } from './config/config.ts'
+export type { Variables } from './config/kinds.ts'
 export type { Handlers } from './contract/handlers.ts'
 export type { Guard, Parts, Service, Store, Tools } from './service.ts'
 export type { Client } from './http/client.ts'

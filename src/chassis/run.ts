@@ -4,17 +4,19 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type Koa from 'koa'
 import { createApp } from './app.ts'
-import type { Config, Variables } from './config.ts'
-import { hostCheck, isLoopback } from './http/hosts.ts'
+import type { Config } from './config/config.ts'
+import type { Variables } from './config/kinds.ts'
+import { hostCheck } from './http/hosts.ts'
 import { createServer } from './http/server.ts'
-import type { Service, Tools } from './service.ts'
-import { createReadiness } from './ops/readiness.ts'
+import type { Service, Store, Tools } from './service.ts'
+import { createReadiness, type Readiness } from './ops/readiness.ts'
 import { createOperatorServer } from './ops/operator-server.ts'
-import { createLogger } from './telemetry/log.ts'
+import { createLogger, type Logger } from './telemetry/log.ts'
 import { measure } from './telemetry/measure.ts'
-import { createMetrics } from './telemetry/metrics.ts'
-import { createRequestLog } from './telemetry/request-log.ts'
+import { createMetrics, type Metrics } from './telemetry/metrics.ts'
+import { createRequestLog, type RequestLog } from './telemetry/request-log.ts'
 import type { Tracing } from './telemetry/tracing.ts'
 
 /**
@@ -29,15 +31,12 @@ export async function run<Operations, Own extends Variables, Caller>(
   stop: Promise<string>,
   tracing?: Tracing,
 ): Promise<void> {
-  const { contract } = service
-  const { name, document } = contract.contents()
+  const { name, document } = service.contract.contents()
   const { version } = document.info
   const metrics = createMetrics(name.replaceAll('-', '_'), version)
-  metrics.maxConnections(config.MAX_CONNECTIONS)
   const log = createLogger(config.LOG_LEVEL, metrics.logLineDropped)
   if (tracing) tracing.log = log
   log.info(`${name} ${version} on Node ${process.version}`)
-  for (const warning of config.warnings) log.warn(warning)
   const readiness = createReadiness(log)
   // Before the store is open: probes then see a service that starts, and not one that hangs.
   const operator = createOperatorServer(readiness, metrics, config.ALLOWED_HOSTS)
@@ -46,50 +45,62 @@ export async function run<Operations, Own extends Variables, Caller>(
   const tools: Tools = { log, measure: (store, methods) => measure(store, methods, metrics) }
   const opened = await Promise.race([service.open(config, tools), stop])
   if (typeof opened === 'string') return log.info(`${opened}: stopped before the service was open`)
-  const { store, onListening, ...parts } = opened
+  const { store, onListening } = opened
   metrics.storeIs(store.description)
-  const app = createApp(contract, parts, config.DOCS, config.BASE_PATH)
-  const requestLog = createRequestLog({ log, metrics, redactPath })
-  app.on('error', requestLog.onFailure)
-  const { server, drain, close } = createServer(app.callback(), {
-    observer: requestLog,
-    hostCheck: (bound) => hostCheck(bound, config.ALLOWED_HOSTS),
-    bodyLimit: config.BODY_LIMIT,
-    limits: { maxConnections: config.MAX_CONNECTIONS },
-  })
-  await listen(server, config.HOST, config.PORT, 'HOST and PORT')
-  const check = async () => {
-    const oldest = await readiness.check(store)
-    if (oldest !== undefined) metrics.oldestRecord(oldest)
-    setTimeout(() => void check(), CHECK_MS).unref()
-    return oldest
-  }
-  const oldest = await Promise.race([check(), stop.then(() => undefined)])
+  const app = createApp(service.contract, opened, config.DOCS, config.BASE_PATH)
+  const http = serverOf(app, config, createRequestLog({ log, metrics, redactPath }))
+  metrics.maxConnections(config.MAX_CONNECTIONS)
+  await listen(http.server, config.HOST, config.PORT, 'HOST and PORT')
+  const first = checkRepeatedly(store, readiness, metrics)
+  const oldest = await Promise.race([first, stop.then(() => undefined)])
 
-  const url = urlOf(server)
+  const url = urlOf(http.server)
   log.info(`listening on ${url}`)
   if (config.DOCS) log.info(`try it at ${url}${config.BASE_PATH}/docs`)
-  const { address } = server.address() as AddressInfo
-  onListening?.({ oldest, isPublic: !isLoopback(address) && config.ALLOWED_HOSTS.length === 0 })
+  onListening?.(oldest)
   log.info(`/livez, /readyz and /metrics are on ${urlOf(operator.server)}`)
 
   const signal = await stop
   log.info(`${signal} while ${readiness.status().state}: finishing the requests in flight`)
   readiness.stopping()
-  drain()
+  http.drain()
   await sleep(config.STOP_DELAY) // load balancers take a moment to notice
-  const isCutOff = await close(config.STOP_TIMEOUT * 0.8) // the rest is for the store and the traces
+  const isCutOff = await http.close(config.STOP_TIMEOUT * 0.8) // the rest is for the store and the traces
   if (isCutOff) log.warn('STOP_TIMEOUT is over: requests in flight were cut off')
-  const closed = store
-    .close()
-    .catch((err: unknown) => log.warn({ err }, 'closing the store failed'))
-  const end = sleep(config.STOP_TIMEOUT * 0.2, true)
-  const isLate = await Promise.race([Promise.all([closed, tracing?.stop()]).then(() => false), end])
-  if (isLate) log.warn('STOP_TIMEOUT is over: the store was not closed, or traces were not sent')
+  await closeStore(store, config.STOP_TIMEOUT * 0.2, log, tracing)
   log.info('stopped')
 }
 
-/** How often the store is checked, in milliseconds: the log and the metrics tell of an outage even without requests. */
+/** The public server. It does not listen yet. */
+function serverOf(app: Koa, config: Config<Variables>, requestLog: RequestLog) {
+  app.on('error', requestLog.onFailure)
+  return createServer(app.callback(), {
+    observer: requestLog,
+    hostCheck: (bound) => hostCheck(bound, config.ALLOWED_HOSTS),
+    bodyLimit: config.BODY_LIMIT,
+    limits: { maxConnections: config.MAX_CONNECTIONS },
+  })
+}
+
+/** Checks the store now and every second, for the log, the metrics and /readyz. @returns what the first check found */
+async function checkRepeatedly(store: Store, readiness: Readiness, metrics: Metrics) {
+  const oldest = await readiness.check(store)
+  if (oldest !== undefined) metrics.oldestRecord(oldest)
+  setTimeout(() => void checkRepeatedly(store, readiness, metrics), CHECK_MS).unref()
+  return oldest
+}
+
+/** Closes the store and sends the last traces, in at most `timeoutMs`. */
+async function closeStore(store: Store, timeoutMs: number, log: Logger, tracing?: Tracing) {
+  const closed = store
+    .close()
+    .catch((err: unknown) => log.warn({ err }, 'closing the store failed'))
+  const all = Promise.all([closed, tracing?.stop()]).then(() => false)
+  const isLate = await Promise.race([all, sleep(timeoutMs, true)])
+  if (isLate) log.warn('STOP_TIMEOUT is over: the store was not closed, or traces were not sent')
+}
+
+/** How often the store is checked, in milliseconds: the log and the metrics then tell of an outage without requests, too. */
 const CHECK_MS = 1_000
 
 /** @param variables the names of those that set `host` and `port` */
@@ -97,9 +108,7 @@ async function listen(server: Server, host: string, port: number, variables: str
   try {
     await once(server.listen({ port, host, backlog: BACKLOG }), 'listening')
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    const hint = code === 'EADDRINUSE' ? ' (PORT and OPS_PORT must differ)' : ''
-    throw new Error(`cannot listen on ${variables}: ${message}${hint}`, { cause: error })
+    throw new Error(`cannot listen on ${variables}: ${(error as Error).message}`, { cause: error })
   }
 }
 

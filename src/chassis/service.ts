@@ -1,7 +1,8 @@
 // What a service is made of, and what it gets: the page to read before writing one.
 import type { IncomingMessage } from 'node:http'
 import type Koa from 'koa'
-import type { Config, Variables } from './config.ts'
+import type { Config } from './config/config.ts'
+import type { Variables } from './config/kinds.ts'
 import type { Contract } from './contract/contract.ts'
 import type { Handlers } from './contract/handlers.ts'
 import type { LogFields } from './http/client.ts'
@@ -47,9 +48,9 @@ export interface Parts<Operations, Caller = unknown> {
   store: Store
   /**
    * Called when the service listens; may log what a person should know. `oldest` is that of the store, or undefined if it
-   * did not respond. `isPublic`: other machines can reach the service, and it accepts any host name (HOST, ALLOWED_HOSTS).
+   * did not respond.
    */
-  onListening?: (state: { oldest: Date | null | undefined; isPublic: boolean }) => void
+  onListening?: (oldest: Date | null | undefined) => void
 }
 
 /**

@@ -83,7 +83,7 @@ export interface StoreOptions {
 /** A user to store, with the id that it had elsewhere, if any. */
 export type NewUser = Omit<User, 'id'> & { id?: string | undefined }
 
-/** The kind of a StoreFailure that concerns only one user: another program has stored something else than text. */
+/** The kind of a StoreFailure when another program has stored something else than text: calls for other users work. */
 export const NOT_TEXT = 'a field is not text'
 
 /** Another user has this email. */

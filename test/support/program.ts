@@ -7,7 +7,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { variables } from '../../src/config.ts'
-import { namesOf, VARIABLES } from '../chassis/support/internals.ts'
+import { VARIABLES } from '../chassis/support/internals.ts'
 import { sqlitePlace, type Place } from './stores.ts'
 
 /** The built programs. Nobody keeps a `.env` in this folder. */
@@ -18,7 +18,7 @@ export const NAMES = Object.keys({ ...VARIABLES, ...variables })
 
 /** Each variable, not set, for programs in a folder where a developer may keep a `.env`. */
 export const UNSET: Record<string, string> = Object.fromEntries(
-  namesOf({ ...VARIABLES, ...variables }).map((name) => [name, '']),
+  NAMES.flatMap((name) => [name, `${name}_FILE`]).map((name) => [name, '']),
 )
 
 const running = new Set<Program>()

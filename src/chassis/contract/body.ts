@@ -36,7 +36,6 @@ export function bodyReader(
     await request.arrival()
     if (ctx.headerSent) throw new Aborted('the request was refused')
     if (request.isBodyDropped) throw BODY_TOO_LARGE
-    if (!request.complete) throw new Aborted('the client has left')
     return true
   }
 
@@ -60,12 +59,8 @@ const NO_CODING = /^[ \t,]*(identity[ \t,]*)?$/i
 /** One media type in place of several that are equal, as programs and their libraries send them. */
 function mediaTypeIn(field = ''): string {
   const [first = '', ...others] = field.split(',').map((type) => type.trim())
-  const type = others.every((other) => other === first) ? first : field
-  return type.replaceAll(EMPTY_PARAMETERS, '') // `type-is` refuses them
+  return others.every((other) => other === first) ? first : field
 }
-
-/** Empty parameters of a media type (RFC 9110 §5.6.6). */
-const EMPTY_PARAMETERS = /(?:;[ \t]*)+(?=;|$)/g
 
 const JSON_TYPE = 'application/json'
 

@@ -30,6 +30,7 @@ export function parameterValidator(parameters: Operation['parameters'], toError:
 
 /** What is wrong, for people: after the name of the value. A schema can have its own words, as `x-message`. */
 function problemIn({ keyword, params, parentSchema, message = '' }: ErrorObject): string {
+  if (keyword === 'type') return `must be ${[params['type']].flat().join(' or ')}`
   if (keyword === 'enum') return `must be one of ${params['allowedValues'].join(', ')}`
   return parentSchema?.['x-message'] ?? message
 }

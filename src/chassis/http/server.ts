@@ -1,5 +1,5 @@
-// Node's HTTP server with the limits of limits.ts: it serves the requests of a connection one at a time,
-// and refuses what is not a request. Knows no operation.
+// Node's HTTP server with the limits of limits.ts, in front of Koa, which has none: it serves the requests of a connection
+// one at a time, and refuses what is not a request. Knows no operation.
 import { AsyncResource } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'

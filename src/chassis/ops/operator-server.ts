@@ -18,32 +18,23 @@ export function createOperatorServer(
   metrics: Metrics,
   allowedHosts: string[],
 ) {
-  async function handle({ method = '', url = '' }: IncomingRequest, response: ServerResponse) {
+  async function handle({ url = '' }: IncomingRequest, response: ServerResponse) {
     const path = rawPath(url)
-    if (!PATHS.includes(path)) return respond(response, 404, NOT_FOUND)
-    if (!['GET', 'HEAD'].includes(method)) {
-      response.setHeader('Allow', 'HEAD, GET')
-      return respond(response, 405, `the method ${method} is not allowed: use GET or HEAD`)
-    }
     // Does not check the store: a restart of the service would not bring the store back.
     if (path === '/livez') return respond(response, 200, 'alive')
     const { isReady, state } = readiness.status()
     if (path === '/readyz') return respond(response, isReady ? 200 : 503, state)
+    if (path !== '/metrics') return respond(response, 404, NOT_FOUND)
     metrics.ready(isReady)
     const { type, text } = await metrics.expose()
     respond(response, 200, text, type)
   }
 
-  return createServer(
-    async (request, response) => handle(request, response).catch(() => void response.destroy()),
-    {
-      hostCheck: (bound) => hostCheck(bound, isLoopback(bound) ? allowedHosts : []),
-      limits: { maxConnections: LIMITS.maxOperatorConnections },
-    },
-  )
+  return createServer(handle, {
+    hostCheck: (bound) => hostCheck(bound, isLoopback(bound) ? allowedHosts : []),
+    limits: { maxConnections: LIMITS.maxOperatorConnections },
+  })
 }
-
-const PATHS = ['/livez', '/readyz', '/metrics']
 
 const NOT_FOUND = 'not found: this port has /livez, /readyz and /metrics'
 

@@ -1,5 +1,5 @@
-// Whether requests should be sent here, and whether the store works. An outage does not make the service unready:
-// all copies of it share the store, and if none were ready, clients would get no response at all instead of a 500.
+// What /readyz says: whether load balancers should send requests to this process. An outage of the store does not make it
+// unready: all copies of the service share the store, and if none were ready, clients would get no response instead of a 500.
 import { StoreFailure } from '../failure.ts'
 import type { Store } from '../service.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -8,9 +8,6 @@ export type Readiness = ReturnType<typeof createReadiness>
 
 const GONE =
   'the database was deleted or replaced, and writes fail: if you need what it had, read it from this service now; then restart the service, which opens the file that is there, or makes an empty one'
-
-/** How long an outage lasts, in milliseconds, until it is logged once more. */
-const REPEAT_MS = 60_000
 
 /** How long a store may take to respond, in milliseconds: its own time limits, which say more, are shorter. */
 const RESPONSE_MS = 5_000
@@ -23,8 +20,6 @@ export function createReadiness(log: Logger) {
   let pending: Promise<Date | null> | undefined
   /** Why the store cannot be used, in an outage. */
   let problem: string | undefined
-  /** When `problem` was last logged, in milliseconds. */
-  let loggedAt = 0
 
   function isGone(): boolean {
     try {
@@ -56,10 +51,7 @@ export function createReadiness(log: Logger) {
     } catch (err) {
       if (state === 'stopping') return undefined
       const kind = err instanceof StoreFailure ? err.kind : 'error'
-      if (kind !== problem || performance.now() > loggedAt + REPEAT_MS) {
-        log.error({ err }, 'the store cannot be used')
-        loggedAt = performance.now()
-      }
+      if (kind !== problem) log.error({ err }, 'the store cannot be used')
       problem = kind
       return undefined
     }

@@ -1,5 +1,4 @@
-// The log: lines of JSON, or readable lines in a terminal. Never contains a token or a body.
-import { inspect } from 'node:util'
+// The log: lines of JSON. Never contains a token or a body.
 import { withoutValues } from '../failure.ts'
 import { pino, type DestinationStream, type Logger } from 'pino'
 
@@ -13,7 +12,7 @@ export type { Logger }
 export function createLogger(
   level: string,
   onDrop: () => void = () => {},
-  destination: DestinationStream = process.stdout.isTTY ? terminal : standardOutput(onDrop),
+  destination = standardOutput(onDrop),
 ): Logger {
   const serializers = { err: serializeError }
   const hooks = { streamWrite: escapeControlCharacters }
@@ -34,22 +33,6 @@ function standardOutput(onDrop: () => void): DestinationStream {
   // pino's own listener ends the process when the disk is full, and does not count when the reader is gone.
   stdout.removeAllListeners('error').on('error', () => {})
   return stdout.on('drop', onDrop)
-}
-
-const terminal: DestinationStream = {
-  write: (line) => void process.stdout.write(prettyPrint(line)),
-}
-
-/** One line of the log, for a terminal: `07:12:33 GET /docs 200 1.5 ms { id: 'c3f0…' }`. */
-export function prettyPrint(line: string): string {
-  const { time, level, msg, err, method, path, status, ms, ...fields } = JSON.parse(line)
-  const clock = new Date(time).toTimeString().slice(0, 8)
-  const label = level === pino.levels.values['info'] ? '' : `${pino.levels.labels[level]}: `
-  const text = method ? `${method} ${path} ${status ?? msg} ${ms} ms` : String(msg)
-  const rest = { ...fields, ...(err && { err: err.message }) }
-  const more = inspect(rest, { colors: true, breakLength: Infinity })
-  const stack = err?.stack ? `${escapeControlCharacters(err.stack)}\n` : ''
-  return `${clock} ${label}${escapeControlCharacters(text)} ${more === '{}' ? '' : more}\n${stack}`
 }
 
 /** Escapes control characters as JSON does, except the end of a line: a terminal would obey them. */

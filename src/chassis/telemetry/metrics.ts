@@ -1,10 +1,11 @@
 // The metrics, for Prometheus (https://prometheus.io/docs/practices/naming/). Every label has a limited set
 // of values: never a path, an id or a text.
+import { StoreFailure } from '../failure.ts'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** In seconds: from a read in memory to a store that does not respond. */
+/** The buckets of the histograms, in seconds: from a read in memory to a store that does not respond. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /** A registry of its own; nothing is global. @param service begins the names that other services could have, too */
@@ -15,8 +16,8 @@ export function createMetrics(service: string, version: string) {
     new Counter({ name, help, labelNames, registers })
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name, help, labelNames, registers })
-  const histogram = (name: string, help: string, labelNames: string[], buckets: number[]) =>
-    new Histogram({ name, help, labelNames, buckets, registers })
+  const histogram = (name: string, help: string, labelNames: string[]) =>
+    new Histogram({ name, help, labelNames, buckets: SECONDS, registers })
 
   collectDefaultMetrics({ register }) // process_* and nodejs_*: memory, event loop, garbage collection
   gauge(`${service}_build_info`, 'Always 1, with the version.', ['version']).set({ version }, 1)
@@ -31,7 +32,6 @@ export function createMetrics(service: string, version: string) {
     'http_request_duration_seconds',
     'Time from a request to the end of its response, by operationId.',
     ['operation', 'method', 'status'],
-    SECONDS,
   )
   const inFlight = gauge('http_requests_in_flight', 'Requests that are being served.')
   const connections = gauge('http_connections', 'Connections, open or with a handler at work.')
@@ -43,15 +43,11 @@ export function createMetrics(service: string, version: string) {
   )
   for (const reason of ['evicted', 'refused']) drops.inc({ reason }, 0)
   const refusals = counter('tokens_refused_total', 'Requests that the guard refused.', ['reason'])
-  const lostLines = counter(
-    'log_lines_dropped_total',
-    'Lines of the log that could not be written.',
-  )
+  const lostLines = counter('log_lines_dropped_total', 'Lines of the log that were not written.')
   const storeCalls = histogram(
     'store_operation_duration_seconds',
     'Time until the store responded or failed; each page of a list counts.',
     ['operation'],
-    SECONDS,
   )
   const storeFailures = counter(
     'store_operation_failures_total',
@@ -71,12 +67,22 @@ export function createMetrics(service: string, version: string) {
     maxConnections: (limit: number) => maxConnections.set(limit),
     connectionDropped: (reason: 'evicted' | 'refused') => drops.inc({ reason }),
     logLineDropped: () => lostLines.inc(),
-    /** The meters of one operation of the store. */
+    /** Returns a function that measures one call of an operation of the store, until it has settled. */
     storeOperation(operation: string) {
       const calls = storeCalls.labels(operation)
       const failures = storeFailures.labels(operation)
       failures.inc(0) // so that Prometheus sees the first failure as an increase
-      return { ended: (seconds: number) => calls.observe(seconds), failed: () => failures.inc() }
+      return async (call: () => Promise<unknown>) => {
+        const ended = calls.startTimer()
+        try {
+          return await call()
+        } catch (error) {
+          if (error instanceof StoreFailure) failures.inc()
+          throw error
+        } finally {
+          ended()
+        }
+      }
     },
     ready: (isReady: boolean) => ready.set(Number(isReady)),
     /** @param database has no credentials */

@@ -16,16 +16,10 @@ interface Options {
   redactPath: (url: string) => string
 }
 
-/** How often the log says that there are too many connections, in milliseconds. */
-const REPEAT_MS = 60_000
-
-const TOO_MANY =
-  'there are more connections than MAX_CONNECTIONS: idle ones are closed for new ones, or new ones are refused'
+export type RequestLog = ReturnType<typeof createRequestLog>
 
 /** Writes to the log and the metrics. */
 export function createRequestLog({ log, metrics, redactPath }: Options) {
-  let tooManyLoggedAt = -Infinity
-
   function onResponse(
     request: IncomingRequest,
     response: OutgoingResponse,
@@ -53,20 +47,13 @@ export function createRequestLog({ log, metrics, redactPath }: Options) {
       metrics.requestBegun()
       const id = idOf(request) ?? randomUUID()
       request.log.id = id
-      request.log.trace_id ??= traceOf(request)
       response.setHeader('X-Request-Id', id)
       response.setHeader('X-Content-Type-Options', 'nosniff')
       response.setHeader('Cache-Control', 'no-store') // unless the guard or the page says otherwise
       return () => onResponse(request, response, startTime)
     },
     onConnections: metrics.connections,
-    onDropped(reason: 'evicted' | 'refused'): void {
-      metrics.connectionDropped(reason)
-      const now = performance.now()
-      if (now < tooManyLoggedAt + REPEAT_MS) return
-      tooManyLoggedAt = now
-      log.warn({ reason }, TOO_MANY)
-    },
+    onDropped: metrics.connectionDropped,
     onMalformed({ status }: HttpError, id: string, code: string, { remoteAddress }: Socket): void {
       log.warn({ id, remoteAddress, status, code }, 'rejected malformed HTTP')
     },
@@ -84,9 +71,3 @@ const SAFE_ID = /^[\w.:/+=@-]{1,128}$/ // no character that needs escaping anywh
 /** The id that the client or a proxy gave the request. */
 const idOf = ({ headers }: IncomingRequest) =>
   SAFE_ID.exec(String(headers['x-request-id'] ?? ''))?.[0]
-
-const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}/
-
-/** The trace that the client names (W3C Trace Context §3.2). */
-const traceOf = ({ headers }: IncomingRequest) =>
-  TRACEPARENT.exec(String(headers['traceparent'] ?? ''))?.[1]

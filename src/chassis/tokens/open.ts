@@ -1,7 +1,6 @@
 // The tokens of a service and their variables. A service with another guard needs neither.
-import type { CleanedEnv } from 'envalid'
-import { duration, isPlaceholder, list, NOT_REPLACED, secret, text } from '../config.ts'
-import { isLongEnough, MIN_SECRET_BYTES, openSecrets } from './signing-secret.ts'
+import { duration, isPlaceholder, list, NOT_REPLACED, secret, text } from '../config/kinds.ts'
+import { isLongEnough, MIN_SECRET_BYTES, openSecrets, type SecretConfig } from './signing-secret.ts'
 import type { Tokens } from './tokens.ts'
 
 const LONG_ENOUGH = `at least ${MIN_SECRET_BYTES} bytes`
@@ -26,11 +25,8 @@ export const tokenVariables = {
   TOKEN_TTL: duration('1s', '10y', 1_000)({ default: 86_400 }),
 }
 
-type Name = keyof typeof tokenVariables
-export type TokenConfig = Pick<CleanedEnv<typeof tokenVariables>, Name>
-
 /** Issues and verifies tokens with the secrets of `openSecrets`. @throws Error the file with the secret cannot be used */
-export async function openTokens(config: TokenConfig): Promise<Tokens> {
+export async function openTokens(config: SecretConfig & { TOKEN_TTL: number }): Promise<Tokens> {
   const { createTokens } = await import('./tokens.ts') // not before the configuration was read: it takes 30 ms
   return createTokens(openSecrets(config), config.TOKEN_TTL)
 }

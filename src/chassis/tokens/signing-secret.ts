@@ -3,7 +3,6 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import fs, { type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { readTextFile } from '../files.ts'
-import type { TokenConfig } from './open.ts'
 
 /** The fewest bytes that a key for HS256 may have (RFC 7518 §3.2). */
 export const MIN_SECRET_BYTES = 32
@@ -11,10 +10,12 @@ export const MIN_SECRET_BYTES = 32
 export const isLongEnough = (secret: string): boolean =>
   Buffer.byteLength(secret) >= MIN_SECRET_BYTES
 
-/** The configured secrets; none if a file in `DATA_DIR` has them. */
-export const configuredSecrets = (
-  config: Pick<TokenConfig, 'SIGNING_SECRET' | 'SIGNING_SECRETS'>,
-): string[] => config.SIGNING_SECRETS ?? (config.SIGNING_SECRET ? [config.SIGNING_SECRET] : [])
+/** Those of `tokenVariables` that say what the secrets are. */
+export interface SecretConfig {
+  DATA_DIR: string
+  SIGNING_SECRET: string | undefined
+  SIGNING_SECRETS: string[] | undefined
+}
 
 /**
  * The configured secrets, else those in a file in `DATA_DIR`, one per line. If there is no file, it is made
@@ -22,14 +23,14 @@ export const configuredSecrets = (
  *
  * @returns at least one; the first signs, all verify
  */
-export function openSecrets(config: Omit<TokenConfig, 'TOKEN_TTL'>): string[] {
-  const configured = configuredSecrets(config)
-  if (configured.length > 0) return configured
-  const file = join(config.DATA_DIR, 'signing-secret')
+export function openSecrets({ DATA_DIR, SIGNING_SECRET, SIGNING_SECRETS }: SecretConfig): string[] {
+  if (SIGNING_SECRETS) return SIGNING_SECRETS
+  if (SIGNING_SECRET) return [SIGNING_SECRET]
+  const file = join(DATA_DIR, 'signing-secret')
   try {
-    fs.mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 })
+    fs.mkdirSync(DATA_DIR, { recursive: true, mode: 0o700 })
     if (!fs.existsSync(file)) createFile(file)
-    const secrets = readTextFile(file)
+    const secrets = readTextFile(file, 'it')
       .trim()
       .split(/\s*\n\s*/)
     checkPrivate(fs.statSync(file))

@@ -16,7 +16,7 @@ const TYPES = BSON.BSONType
 
 const text = (value: Value) => String(value ?? '')
 
-/** By field, what a value in MongoDB means, null if absent; undefined if the field cannot be that. */
+/** How each field of a user is read from its value in MongoDB, which is null if it is absent. Undefined: it cannot be read. */
 const FIELDS: { [N in Name]: (value: Value) => User[N] | undefined } = { name: text, email: text }
 
 type Name = Exclude<keyof User, 'id'>

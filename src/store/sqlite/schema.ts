@@ -2,7 +2,7 @@
 import type { DatabaseSyncInstance } from '@photostructure/sqlite'
 import type { User } from '../user-store.ts'
 
-/** What a field may be kept as: a number and an enum have a default, which existing users get. */
+/** The column of a field: a number and an enum need a default, which existing users get. */
 type Column<Value> = Value extends number
   ? `INTEGER NOT NULL DEFAULT ${number}`
   : string extends Value

@@ -46,7 +46,7 @@ const NOT_JSON = 'the body is not valid JSON'
 
 const surrogates = json('{"text":"\\ud800","tag":"\\udc00 lone"}')
 const mustBeString = (field: string) => `field \`${field}\` must be string`
-const mustBeText = `${mustBeString('tag')},number,boolean,null`
+const mustBeText = `${mustBeString('tag')} or number or boolean or null`
 const isRequired = (field: string) => `field \`${field}\` is required`
 const INEXACT =
   'field `tag` must not contain a number beyond ±(2^53 − 1), or one that would be rounded'

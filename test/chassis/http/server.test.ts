@@ -211,16 +211,6 @@ describe('the log', () => {
     expect(await logged('GET /nothing', { headers })).toMatchObject([{ id }])
   })
 
-  const [TRACE, SPAN] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331']
-  test.each([
-    [`00-${TRACE}-${SPAN}-01`, TRACE],
-    [`ff-${TRACE}-${SPAN}-01`, undefined],
-    [`00-${TRACE}-${'0'.repeat(16)}-01`, undefined],
-  ])('has the trace of traceparent %s', async (traceparent, trace) => {
-    const [line] = await logged('GET /nothing', { headers: { traceparent } })
-    expect(line!['trace_id']).toBe(trace)
-  })
-
   test('has a line for input that is not a request', async () => {
     service().lines.length = 0
     const text = await service().exchange('nonsense\r\n\r\n')

@@ -3,7 +3,7 @@
 import { expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { pathRedactor } from '../../../src/chassis/redact-path.ts'
+import { pathRedactor } from '../../../src/chassis/telemetry/path-redactor.ts'
 import { dial } from '../support/app.ts'
 import { added, startNotes } from '../support/notes.ts'
 import { CLOSE, get } from '../support/requests.ts'

@@ -38,7 +38,7 @@ test('without one a secret is made once, in a file that only its owner can read'
 
 test('processes that start together use the same secret', async () => {
   const module = new URL('../../../dist/src/chassis/tokens/signing-secret.js', import.meta.url).href
-  const config = JSON.stringify({ SIGNING_SECRET: undefined, SIGNING_SECRETS: [], DATA_DIR })
+  const config = JSON.stringify({ DATA_DIR })
   const program = `import { openSecrets } from '${module}'; console.log(openSecrets(${config})[0])`
   const run = () => promisify(execFile)(process.execPath, ['--input-type=module', '-e', program])
   const printed = await Promise.all([run(), run(), run()])

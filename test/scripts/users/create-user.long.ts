@@ -1,7 +1,11 @@
 // create-user, as a program. (What is not UTF-8: programs.test.ts.)
 import { expect, test } from '@jest/globals'
-import { writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { databaseIn } from '../../../src/store/open.ts'
+import { UNSET } from '../../support/program.ts'
+import { copyBuilt, read } from '../../support/readme.ts'
 import { useScripts } from '../../support/scripts.ts'
 import { mongodbPlace, SECRET, sqlitePlace, usersAt } from '../../support/stores.ts'
 
@@ -28,6 +32,25 @@ test('create-user stores nothing if the secret is refused', async () => {
   expect([code, stdout]).toEqual([1, ''])
   expect(stderr).toContain('other accounts can read or write it')
   expect(await usersAt(place)).toEqual([])
+})
+
+test('create-user obeys the contract as POST does, and stores nothing that it refuses', async () => {
+  const copy = copyBuilt()
+  const contract = read('openapi.yaml').replace(
+    / {4}UserFields:[^]*?name:\n/,
+    '$&          maxLength: 3\n',
+  )
+  writeFileSync(join(copy, 'openapi.yaml'), contract)
+  const place = at(sqlitePlace)
+  const create = (name: string) => {
+    const args = ['dist/scripts/users/create-user.js', '--email', 'a@x', '--name', name]
+    const env = { ...process.env, ...UNSET, ...place.environment }
+    return spawnSync(process.execPath, args, { cwd: copy, encoding: 'utf8', env })
+  }
+  const stderr = 'field `name` must NOT have more than 3 characters\n'
+  expect(create('Grace')).toMatchObject({ status: 1, stdout: '', stderr })
+  expect(existsSync(databaseIn(place.DATA_DIR))).toBe(false)
+  expect(create('Ada')).toMatchObject({ status: 0 })
 })
 
 const testMongodb = process.env['MONGODB_URI'] ? test : test.skip

@@ -1,5 +1,5 @@
 // What the log and the traces may show of a path.
-import { rawPath } from './http/target.ts'
+import { rawPath } from '../http/target.ts'
 
 /**
  * Returns a function that returns what may be shown of a URL: its path, with only the segments of plain characters, because
@@ -9,8 +9,7 @@ import { rawPath } from './http/target.ts'
  */
 export function pathRedactor(redact = (path: string) => path): (url: string) => string {
   return (url) => {
-    const path = rawPath(url)
-    const plain = PLAIN_PATH.test(path) ? path : path.split('/').map(plainSegment).join('/')
+    const plain = rawPath(url).split('/').map(plainSegment).join('/')
     return redact(plain).slice(0, MAX_PATH_LENGTH)
   }
 }
@@ -19,4 +18,3 @@ const plainSegment = (segment: string): string => (PLAIN.test(segment) ? segment
 
 const MAX_PATH_LENGTH = 500 // Docker splits a line of 16 KiB
 const PLAIN = /^[\w.~-]*$/ // an address has `@`, or `%` if it is encoded
-const PLAIN_PATH = /^[\w.~/-]*$/

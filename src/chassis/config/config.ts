@@ -1,0 +1,59 @@
+// Reads the configuration from environment variables and `.env`. One error names all wrong values; a file that cannot be
+// read and a wrong line of `.env` have an error of their own.
+import { cleanEnv, type CleanedEnv } from 'envalid'
+import { readTextFile } from '../files.ts'
+import { readEnvFile } from './env-file.ts'
+import type { Variables } from './kinds.ts'
+import { VARIABLES } from './variables.ts'
+
+/** The configuration: the variables of the chassis and of the service, by their names. */
+export type Config<Own extends Variables> = CleanedEnv<typeof VARIABLES> & CleanedEnv<Own>
+
+/**
+ * Adds the variables of `.env` in the current folder to the environment, which wins, trims the
+ * values, and reads the configuration.
+ *
+ * @param own the variables of the service
+ * @throws Error with a line for each variable that is wrong
+ */
+export function loadConfig<Own extends Variables>(own: Own): Config<Own> {
+  for (const [name, value = ''] of Object.entries({ ...readEnvFile(), ...process.env }))
+    process.env[name] = value.trim()
+  return readConfig(process.env, own)
+}
+
+/** @throws Error as `loadConfig` does */
+export function readConfig<Own extends Variables>(
+  environment: NodeJS.ProcessEnv,
+  own: Own,
+): Config<Own> {
+  const variables: Variables = { ...VARIABLES, ...own }
+  const vars = readFiles(environment, variables)
+  vars['OPS_HOST'] ??= vars['HOST']
+  const env = cleanEnv(vars, variables, {
+    reporter({ errors }) {
+      const problems = Object.entries(errors).map(([name, error]) => {
+        if (vars[name] === undefined) return `${name} must be set`
+        const isSecret = variables[name]?.isSecret || vars[name].includes('@') // credentials in a URL
+        return `${name} ${error?.message}${isSecret ? '' : `, not "${vars[name]}"`}`
+      })
+      for (const [name, { conflict }] of Object.entries(variables)) {
+        const problem = conflict?.(vars)
+        if (problem) problems.push(`${name} ${problem}`)
+      }
+      if (problems.length > 0) throw new Error(problems.join('\n'))
+    },
+  }) as Config<Own>
+  return { ...env } // envalid's own object throws when an unknown property is read
+}
+
+/** The variables that are set, and the text of the files in `_FILE` variables, trimmed. */
+function readFiles(environment: NodeJS.ProcessEnv, variables: Variables): NodeJS.ProcessEnv {
+  const vars = Object.fromEntries(Object.entries(environment).filter(([, value]) => value))
+  for (const [name, { isSecret }] of Object.entries(variables)) {
+    const file = isSecret && vars[`${name}_FILE`]
+    if (file && vars[name]) throw new Error(`${name}_FILE must not be set with ${name}`)
+    if (file) vars[name] = readTextFile(file, `${name}_FILE`).trim()
+  }
+  return vars
+}

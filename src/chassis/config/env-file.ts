@@ -1,0 +1,20 @@
+// Reads `.env` in the current folder. Unlike `dotenv.config`, refuses a file that cannot be read, and lines that it would
+// ignore or cut.
+import { existsSync } from 'node:fs'
+import { parse } from 'dotenv'
+import { readTextFile } from '../files.ts'
+
+/** The variables in `.env`; none if there is no such file. @throws Error it cannot be read, or has a wrong line */
+export function readEnvFile(): NodeJS.Dict<string> {
+  if (!existsSync('.env')) return {}
+  const lines = readTextFile('.env', '.env').split(/\r\n?|\n/)
+  const wrong = lines.map((line) => line.trim()).findIndex((line) => !LINE.test(line))
+  if (wrong === -1) return parse(lines.join('\n'), { fast: true }) // else empty lines take quadratic time
+  throw new Error(`${RULE}: see line ${wrong + 1}`)
+}
+
+const RULE =
+  '.env must have one NAME=value on each line, in UTF-8; put a value with # or a quote in (other) quotes'
+
+/** Empty, a comment, or a variable: its value is in quotes, or has neither quotes nor `#`; a comment may follow. */
+const LINE = /^(#.*|(export\s+)?[\w.-]+\s*=(\s*"[^"]*"|\s*'[^']*'|[^"'`#]*)(\s#.*)?)?$/
