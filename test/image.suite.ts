@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createUsersClient } from '../src/client/client.ts'
+import { makeService } from './chassis/support/package.ts'
 import { version } from './support/readme.ts'
 import { checkedFetch } from './support/service.ts'
 import { SECRET } from './support/stores.ts'
@@ -12,6 +13,7 @@ import { programs } from './support/scripts.ts'
 const IMAGE = `users-service:${version}`
 const BASE = 'node:24-bookworm-slim'
 const run = `users-service-test-${randomUUID().slice(0, 8)}` // names what this run leaves behind
+const NOTES = `${run}-notes`
 
 const docker = (...args: string[]) =>
   execFileSync(process.env['DOCKER'] ?? 'docker', args, { encoding: 'utf8', stdio: 'pipe' }).trim()
@@ -26,6 +28,7 @@ afterAll(() => {
       .filter(Boolean)
   for (const container of left('ps', '--all')) docker('rm', '--force', '--volumes', container)
   for (const volume of left('volume', 'ls')) docker('volume', 'rm', volume)
+  docker('image', 'rm', '--force', NOTES)
 })
 
 /** Where a container's port is on this machine. */
@@ -64,6 +67,18 @@ test('on a volume it creates a user, keeps it after a kill, and stops with 0', a
   expect(inspect(name, '{{.State.ExitCode}}')).toBe('0')
 })
 
+test('its health is checked every 2 s, by bash; it is not healthy while it is not ready', async () => {
+  const { Test, Interval } = JSON.parse(inspect(IMAGE, '{{json .Config.Healthcheck}}'))
+  expect([Test.slice(0, 2), Interval]).toEqual([['CMD', 'bash'], 2e9])
+  const name = `${run}-starting`
+  const env = ['--env', 'MONGODB_URI=mongodb://127.0.0.1:1', '--env', `SIGNING_SECRET=${SECRET}`]
+  docker('run', '--detach', '--name', name, ...STRICT, ...env, IMAGE)
+  const health = () => JSON.parse(inspect(name, '{{json .State.Health}}'))
+  while (health().Log.length < 2) await sleep(200)
+  const { Status, Log } = health()
+  expect([Status, Log[1].ExitCode]).toEqual(['starting', 1])
+})
+
 test('node is process 1, and does not run as root', () => {
   expect(inspect(IMAGE, '{{json .Config.Cmd}}')).toBe('["node","dist/src/main.js"]')
   expect(inspect(IMAGE, '{{.Config.User}}')).toBe('1000:1000')
@@ -91,3 +106,28 @@ test('it holds no test, no source and nothing that builds', () => {
 test.each(programs)('it has the program %s', (program) => {
   expect(docker('run', '--rm', ...STRICT, IMAGE, program, '--help')).toMatch(/^usage: /)
 })
+
+test('the Dockerfile in the README of the chassis makes an image of its service, which stops with 0', async () => {
+  docker('build', '--network=host', '--tag', NOTES, makeService())
+  const keys = ['--env', 'NOTES_KEYS=ada-12345678']
+  docker(
+    'run',
+    '--detach',
+    '--name',
+    NOTES,
+    ...STRICT,
+    ...keys,
+    '--publish',
+    '127.0.0.1::3000',
+    NOTES,
+  )
+  while (!docker('logs', NOTES).includes('/metrics are on')) await sleep(200)
+  const headers = { 'X-Key': 'ada-12345678', 'Content-Type': 'application/json' }
+  const url = `${urlOf(NOTES)}/notes`
+  const body = '{"text":"Buy milk"}'
+  const made = await (await fetch(url, { method: 'POST', headers, body })).json()
+  expect(await (await fetch(url, { headers })).json()).toEqual([made])
+  expect(docker('run', '--rm', NOTES, 'id', '--user')).toBe('1000')
+  docker('stop', NOTES)
+  expect(inspect(NOTES, '{{.State.ExitCode}}')).toBe('0')
+}, 600_000) // it installs twice

@@ -7,7 +7,8 @@ import { variables } from '../src/config.ts'
 import { createMetrics, readConfig } from './chassis/support/internals.ts'
 import { NAMES, runToEnd } from './support/program.ts'
 import { read, readYaml, root, version } from './support/readme.ts'
-import { SECRET } from './support/stores.ts'
+import { useService } from './support/service.ts'
+import { SECRET, sqlitePlace, useStore } from './support/stores.ts'
 
 type Any = any // eslint-disable-line -- manifests, of many kinds
 
@@ -215,6 +216,18 @@ test('alerts and the runbook name only metrics, with labels, that /metrics has, 
     const labels = [...matchers.matchAll(/(\w+)[=!]/g)].map(([, label]) => label!)
     expect([...known.get(name)!, 'job', 'namespace']).toEqual(expect.arrayContaining(labels))
   }
+})
+
+const service = useService(useStore(sqlitePlace))
+
+test('the runbook counts requests by address, operation and status', async () => {
+  for (let i = 0; i < 3; i += 1) await service().send('GET /users')
+  await service().exchange('nonsense\r\n\r\n')
+  const input = service().lines.map((line) => JSON.stringify(line))
+  const [count] = /(?<=^```sh\n)sed .*? head$/ms.exec(runbook)!
+  const options = { input: ['no JSON', ...input].join('\n') }
+  const counts = runToEnd('sh', ['-c', count.replace('service.log', '')], options)
+  expect(counts).toMatch(/^ *3 127.0.0.1 listUsers 200\n *1 127.0.0.1 {2}400\n$/)
 })
 
 /** The metrics of a service after a request, with their labels; and `up`, which Prometheus adds. */

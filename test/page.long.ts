@@ -16,7 +16,11 @@ import { useService } from './support/service.ts'
 import { sqlitePlace, usersIn, useStore } from './support/stores.ts'
 import { newUser } from './support/users.ts'
 
+type Any = any // eslint-disable-line -- a contract can have anything
+
 const DESKTOP = { width: 1280, height: 800 }
+const PHONE = { width: 360, height: 800 }
+const TURNED = { width: 844, height: 390 }
 /** A window of 1280 px at 400 %. */
 const ZOOMED = { width: 320, height: 640 }
 const ADA = 'ada@example.com'
@@ -34,6 +38,20 @@ const TOO_WIDE = `[
     return right > innerWidth || bottom > tabs.bottom
   })
   .map((element) => 'too wide: ' + element.outerHTML.slice(0, 80))`
+
+/** In the browser: the control with the focus, unless a frame in the colour of its text, which axe measures, shows it. */
+const UNFRAMED = `(() => {
+    let { activeElement } = document.querySelector('openapi-explorer').shadowRoot
+    while (activeElement?.shadowRoot) activeElement = activeElement.shadowRoot.activeElement
+    if (!activeElement || activeElement.matches('.active')) return undefined // the chosen one has a colour of its own
+    const { color, outlineColor, outlineStyle } = getComputedStyle(activeElement)
+    return outlineStyle === 'solid' && outlineColor === color ? undefined : activeElement.outerHTML
+  })()`
+
+/** In the browser: how EXECUTE looks. */
+const EXECUTE_STYLES = `(({ color, backgroundColor, opacity }) => [color, backgroundColor, opacity])(
+    getComputedStyle(document.querySelector('openapi-explorer').shadowRoot.querySelector('.btn-execute'))
+  )`
 
 const describeBrowser = existsSync(CHROMIUM) ? describe : describe.skip
 
@@ -104,10 +122,13 @@ describeBrowser('the page', () => {
     await seen(control)
   }
 
+  /** Each control on the way shows that it has the focus. */
   async function tabTo(control: Locator): Promise<Locator> {
     const focused = control.and(page.locator(':focus'))
-    for (let tabs = 0; tabs < 50 && (await focused.count()) === 0; tabs += 1)
+    for (let tabs = 0; tabs < 50 && (await focused.count()) === 0; tabs += 1) {
       await page.keyboard.press('Tab')
+      expect(await page.evaluate(UNFRAMED)).toBeUndefined()
+    }
     return focused
   }
 
@@ -118,9 +139,14 @@ describeBrowser('the page', () => {
     for (let y = -1; y < bar.height || y > DESKTOP.height - 20; y = await top()) await sleep(20)
   }
 
-  /** Sends the request of the operation that is open. @returns the body of the response, when the window shows it */
+  /** Sends the request of the operation that is open. */
   async function execute(device?: string): Promise<string> {
     await choose('Execute', device)
+    return answer()
+  }
+
+  /** @returns the body of the response, when the window shows it */
+  async function answer(): Promise<string> {
     const body = page.locator('api-request syntax-highlighter[mime-type] pre')
     await seen(body.filter({ hasText: /\w/ }))
     return body.innerText()
@@ -136,27 +162,91 @@ describeBrowser('the page', () => {
   }
 
   test.each([
-    ['desktop', 'light', DESKTOP],
-    ['page at 400 %', 'dark', ZOOMED],
+    ['desktop', 'light', 'keyboard', DESKTOP],
+    ['phone', 'dark', 'pointer', PHONE],
+    ['page at 400 %', 'dark', 'keyboard', ZOOMED],
   ] as const)(
-    'on a %s, %s, by the keyboard: the first click logs in, lists, creates and reads; axe finds nothing, nothing is too wide',
-    async (_, colorScheme, viewport) => {
+    'on a %s, %s, by the %s: the first click logs in, lists, creates and reads; axe finds nothing, nothing is too wide',
+    async (_, colorScheme, device, viewport) => {
       await visit({ viewport, colorScheme })
       await page.locator('input:focus').waitFor()
       await findProblems()
       expect(await logIn()).toBe('Logged in')
       for (const operation of ['List all users', 'Create a user', 'Read a user']) {
-        await choose(operation, 'keyboard')
-        expect(await execute('keyboard')).toContain('"email": "ada')
+        await choose(operation, device)
+        expect(await execute(device)).toContain('"email": "ada')
         await findProblems()
       }
       const created = (await usersIn(store())).at(-1)!
       expect(requests.at(-1)).toBe(`GET /users/${created.id}`)
-      await choose('Response headers', 'keyboard')
+      if (device === 'keyboard') await tabTo(page.getByLabel('Copy response').first())
+      await choose('Response headers', device)
       await page.locator('[language=http]', { hasText: 'etag' }).waitFor()
       await findProblems()
     },
   )
+
+  test.each([
+    ['turned upright', TURNED, PHONE],
+    ['turned on its side', PHONE, TURNED],
+    ['zoomed', DESKTOP, ZOOMED],
+  ])('keeps what was typed and received when it is %s', async (_, before, after) => {
+    await visit({ viewport: before })
+    await logIn()
+    await choose('Rename a user')
+    await page.locator('[data-pname=id]').fill('x')
+    const body = page.getByRole('textbox', { name: 'request body' })
+    await body.fill('{"name":"typed"}')
+    expect(await execute()).toContain('user_not_found')
+    await page.setViewportSize(after)
+    await findProblems()
+    expect(await page.locator('[data-pname=id]').inputValue()).toBe('x')
+    expect(await body.inputValue()).toBe('{"name":"typed"}')
+    expect(await answer()).toContain('user_not_found')
+    await choose('List all users')
+    expect(await execute()).toContain(ADA)
+  })
+
+  test.each([DESKTOP, PHONE])('describes each parameter: %j', async (viewport) => {
+    await visit({ viewport })
+    await choose('List all users')
+    const row = (name: string) =>
+      page.locator('tr', { has: page.locator(`[data-pname=${name}]`) }).innerText()
+    expect(await row('limit')).toMatch(/Without it.*Only this page requires a value/)
+    expect(await page.getByText('Only this page').count()).toBe(1)
+    await choose('Delete a user')
+    expect(await row('If-Match')).toContain('Unless one is that of the user')
+    expect(await row('If-None-Match')).toContain('If one is that of the user')
+    const hint = (name: string) => page.locator(`[data-pname=${name}]`).getAttribute('placeholder')
+    expect(await Promise.all(['If-Match', 'If-None-Match'].map(hint))).toEqual(['*', '"abc"'])
+  })
+
+  test('stays at the response when a keyboard on the screen changes only the height', async () => {
+    await visit({ viewport: PHONE })
+    await logIn()
+    await choose('List all users')
+    await execute()
+    const limit = page.locator('[data-pname=limit]')
+    await limit.focus()
+    await page.locator('[data-tab=headers]').scrollIntoViewIfNeeded()
+    const before = await limit.boundingBox()
+    await page.setViewportSize({ ...PHONE, height: 500 })
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))')
+    expect(await limit.boundingBox()).toEqual(before)
+  })
+
+  test('shows what hangs: a log-in, and a request', async () => {
+    await visit()
+    await logIn()
+    await page.route(/users|login/, () => {})
+    await page.locator('header button').click()
+    expect(await says()).toBe('Logging in…')
+    await choose('List all users')
+    await choose('Execute')
+    await page.locator('.btn-execute:disabled').waitFor()
+    const styles = await page.evaluate(EXECUTE_STYLES)
+    expect(styles).toEqual(['rgb(255, 255, 255)', 'rgb(87, 96, 106)', '1'])
+  })
 
   test('a log-in that fails says why, and keeps the token of the one before', async () => {
     await visit()
@@ -170,16 +260,25 @@ describeBrowser('the page', () => {
     expect(await execute()).toContain(ADA)
   })
 
+  const PAGE = { contentType: 'text/html', body: '<html>' }
   test.each([
-    ['openapi.json', 'The contract does not load: unexpected response: HTTP 502', 0],
-    ['openapi-explorer.js', 'docs/openapi-explorer.js does not load', 1],
-  ])('says when a proxy has answered in place of %s', async (file, message, errors) => {
-    const response = { status: 502, contentType: 'text/html', body: '<html>' }
+    [{ ...PAGE, status: 502 }, 'unexpected response: HTTP 502'],
+    [{ json: null, status: 200 }, 'unexpected response: HTTP 200'],
+    [{ json: { message: 'no upstream' }, status: 502 }, 'no upstream'],
+  ])('says what a proxy has answered in place of the contract: %j', async (response, message) => {
     await newPage()
-    await page.route(`**/${file}`, (route) => route.fulfill(response))
+    await page.route('**/openapi.json', (route) => route.fulfill(response))
     await open()
-    await page.getByText(message).waitFor()
-    expect(problems.splice(0)).toHaveLength(errors)
+    await page.getByText(`The contract does not load: ${message}`).waitFor()
+    expect(await page.locator('openapi-explorer, button:enabled').count()).toBe(0)
+  })
+
+  test('says that OpenAPI Explorer does not load', async () => {
+    await newPage()
+    await page.route('**/openapi-explorer.js', (route) => route.fulfill({ ...PAGE, status: 502 }))
+    await open()
+    await page.getByText('docs/openapi-explorer.js does not load').waitFor()
+    expect(problems.splice(0)).toHaveLength(1)
   })
 
   test('works below a base path, and lists 100 users, never all', async () => {
@@ -193,14 +292,44 @@ describeBrowser('the page', () => {
     expect(requests).toEqual(['POST /api/login', 'GET /api/users?limit=100'])
   })
 
-  test('has a place for a token when the contract has no log-in', async () => {
+  /** Opens the page of another service: `change` makes its contract. */
+  async function openOther(change: (contract: Any) => void): Promise<void> {
     await newPage()
     await page.route('**/openapi.json', async (route) => {
       const contract = await (await route.fetch()).json()
-      delete contract.paths['/login']
+      change(contract)
       await route.fulfill({ json: contract })
     })
     await open()
+  }
+
+  test('asks for what the contract of another service names, and sends the token', async () => {
+    await openOther(({ paths, components }) => {
+      paths['/sessions'] = paths['/login']
+      delete paths['/login']
+      components.schemas.Login = { type: 'object', properties: { name: { type: 'string' } } }
+      components.securitySchemes = { jwt: components.securitySchemes.bearer }
+      paths['/users'].get.security = [{ jwt: [] }]
+    })
+    await page.route('**/sessions', async (route) => {
+      expect(route.request().postDataJSON()).toEqual({ name: 'Ada' })
+      await route.fulfill({ json: { token: tokens.issue('x') } })
+    })
+    expect(await logIn('Ada')).toBe('Logged in')
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Ada')
+    await choose('List all users')
+    expect(await execute()).toContain(ADA)
+  })
+
+  const text = { type: 'string' }
+  test.each<[string, (contract: Any) => void]>([
+    ['has no log-in', ({ paths }) => delete paths['/login']],
+    [
+      'asks for a password',
+      ({ components }) => (components.schemas.Login.properties = { email: text, password: text }),
+    ],
+  ])('has a place for a token when the contract %s', async (_, change) => {
+    await openOther(change)
     await choose('Authentication')
     await page.getByPlaceholder('JWT').fill(tokens.issue('x'))
     await page.locator('button', { hasText: 'Set' }).click()

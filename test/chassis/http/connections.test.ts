@@ -8,7 +8,7 @@ import { runInNewContext } from 'node:vm'
 import type { Reply } from '../../../src/chassis/contract/reply.ts'
 import { LIMITS } from '../../../src/chassis/http/limits.ts'
 import type { Guard } from '../../../src/chassis/index.ts'
-import { dial } from '../support/app.ts'
+import { dial, parseResponses } from '../support/app.ts'
 import { doesNotRead, hangUp, says, until } from '../support/clients.ts'
 import { added, addNote, addNoteHead, startNotes, statusesIn } from '../support/notes.ts'
 import { CHUNKED, CLOSE, get } from '../support/requests.ts'
@@ -324,6 +324,20 @@ test('while a body with too many chunks waits for its turn, no more of it is rea
   end()
   client.socket.destroy()
   await close()
+})
+
+test('when the server closes, all requests of a connection have their responses', async () => {
+  const { port, waiting, end, close } = await startSlow()
+  const client = dial(port)
+  client.socket.write(get('/notes/x').repeat(2))
+  await until(() => waiting.length === 1)
+  const closed = close(60_000)
+  end()
+  await until(() => waiting.length === 1)
+  end()
+  await once(client.socket, 'close')
+  expect(await closed).toBe(false)
+  expect(parseResponses(client.text()).map(({ status }) => status)).toEqual([200, 200])
 })
 
 test('the server cuts off slow clients when the time to close is over', async () => {

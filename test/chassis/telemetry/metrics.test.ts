@@ -50,3 +50,17 @@ test('a call is measured once, in seconds', async () => {
   expect([calls, seconds > 0]).toEqual([1, true])
   expect(seconds).toBeLessThan((performance.now() - start) / 1000)
 })
+
+test('a store that is a class with private members can be measured', async () => {
+  class Store {
+    readonly #kept = ['x']
+    async find() {
+      return this.#kept
+    }
+    isGone() {
+      return this.#kept.length === 0
+    }
+  }
+  const store = measure(new Store(), ['find'], createMetrics('x', '1.2.3'))
+  expect([await store.find(), store.isGone()]).toEqual([['x'], false])
+})
