@@ -36,9 +36,10 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   const stopProgress = startProgress(() => users)
 
   async function* textOf(pages: AsyncIterable<User[]>) {
-    yield format.start
+    let start = format.start // nothing is written before there is a page, perhaps an empty one
     for await (const page of pages) {
-      yield page.map(format.write).join('')
+      yield start + page.map(format.write).join('')
+      start = ''
       users += page.length
     }
   }

@@ -45,7 +45,7 @@ export function checkBackup(file: string): number {
 
 const TABLE = "SELECT 1 FROM pragma_table_list('users') WHERE type = 'table' AND strict"
 
-/** Whether all columns are as `migrate` makes them, such as a unique email, and nothing else changes or refuses users. */
+/** Whether the columns are as `migrate` makes them, such as a unique email, without a trigger or another unique index. */
 function isAsMade(db: DatabaseSyncInstance): boolean {
   const [table, ...others] = db.prepare(MADE).all() as { sql: string }[]
   const columns = table!.sql.replaceAll(/^CREATE TABLE users \(|\) STRICT$/g, '').split(/, ?/)

@@ -29,10 +29,8 @@ export function respondToErrors(app: Koa, own?: Parts<unknown>['toHttpError']): 
     this.req.log.code = httpError.code
     if (httpError.status >= 500) app.emit('error', httpError, this)
     // The client must not take a part of a response for the whole.
-    if (isTooLate) {
-      if (!this.res.isEnded) this.req.socket.resetAndDestroy()
-      return
-    }
+    if (isTooLate && !this.res.isEnded) this.req.socket.resetAndDestroy()
+    if (isTooLate) return
     const { status, headers, body } = httpError
     this.res.writeHead(status, STATUS_CODES[status], headers).end(body) // Koa may have set the reason of another status
   }

@@ -9,7 +9,7 @@ export function readEnvFile(): NodeJS.Dict<string> {
   if (!existsSync('.env')) return {}
   const lines = readTextFile('.env', '.env').split(/\r\n?|\n/)
   const wrong = lines.map((line) => line.trim()).findIndex((line) => !LINE.test(line))
-  if (wrong === -1) return parse(lines.join('\n'), { fast: true }) // else empty lines take quadratic time
+  if (wrong === -1) return parse(lines.join('\n'))
   throw new Error(`${RULE}: see line ${wrong + 1}`)
 }
 

@@ -59,8 +59,12 @@ const NO_CODING = /^[ \t,]*(identity[ \t,]*)?$/i
 /** One media type in place of several that are equal, as programs and their libraries send them. */
 function mediaTypeIn(field = ''): string {
   const [first = '', ...others] = field.split(',').map((type) => type.trim())
-  return others.every((other) => other === first) ? first : field
+  const type = others.every((other) => other === first) ? first : field
+  return type.replaceAll(EMPTY_PARAMETERS, '') // `type-is` refuses them
 }
+
+/** Empty parameters of a media type (RFC 9110 §5.6.6). */
+const EMPTY_PARAMETERS = /(?:;[ \t]*)+(?=;|$)/g
 
 const JSON_TYPE = 'application/json'
 

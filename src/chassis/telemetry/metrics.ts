@@ -73,14 +73,14 @@ export function createMetrics(service: string, version: string) {
       const failures = storeFailures.labels(operation)
       failures.inc(0) // so that Prometheus sees the first failure as an increase
       return async (call: () => Promise<unknown>) => {
-        const ended = calls.startTimer()
+        const start = performance.now()
         try {
           return await call()
         } catch (error) {
           if (error instanceof StoreFailure) failures.inc()
           throw error
         } finally {
-          ended()
+          calls.observe((performance.now() - start) / 1000) // startTimer() takes longer
         }
       }
     },

@@ -49,7 +49,7 @@ export function createRequestLog({ log, metrics, redactPath }: Options) {
       request.log.id = id
       response.setHeader('X-Request-Id', id)
       response.setHeader('X-Content-Type-Options', 'nosniff')
-      response.setHeader('Cache-Control', 'no-store') // unless the guard or the page says otherwise
+      response.setHeader('Cache-Control', 'no-store') // unless the guard says otherwise
       return () => onResponse(request, response, startTime)
     },
     onConnections: metrics.connections,

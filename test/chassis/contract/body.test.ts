@@ -27,6 +27,7 @@ const broken = useNotes({ addNote: fail, changeNote: fail })
 
 test.each<[string, Request]>([
   ['a media type with parameters', json(NOTE, typed('application/json; Charset="utf-8"'))],
+  ['a media type with empty parameters', json(NOTE, typed('application/json ; ;;x=";;"; '))],
   ['no content coding, in another letter case', json(NOTE, coded('IDENTITY'))],
   ['an empty content coding', json(NOTE, coded(''))],
   ['a media type twice', json(NOTE, typed('application/json,application/json'))],

@@ -22,13 +22,19 @@ const service = useNotes({
 afterEach(() => void jest.restoreAllMocks())
 const FOREVER = 3_600_000
 
-test('a body that is too large gets 413, not 100, and the end (RFC 9110 §10.1.1)', async () => {
-  jest.replaceProperty(LIMITS, 'linger', FOREVER) // no body is waited for, which the client does not send
-  const head = addNoteHead('Expect: 100-continue\r\nContent-Length: 3000000\r\n')
-  const text = await service().exchange(head)
-  const headers = { connection: 'close' }
-  expect(responsesIn(text, 'POST /notes')).toMatchObject([{ status: 413, headers }])
-})
+test.each([
+  ['of another media type', 'text/plain', 415],
+  ['that is too large', 'application/json', 413],
+])(
+  'a body %s gets its status, not 100, and the end (RFC 9110 §10.1.1)',
+  async (_, type, status) => {
+    const head = `POST /notes HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nExpect: 100-continue\r\n`
+    jest.replaceProperty(LIMITS, 'linger', FOREVER) // no body is waited for, which the client does not send
+    const text = await service().exchange(`${head}Content-Length: 3000000\r\n\r\n`)
+    const headers = { connection: 'close' }
+    expect(responsesIn(text, 'POST /notes')).toMatchObject([{ status, headers }])
+  },
+)
 
 describe('input that is not a request', () => {
   test.each([

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import fs from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { databaseIn } from '../../../src/store/open.ts'
+import { databaseIn, openStore } from '../../../src/store/open.ts'
 import { StoreFailure } from '../../../src/chassis/index.ts'
 import {
   createAt,
@@ -58,6 +58,16 @@ function replaceFolder(folder: string): void {
   fs.cpSync(`${folder}.old`, folder, { recursive: true })
   fs.rmSync(`${folder}.old`, { recursive: true })
 }
+
+test('a database is not gone after writes, and the end of another program that used it', async () => {
+  const place = newPlace()
+  const store = await open(place)
+  const other = await openStore(place)
+  await other.create(newUser())
+  await other.close()
+  await store.create(newUser())
+  expect(store.isGone?.()).toBe(false)
+})
 
 test('a database that was renamed has all users, and none of its log stays at the former name', async () => {
   const { place, file, store, user } = await written()
