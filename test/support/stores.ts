@@ -70,6 +70,7 @@ export const createIn = (store: UserStore, users: NewUser[]): Promise<User[]> =>
 /** Creates users at a place. */
 export async function createAt(place: Place, ...users: NewUser[]): Promise<User[]> {
   const store = await openStore(place)
+  await store.oldest() // makes the collection, as a service does at its start, also without users
   const created = await createIn(store, users)
   await store.close()
   return created
