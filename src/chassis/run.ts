@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type Koa from 'koa'
 import { createApp } from './app.ts'
 import type { Config } from './config/config.ts'
-import type { Variables } from './config/kinds.ts'
+import type { Variables } from './config/validators.ts'
 import { hostCheck } from './http/hosts.ts'
 import { createServer } from './http/server.ts'
 import type { Service, Store, Tools } from './service.ts'
@@ -34,6 +34,7 @@ export async function run<Operations, Own extends Variables, Caller>(
   const { name, document } = service.contract.contents()
   const { version } = document.info
   const metrics = createMetrics(name.replaceAll('-', '_'), version)
+  metrics.maxConnections(config.MAX_CONNECTIONS)
   const log = createLogger(config.LOG_LEVEL, metrics.logLineDropped)
   if (tracing) tracing.log = log
   log.info(`${name} ${version} on Node ${process.version}`)
@@ -49,7 +50,6 @@ export async function run<Operations, Own extends Variables, Caller>(
   metrics.storeIs(store.description)
   const app = createApp(service.contract, opened, config.DOCS, config.BASE_PATH)
   const http = serverOf(app, config, createRequestLog({ log, metrics, redactPath }))
-  metrics.maxConnections(config.MAX_CONNECTIONS)
   await listen(http.server, config.HOST, config.PORT, 'HOST and PORT')
   const first = checkRepeatedly(store, readiness, metrics)
   const oldest = await Promise.race([first, stop.then(() => undefined)])

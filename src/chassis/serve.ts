@@ -1,6 +1,6 @@
 // The process: reads the environment, starts tracing if it is configured, runs the service.
 import { loadConfig } from './config/config.ts'
-import type { Variables } from './config/kinds.ts'
+import type { Variables } from './config/validators.ts'
 import type { Service } from './service.ts'
 import { pathRedactor } from './telemetry/path-redactor.ts'
 

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type Koa from 'koa'
 import type { Config } from './config/config.ts'
-import type { Variables } from './config/kinds.ts'
+import type { Variables } from './config/validators.ts'
 import type { Contract } from './contract/contract.ts'
 import type { Handlers } from './contract/handlers.ts'
 import type { LogFields } from './http/client.ts'

@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from '@jest/globals'
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import * as config from '../../src/chassis/config/config.ts'
-import { integer, secret, text, type Variables } from '../../src/chassis/config/kinds.ts'
+import { integer, secret, text, type Variables } from '../../src/chassis/config/validators.ts'
 import { VARIABLES } from '../../src/chassis/config/variables.ts'
 import { tokenVariables } from '../../src/chassis/tokens/open.ts'
 import { newFolder, read } from '../support/readme.ts'

@@ -3,7 +3,7 @@
 import { cleanEnv, type CleanedEnv } from 'envalid'
 import { readTextFile } from '../files.ts'
 import { readEnvFile } from './env-file.ts'
-import type { Variables } from './kinds.ts'
+import type { Variables } from './validators.ts'
 import { VARIABLES } from './variables.ts'
 
 /** The configuration: the variables of the chassis and of the service, by their names. */

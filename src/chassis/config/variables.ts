@@ -2,7 +2,7 @@
 import bytes from 'bytes'
 import ms from 'ms'
 import { SERVER_LIMITS } from '../http/limits.ts'
-import { duration, integer, list, number, text, variable } from './kinds.ts'
+import { duration, integer, list, number, text, variable } from './validators.ts'
 
 const port = integer(0, 65_535)
 

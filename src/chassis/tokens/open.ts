@@ -1,5 +1,5 @@
 // The tokens of a service and their variables. A service with another guard needs neither.
-import { duration, isPlaceholder, list, NOT_REPLACED, secret, text } from '../config/kinds.ts'
+import { duration, isPlaceholder, list, NOT_REPLACED, secret, text } from '../config/validators.ts'
 import { isLongEnough, MIN_SECRET_BYTES, openSecrets, type SecretConfig } from './signing-secret.ts'
 import type { Tokens } from './tokens.ts'
 

@@ -77,6 +77,8 @@ test('programs fail with a sentence, and make no file, if MongoDB cannot be reac
     expect([code, stderr]).toEqual([1, expect.stringMatching(said)])
   }
   expect(readdirSync(folder())).toEqual(['people.csv'])
+  const { code, stdout } = await done('export-users', place, ['--format', 'csv', '-'])
+  expect([code, stdout]).toEqual([1, '']) // not even the titles, which would look like a whole file
 })
 
 describe.each(programs)('%s', (script) => {

@@ -1,4 +1,4 @@
-// The kinds of environment variables: what a service describes its own with.
+// The validators of environment variables: what a service describes its own with.
 import { makeValidator, type ValidatorSpec } from 'envalid'
 import ms, { type StringValue } from 'ms'
 
