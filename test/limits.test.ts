@@ -19,6 +19,7 @@ test.each([
   ['Request line and headers', `${headerSize} together, and ${LIMITS.maxHeaders}`],
   ['Time for headers and body', `${time('requestTimeout')}, of which ${time('headersTimeout')}`],
   ['A silent connection', `${time('timeout')}; ${time('keepAliveTimeout')}`],
+  ['A handler whose client has left', `${SERVER_LIMITS.abandonedAfter / 1_000} s`],
   ['Connections to the port for operators', `${LIMITS.maxOperatorConnections}`],
 ])('%s: %s, as SECURITY.md says', (limit, value) => {
   const row = security.match(new RegExp(`^\\| ${limit} +\\| (.*?) \\|`, 'm'))

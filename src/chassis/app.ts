@@ -1,5 +1,6 @@
 // The path of a request, top to bottom. Never listens, reads no environment.
 import Koa from 'koa'
+import { complete } from './complete.ts'
 import type { Contract } from './contract/contract.ts'
 import { createRouter, pathNotFound, unmatched } from './contract/router.ts'
 import { serveReference } from './docs/reference.ts'
@@ -23,7 +24,7 @@ export function createApp<Operations, Caller>(
   respondToErrors(app, toHttpError)
   readRawPaths(app, basePath)
 
-  app.use(guard)
+  app.use(complete(guard))
   if (basePath) app.use(onlyUnder(basePath))
   app.use(createRouter(contract, handlers).routes())
   if (docs) app.use(serveReference(contract, basePath))

@@ -1,12 +1,7 @@
 // The queue for everything that waits: it does calls of about the same time together, limits how many run at a time, and
 // drops a call whose client has left before it began.
 import { AsyncResource } from 'node:async_hooks'
-import type { Client } from './http/client.ts'
-
-/** The client has left, so its call was not begun. */
-export class Aborted extends Error {
-  readonly code = 'ABORT_ERR' // Node's
-}
+import { Aborted, type Client } from './http/client.ts'
 
 /** Who waits for a result. */
 type Waiting = Pick<Client, 'hasLeft'>

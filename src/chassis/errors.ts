@@ -8,15 +8,16 @@ import type { Parts } from './service.ts'
 
 /** Turns any error into an HttpError. A 5xx keeps the error as its cause, for the log. */
 function toHttpError(error: unknown, own?: Parts<unknown>['toHttpError']): HttpError {
-  if (error instanceof HttpError) return error
   try {
-    const known = own?.(error)
-    if (known) return known
+    if (error instanceof HttpError) return error
+    const known: unknown = own?.(error)
+    if (known instanceof HttpError) return known
+    if (known) error = new Error(NO_HTTP_ERROR, { cause: error })
   } catch (cause) {
     error = cause
   }
   const message = error instanceof StoreFailure ? 'the data store failed' : 'internal error'
-  return new HttpError(500, 'internal_error', message, { cause: error })
+  return new HttpError(500, 'internal_error', message, { cause: error ?? String(error) })
 }
 
 /** Makes `app` respond to everything that is thrown in it, and emit `error` for a 5xx. @param own knows more errors */
@@ -25,16 +26,34 @@ export function respondToErrors(app: Koa, own?: Parts<unknown>['toHttpError']): 
     if (!error && !this.writable) return // Koa says that the response has ended
     const isTooLate = this.headerSent || !this.writable
     if (isTooLate && CLIENT_GONE.has(error?.code ?? '')) return
-    const httpError = toHttpError(error, own)
-    this.req.log.code = httpError.code
-    if (httpError.status >= 500) app.emit('error', httpError, this)
+    const httpError = log(this, toHttpError(error, own))
     // The client must not take a part of a response for the whole.
     if (isTooLate && !this.res.isEnded) this.req.socket.resetAndDestroy()
     if (isTooLate) return
-    const { status, headers, body } = httpError
-    this.res.writeHead(status, STATUS_CODES[status], headers).end(body) // Koa may have set the reason of another status
+    try {
+      send(this, httpError)
+    } catch (cause) {
+      send(this, log(this, toHttpError(cause))) // it had a header that cannot be sent
+    }
   }
 }
+
+/** Logs what is wrong with a request beside its response. */
+export function logMistake(ctx: Context, mistake: string, cause?: unknown): void {
+  log(ctx, toHttpError(new Error(mistake, { cause })))
+}
+
+function log(ctx: Context, error: HttpError): HttpError {
+  ctx.req.log.code = error.code
+  if (error.status >= 500) ctx.app.emit('error', error, ctx)
+  return error
+}
+
+function send({ res }: Context, { status, headers, body }: HttpError): void {
+  res.writeHead(status, STATUS_CODES[status], headers).end(body) // Koa may have set the reason of another status
+}
+
+const NO_HTTP_ERROR = '`toHttpError` must return an HttpError or undefined'
 
 /** Codes of the errors that occur when the client has left before the end of its response. */
 const CLIENT_GONE = new Set(['ABORT_ERR', 'ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'])

@@ -23,12 +23,14 @@ import type { Tracing } from './telemetry/tracing.ts'
  * Runs a service until `stop`, and stops it. Then the process can exit: what was not in time is cut off.
  *
  * @param stop resolves to the name of a signal
+ * @param onLog gets the log as soon as there is one
  */
 export async function run<Operations, Own extends Variables, Caller>(
   service: Service<Operations, Own, Caller>,
   config: Config<Own>,
   redactPath: (url: string) => string,
   stop: Promise<string>,
+  onLog: (log: Logger) => void,
   tracing?: Tracing,
 ): Promise<void> {
   const { name, document } = service.contract.contents()
@@ -36,7 +38,7 @@ export async function run<Operations, Own extends Variables, Caller>(
   const metrics = createMetrics(name.replaceAll('-', '_'), version)
   metrics.maxConnections(config.MAX_CONNECTIONS)
   const log = createLogger(config.LOG_LEVEL, metrics.logLineDropped)
-  if (tracing) tracing.log = log
+  onLog(log)
   log.info(`${name} ${version} on Node ${process.version}`)
   const readiness = createReadiness(log)
   // Before the store is open: probes then see a service that starts, and not one that hangs.
@@ -92,8 +94,8 @@ async function checkRepeatedly(store: Store, readiness: Readiness, metrics: Metr
 
 /** Closes the store and sends the last traces, in at most `timeoutMs`. */
 async function closeStore(store: Store, timeoutMs: number, log: Logger, tracing?: Tracing) {
-  const closed = store
-    .close()
+  const closed = Promise.resolve()
+    .then(() => store.close())
     .catch((err: unknown) => log.warn({ err }, 'closing the store failed'))
   const all = Promise.all([closed, tracing?.stop()]).then(() => false)
   const isLate = await Promise.race([all, sleep(timeoutMs, true)])

@@ -2,6 +2,7 @@
 import { loadConfig } from './config/config.ts'
 import type { Variables } from './config/validators.ts'
 import type { Service } from './service.ts'
+import type { Logger } from './telemetry/log.ts'
 import { pathRedactor } from './telemetry/path-redactor.ts'
 
 const NO_ARGUMENTS =
@@ -16,6 +17,7 @@ export async function serve<Operations, Own extends Variables, Caller>(
   const stop = new Promise<NodeJS.Signals>((resolve) => {
     process.on('SIGTERM', resolve).on('SIGINT', resolve)
   })
+  const onLog = logUncaught()
   try {
     const [argument] = process.argv.slice(2)
     if (argument) throw new Error(`${argument}: ${NO_ARGUMENTS}`)
@@ -26,10 +28,34 @@ export async function serve<Operations, Own extends Variables, Caller>(
       ? (await import('./telemetry/tracing.ts')).startTracing(name, redactPath)
       : undefined
     const { run } = await import('./run.ts') // only now: tracing instruments modules while they load
-    await run(service, config, redactPath, stop, tracing)
+    const setLog = (log: Logger) => {
+      onLog(log)
+      if (tracing) tracing.log = log
+    }
+    await run(service, config, redactPath, stop, setLog, tracing)
     process.exit()
   } catch (error) {
-    console.error(error instanceof Error ? error.message : error)
-    process.exit(1)
+    fail(error)
   }
+}
+
+/**
+ * A mistake of a guard, a handler or a store in a promise that nobody awaits, or in a callback, is a line in the log: Node
+ * would end the process, and with it all other requests. While there is no log, it is a failure of the start.
+ *
+ * @returns a function that gets the log
+ */
+function logUncaught(): (log: Logger) => void {
+  let log: Logger | undefined
+  const onError = (error: unknown) =>
+    log ? log.error({ err: error ?? String(error) }, UNCAUGHT) : fail(error)
+  process.on('unhandledRejection', onError).on('uncaughtException', onError)
+  return (opened) => void (log = opened)
+}
+
+const UNCAUGHT = 'an error that nobody has caught: a promise without await, or a callback'
+
+function fail(error: unknown): never {
+  console.error(error instanceof Error ? error.message : error)
+  process.exit(1)
 }

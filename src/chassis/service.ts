@@ -54,16 +54,24 @@ export interface Parts<Operations, Caller = unknown> {
 }
 
 /**
- * The first to see each request. Calls `next`, or throws an HttpError. `ctx.path` is the path exactly as the client sent
- * it, without BASE_PATH. May set `Cache-Control`, which is `no-store` otherwise.
+ * The first to see each request. Calls `next` once, or throws an HttpError: all else is a 500. `ctx.path` is the path exactly
+ * as the client sent it, without BASE_PATH. May set headers, such as `Cache-Control`, which is `no-store` otherwise; never a
+ * body or a status, because only handlers respond.
  *
  * It says who calls with `ctx.req.identify(caller)`. An operation with `security` in the contract is not served otherwise:
  * the response is a 500, and the log names the operation.
  */
-export type Guard<Caller = unknown> = Koa.Middleware<
-  Koa.DefaultState,
-  { req: GuardedRequest<Caller> }
->
+export type Guard<Caller = unknown> = (
+  ctx: GuardContext<Caller>,
+  next: () => Promise<void>,
+) => Promise<void> | void
+
+/** What a guard needs of Koa's context. */
+export interface GuardContext<Caller> extends Readonly<
+  Pick<Koa.Context, 'method' | 'url' | 'path' | 'query' | 'host' | 'ip' | 'headers' | 'get' | 'set'>
+> {
+  readonly req: GuardedRequest<Caller>
+}
 
 /** Node's request, as the guard sees it. */
 export type GuardedRequest<Caller> = IncomingMessage & {

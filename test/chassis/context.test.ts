@@ -79,6 +79,7 @@ test('from its arrival to the end of its response, also if its client leaves or 
         },
         onConnections: () => {},
         onDropped: () => {},
+        onAbandoned: () => {},
         onMalformed: () => {},
       },
       limits: { maxConnections: 2 },

@@ -119,6 +119,67 @@ test('an error of toHttpError itself is a 500', async () => {
   expect(response).toMatchObject({ status: 500, json })
 })
 
+test('rubbish of toHttpError is a 500 that says so, and so is an HttpError that cannot be sent', async () => {
+  for (const rubbish of [{ status: 400 }, 'x', Promise.resolve(taken)] as never[]) {
+    const { lines } = await failWith(new Error('why'), 'GET /notes', { toHttpError: () => rubbish })
+    const message = '`toHttpError` must return an HttpError or undefined'
+    expect(lines[0]).toMatchObject({ err: { message, cause: { message: 'why' } } })
+  }
+  const broken = new HttpError(401, 'unauthorized', 'x', { headers: { 'X-Why': 'a\nb' } })
+  const { response, lines } = await failWith(broken)
+  expect([response.status, response.text]).toEqual([500, INTERNAL_ERROR])
+  expect(lines[1]).toMatchObject({ cause: expect.stringContaining('header content ["X-Why"]') })
+})
+
+const endless = new Error('it is its own cause')
+endless.cause = endless
+const unreadable = (name: string) =>
+  Object.defineProperty(new Error('x'), name, { get: () => JSON.parse('') })
+
+test.each([
+  ['that cannot be changed', Object.freeze(new Error('frozen')), 'frozen'],
+  ['that is its own cause', endless, endless.message],
+  ['whose stack cannot be read', unreadable('stack'), 'x'],
+  ['whose message is no text', Object.assign(new Error(), { message: 7 }), /no message/],
+  ['that cannot be a text', Object.create(null), /no message/],
+])('an error %s is a 500 with a line', async (_, error, said) => {
+  const { response, lines } = await failWith(error)
+  expect([response.status, response.text]).toEqual([500, INTERNAL_ERROR])
+  expect(lines).toMatchObject([{}, { operation: 'listNotes', cause: expect.stringMatching(said) }])
+})
+
+const self: unknown[] = []
+self.push(self)
+test.each([
+  ['nothing', undefined, /^listNotes has returned nothing, which the contract does not have/],
+  ['no status', { body: [] }, /the status undefined, which/],
+  ['an undocumented status', { status: 299, body: [] }, /the status 299, which/],
+  ['an impossible status', { status: 999 }, /the status 999, which/],
+  ['no body', { status: 200 }, /the status 200 without a body, which/],
+  ['a body that has itself inside', { status: 200, body: self }, /circular/],
+  ['a body with a BigInt', { status: 200, body: [7n] }, /BigInt/],
+  ['a body that is no JSON', { status: 200, body: () => [] }, /a function cannot be .* JSON/],
+  ['a broken header', { status: 200, body: [], headers: { Link: 'a\nb' } }, /"Link"/],
+])('a handler that returns %s gets a 500, and the log says why', async (_, reply, said) => {
+  const { send, lines, close } = await startNotes({ listNotes: () => reply as never })
+  expect((await send('GET /notes')).status).toBe(500)
+  await close()
+  expect(lines).toMatchObject([{}, { operation: 'listNotes', cause: expect.stringMatching(said) }])
+})
+
+test('a handler that returns a body with a 204 gets a 500; a header that is undefined is not sent', async () => {
+  const { send, lines, close } = await startNotes({
+    removeNote: () => ({ status: 204, body: 'x' }),
+    listNotes: () => ({ status: 200, body: [], headers: { Link: undefined } }),
+  })
+  expect((await send('DELETE /notes/1')).status).toBe(500)
+  expect((await send('GET /notes')).headers).not.toHaveProperty('link')
+  await close()
+  const cause =
+    'removeNote has returned the status 204 with a body, which the contract does not have'
+  expect(lines[1]).toMatchObject({ cause })
+})
+
 test.each([undefined, null, 'a text'])('a handler that throws %j gets a 500', async (thrown) => {
   const { response } = await failWith(thrown)
   expect([response.status, response.text]).toEqual([500, INTERNAL_ERROR])

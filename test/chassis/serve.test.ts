@@ -12,11 +12,12 @@ afterEach(() => processes.splice(0).forEach((one) => void one.kill('SIGKILL')))
 const MAIN = `
   import { loadContract, serve } from '${new URL('../../dist/src/chassis/index.js', import.meta.url).href}'
   const contract = loadContract(new URL('${new URL('support/notes.yaml', import.meta.url).href}'))
-  const handlers = Object.fromEntries(contract.contents().operations.map(({ id }) => [id, () => {}]))
+  const handlers = Object.fromEntries(contract.contents().operations.map(({ id }) => [id, () => void eval(process.env.MISTAKE)]))
   const hang = () => new Promise(() => {})
   const ask = async (name) => process.env.HANG === name && hang(console.error(name))
   const oldest = async () => (await ask('oldest')) || undefined
-  const store = { description: 'nothing', oldest, close: async () => process.env.HANG && hang() }
+  const close = () => (process.env.MISTAKE ? JSON.parse('') : process.env.HANG && hang())
+  const store = { description: 'nothing', oldest, close }
   const open = async (config, { log }) => {
     if (process.env.REASON === 'undefined') throw undefined
     if (process.env.REASON) throw new Error(process.env.REASON)
@@ -24,6 +25,7 @@ const MAIN = `
     log.info('STOP_TIMEOUT ' + config.STOP_TIMEOUT)
     return { guard: (ctx, next) => next(), handlers, store }
   }
+  if (process.env.EARLY) Promise.reject(new Error(process.env.EARLY))
   await serve({ contract, variables: {}, open })`
 
 /** A process that serves notes, and what it prints. */
@@ -47,11 +49,32 @@ test.each([
   [{ PORT: 'x' }, /^PORT must be .*\n$/],
   [{ REASON: 'it has no key' }, /^it has no key\n$/],
   [{ REASON: 'undefined' }, /^undefined\n$/],
+  [{ EARLY: 'nobody awaits it' }, /^nobody awaits it\n$/],
 ])('a service that cannot start exits with 1 and one line: %j', async (variables, line) => {
   const { child, output } = start(variables)
   expect(await once(child, 'close')).toEqual([1, null])
   expect(output.stderr).toMatch(line)
 })
+
+test.each([
+  'Promise.reject()',
+  'void (async () => { throw new Error("x") })()',
+  'setTimeout(() => { throw new Error("x") })',
+  'process.nextTick(() => { throw undefined })',
+])(
+  'a mistake that no request waits for is a line, and the service goes on: %s',
+  async (MISTAKE) => {
+    const { child, printed } = start({ MISTAKE })
+    const url = await printed('listening on ')
+    for (let i = 0; i < 2; i += 1) {
+      expect((await fetch(`${url}/notes`)).status).toBe(500) // the handler returns nothing
+      await printed('"level":(?:50|"error")[^}]*}[^}]*an error that nobody has caught')
+    }
+    child.kill()
+    await printed('closing the store failed') // it throws at once
+    expect(await once(child, 'close')).toEqual([0, null])
+  },
+)
 
 test.each([
   ['open', ['SIGTERM: stopped before the service was open']],

@@ -1,6 +1,7 @@
 // Reads the JSON body of a request with koa-bodyparser, and validates it.
 import bodyParser from 'koa-bodyparser'
-import { Aborted, batched } from '../batch.ts'
+import { batched } from '../batch.ts'
+import { Aborted } from '../http/client.ts'
 import type { Context } from '../http/context.ts'
 import { BODY_TOO_LARGE, HttpError } from '../http/http-error.ts'
 import { LIMITS } from '../http/limits.ts'
@@ -43,13 +44,24 @@ export function bodyReader(
     const hasBody = await receive(ctx)
     const parseAndRespond = async () => respond(validate(hasBody ? await parse(ctx) : undefined))
     const isLarge = ctx.req.readableLength > LIMITS.largeBody
-    return isLarge ? limitLarge(parseAndRespond, ctx.req) : parseAndRespond()
+    return isLarge ? respondToLarge(parseAndRespond, ctx.req) : parseAndRespond()
   }
+}
+
+/** Calls `respond` when fewer large bodies than may be are parsed and stored. */
+async function respondToLarge(respond: () => Promise<void>, request: IncomingRequest) {
+  let response: Promise<void> | undefined
+  await limitLarge(() => {
+    response = respond()
+    const abandoned = new Promise<void>((resolve) => request.once('abandoned', resolve))
+    return Promise.race([response, abandoned])
+  }, request)
+  return response
 }
 
 /** Limits how many large bodies are parsed and stored at a time. Each fails alone. */
 const limitLarge = batched(
-  async ([respond]: (() => Promise<void>)[]) => [await respond!().catch((error: Error) => error)],
+  async ([hold]: (() => Promise<void>)[]) => [await hold!().catch((error: Error) => error)],
   { maxBatchSize: 1, concurrency: LIMITS.maxLargeBodies },
 )
 

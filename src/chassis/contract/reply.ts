@@ -8,27 +8,41 @@ import type { Operation } from './operation.ts'
 
 export interface Reply {
   status: number
-  headers?: Record<string, string>
+  headers?: Record<string, string | undefined>
   body?: unknown
 }
 
-/** A function that writes what a handler returns, in one of the media types of `responses`. */
-export function replyWriter(responses: Operation['responses']) {
+/** A function that writes what the handler of `operation` returns, in one of the media types of its responses. */
+export function replyWriter({ id, responses }: Operation) {
   const types = new Map(Object.entries(responses).map(([status, of]) => [Number(status), of]))
+  /** The media types of `reply`. @throws Error the contract does not have it: TypeScript would have said so */
+  function typesOf(reply: Partial<Reply> | undefined): string[] {
+    const documented = types.get(reply?.status ?? 0)
+    const hasBody = reply?.body !== undefined
+    if (documented && hasBody === documented.length > 0) return documented
+    const status = reply ? `the status ${String(reply.status)}` : 'nothing'
+    const body = documented ? ` ${hasBody ? 'with' : 'without'} a body` : ''
+    throw new Error(`${id} has returned ${status}${body}, which the contract does not have`)
+  }
+
   return (ctx: Context, reply: Reply): Promise<void> | void => {
+    const documented = typesOf(reply)
     const { status, body } = reply
-    const documented = types.get(status) ?? []
     const hasChoice = documented.length > 1
     const type = (hasChoice ? preferred(ctx, documented) : documented[0]) ?? 'application/json'
     const begin = () => {
+      if (ctx.body !== undefined) throw new Error(`a middleware before ${id} has set a body`)
+      if (body === undefined) ctx.body = null // otherwise Koa would send the text of the status
       ctx.status = status
-      if (reply.headers) ctx.set(reply.headers)
+      for (const [name, value] of Object.entries(reply.headers ?? {}))
+        if (value !== undefined) ctx.set(name, value) // an optional one: Koa would send it as a text
       if (hasChoice) ctx.vary('Accept')
-      if (body !== undefined) ctx.set('Content-Type', contentType(type)) // otherwise Koa would send a body
+      if (body !== undefined) ctx.set('Content-Type', contentType(type))
     }
     if (isAsyncIterable(body)) return stream(partsOf(body, type, ctx.req), ctx, begin)
+    const content = body === undefined ? undefined : contentOf(body, type)
     begin()
-    if (body !== undefined) ctx.body = contentOf(body, type) // undefined would make it a 204
+    if (content !== undefined) ctx.body = content // undefined would make it a 204
   }
 }
 
@@ -48,15 +62,18 @@ const contentType = (type: string): string => (IS_TEXT.test(type) ? `${type}; ch
 const IS_TEXT = /^(application\/(json|x-ndjson)$|text\/)/
 
 function contentOf(body: unknown, type: string): string | Buffer {
-  if (type === 'application/json') return contentOfText(JSON.stringify(body))
   if (type === LINES_TYPE) return contentOfText(writeLines(body as unknown[]))
-  return Buffer.from(body as string | Uint8Array)
+  if (type !== 'application/json') return Buffer.from(body as string | Uint8Array)
+  const text = JSON.stringify(body) as string | undefined
+  if (text === undefined) throw new TypeError(`a ${typeof body} cannot be written as JSON`)
+  return contentOfText(text)
 }
 
 /** A list as bytes: each page, and the end. */
 async function* partsOf(list: AsyncIterable<unknown[]>, type: string, request: IncomingRequest) {
   const write: ListWriter = type === LINES_TYPE ? writeLines : arrayWriter()
   for await (const page of list) {
+    if (!Array.isArray(page)) throw new TypeError('a page of a list must be an array')
     request.lastProgress = performance.now() // the client has read the page before
     const bytes = Buffer.from(write(page))
     page.length = 0 // otherwise the generator keeps the items until the client has read the bytes

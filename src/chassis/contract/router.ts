@@ -24,7 +24,7 @@ export function createRouter<Operations, Caller>(
   const router = new Router<Koa.DefaultState, OnServer>({ sensitive: true, strict: true })
   for (const operation of contract.contents().operations.toSorted(byPrecedence)) {
     const handler = byId[operation.id]
-    if (!handler) throw new Error(`${operation.id} has no handler: ${STALE}`)
+    if (typeof handler !== 'function') throw new Error(`${operation.id} has no handler: ${STALE}`)
     const route = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
     const middleware = operationMiddleware(route, operation, handler)
     router.register(route, [operation.method], middleware, { name: operation.id }) // traces use the name
@@ -64,7 +64,7 @@ function operationMiddleware(
   const readQuery = queryReader(operation)
   const readHeader = headerReader(operation)
   const readBody = operation.bodySchema && bodyReader(operation)
-  const write = replyWriter(operation.responses)
+  const write = replyWriter(operation)
   return async (ctx, next) => {
     if (ctx['matched'][0].path !== route) return next() // another path comes first, but without this method
     const request = ctx.req

@@ -3,10 +3,20 @@
 export interface Client<Caller = unknown> {
   /** Whether it has left: then work that has not begun can be skipped. To look is cheaper than to listen. */
   readonly hasLeft: boolean
+  /**
+   * For what the handler waits for, such as `fetch`. Aborts when the client has left, and 25 s after the request has arrived.
+   * Made at its first use.
+   */
+  readonly signal: AbortSignal
   /** Who calls, as the guard said. @throws Error the guard has not said it */
   readonly caller: Caller
   /** The line of its request in the log. */
   readonly log: LogFields
+}
+
+/** The client has left, so what it waited for was not begun, or not done to its end. */
+export class Aborted extends Error {
+  readonly code = 'ABORT_ERR' // Node's
 }
 
 /** Fields of a line in the log. A service may add others, without personal data. */

@@ -26,6 +26,7 @@ export function createConnection(
   start: (serve: () => void) => void,
 ) {
   const queue: Exchange[] = []
+  let served: Exchange | undefined // the last one that was served
   let newest: Exchange | undefined // while its body arrives, even if it has its response
   let isClosing = false
   let ignoredCount = 0
@@ -42,15 +43,17 @@ export function createConnection(
       if (queue.length === 1 && !exchange.request.isBodyDropped) socket.resume()
       return start(() => serveOpen(exchange))
     }
-    if (newest?.request.complete) newest = undefined // an idle connection holds no headers
+    if (newest?.request.complete) newest = served = undefined // an idle connection holds no headers
     idleSince = performance.now()
     isNew = false
     if (isClosing) end()
   }
 
   /** Serves a request, unless it was refused meanwhile or its client has left. */
-  function serveOpen({ response, serve }: Exchange): void {
-    if (socket.writable && !response.headersSent) handler = serve()
+  function serveOpen(exchange: Exchange): void {
+    if (!socket.writable || exchange.response.headersSent) return
+    served = exchange
+    handler = exchange.serve()
   }
 
   /** Closes the connection after the response to its newest request, if that response has not begun. */
@@ -86,6 +89,9 @@ export function createConnection(
       const limit = isIdle ? limits.evictableIdleAfter : evictableAfter
       return !socket.destroyed && waitsForClient() && lastProgress() < time - limit
     },
+
+    /** The last request that was served; undefined if the connection is idle. */
+    lastRequest: () => served?.request,
 
     /** Resolves when the handler of the last request has ended. */
     handlerEnd: async () => handler,

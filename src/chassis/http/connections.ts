@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net'
 import { createConnection, type Connection } from './connection.ts'
 import type { ServerLimits } from './limits.ts'
+import type { IncomingRequest } from './request.ts'
 
 /** Called for the log and the metrics. */
 export interface ConnectionObserver {
@@ -9,11 +10,13 @@ export interface ConnectionObserver {
   onConnections: (count: number) => void
   /** There were too many connections: one was evicted for a new one, or the one that had waited longest was refused. */
   onDropped: (how: 'evicted' | 'refused') => void
+  /** What serves the request had not ended `abandonedAfter` its client had left. */
+  onAbandoned: (request: IncomingRequest) => void
 }
 
 /**
  * All connections of one server. Each has its place until it is closed and its handler has ended, so clients cannot make
- * the service hold more by leaving.
+ * the service hold more by leaving. A handler that does not end gives its place back after `abandonedAfter`.
  *
  * @param startReading reads requests from a connection
  */
@@ -57,9 +60,20 @@ export function createConnections(
     }
   }
 
-  async function release({ socket, handlerEnd }: Connection): Promise<void> {
+  async function release({ socket, lastRequest, handlerEnd }: Connection): Promise<void> {
+    const request = lastRequest()
+    const timer = setTimeout(() => {
+      if (request) observer?.onAbandoned(request)
+      request?.emit('abandoned') // for contract/body.ts
+      free(socket)
+    }, limits.abandonedAfter).unref()
     await handlerEnd()
-    places.delete(socket)
+    clearTimeout(timer)
+    free(socket)
+  }
+
+  function free(socket: Socket): void {
+    if (!places.delete(socket)) return // it was free
     observer?.onConnections(places.size)
     acceptHeld()
   }

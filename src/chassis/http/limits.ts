@@ -10,6 +10,7 @@ export const LIMITS = {
   maxPieces: 64, // of a body in memory; each takes 300 bytes more than its content, and a merge copies the body
   largeBody: 4 * 1024, // a larger body is parsed and stored with few others: as text it takes several times its size
   maxLargeBodies: 16, // at a time
+  signalTimeout: 25_000, // from the arrival of a request to the end of what its handler waits for; proxies wait 30 s or longer
 }
 
 /** Limits that may differ between servers. */
@@ -17,6 +18,7 @@ export const SERVER_LIMITS = {
   headersTimeout: 10_000, // to send the headers
   requestTimeout: 30_000, // to send the headers and the body
   timeout: 60_000, // without a byte in either direction; no store takes that long
+  abandonedAfter: 60_000, // for a handler to end after its client has left; then its place is free
   keepAliveTimeout: 620_000, // between two requests; Google's load balancer keeps an idle connection for 600 s
   connectionsCheckingInterval: 1_000, // how often these times are checked
   maxConnections: 500, // memory ≤ this number × the larger of a body and a page of a list

@@ -5,6 +5,7 @@ import { IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, LogFields } from './client.ts'
 import { LIMITS } from './limits.ts'
+import { createSignal, type RequestSignal } from './signal.ts'
 
 export class IncomingRequest extends IncomingMessage implements Client {
   readonly log: LogFields = {}
@@ -18,6 +19,7 @@ export class IncomingRequest extends IncomingMessage implements Client {
   /** Whether the body is valid UTF-8, once it has arrived. */
   isUtf8 = true
   #caller: unknown
+  #signal?: RequestSignal
   #pieces: Buffer[] = []
   #length = 0
   #chunks = 0
@@ -39,6 +41,19 @@ export class IncomingRequest extends IncomingMessage implements Client {
 
   get hasLeft(): boolean {
     return this.socket.destroyed
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#signal) {
+      this.#signal = createSignal(this.lastProgress)
+      if (this.hasLeft) this.#signal.end(true)
+    }
+    return this.#signal.signal
+  }
+
+  /** Its response has closed. @param isWhole whether all of it was written */
+  responseClosed(isWhole: boolean): void {
+    this.#signal?.end(!isWhole || !this.complete) // a response to half a request ends the connection
   }
 
   /**

@@ -48,7 +48,10 @@ export function createServer(
     const context = new AsyncResource('HTTP_REQUEST')
     const serve = () => {
       const onEnd = observer?.onRequest(request, response)
-      if (onEnd) response.on('close', () => context.runInAsyncScope(onEnd))
+      response.on('close', () => {
+        request.responseClosed(response.writableFinished)
+        if (onEnd) context.runInAsyncScope(onEnd)
+      })
       return refusal ? refuse(response, refusal) : handle(request, response)
     }
     connection?.add({ request, response, serve: () => context.runInAsyncScope(serve) })

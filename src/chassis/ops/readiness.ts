@@ -36,14 +36,15 @@ export function createReadiness(log: Logger) {
    */
   async function check(checked: NonNullable<typeof store>): Promise<Date | null | undefined> {
     store = checked
-    if (state === 'ready' && isGone()) {
-      state = GONE
-      log.error(GONE)
-      store.onGone?.()
-    }
     try {
+      if (state === 'ready' && isGone()) {
+        state = GONE
+        log.error(GONE)
+        store.onGone?.()
+      }
       pending ??= store.oldest().finally(() => (pending = undefined))
       const oldest = await Promise.race([pending, failLate()])
+      if (Number.isNaN(oldest?.getTime())) throw new TypeError('`oldest` is not a valid date')
       if (problem) log.info('the store responds again')
       problem = undefined
       if (state === 'starting') state = 'ready'

@@ -43,14 +43,29 @@ const escapeControlCharacters = (text: string): string =>
   })
 
 /** An error and its causes. Only these fields, because drivers add whole documents to their errors. */
-function serializeError(error: unknown): object {
+function serializeError(error: unknown, depth = 0): object {
   const message = messageOf(error)
   if (!(error instanceof Error)) return { message }
-  const { name: type, stack, cause, code } = error as NodeJS.ErrnoException
-  const fields = { type, message, code, stack: stack?.replace(error.message, () => message) }
-  return cause === undefined ? fields : { ...fields, cause: serializeError(cause) }
+  try {
+    const { name: type, stack, cause, code } = error as NodeJS.ErrnoException
+    const fields = { type, message, code, stack: stack?.replace(error.message, () => message) }
+    const isLast = cause === undefined || depth === MAX_CAUSES
+    return isLast ? fields : { ...fields, cause: serializeError(cause, depth + 1) }
+  } catch {
+    return { message } // one of its fields cannot be read
+  }
 }
 
-/** The message of an error, without values. */
-export const messageOf = (error: unknown): string =>
-  withoutValues(error instanceof Error ? error.message : String(error))
+/** Of an error that is its own cause, there would be no end. */
+const MAX_CAUSES = 10
+
+/** The message of whatever was thrown, without values. */
+export function messageOf(error: unknown): string {
+  try {
+    return withoutValues(error instanceof Error ? error.message : String(error))
+  } catch {
+    return UNREADABLE
+  }
+}
+
+const UNREADABLE = 'what was thrown has no message that can be read'

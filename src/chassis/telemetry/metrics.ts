@@ -42,6 +42,11 @@ export function createMetrics(service: string, version: string) {
     ['reason'],
   )
   for (const reason of ['evicted', 'refused']) drops.inc({ reason }, 0)
+  const abandoned = counter(
+    'http_handlers_abandoned_total',
+    'Handlers that did not end after their client had left, by operationId, or `guard`.',
+    ['operation'],
+  )
   const refusals = counter('tokens_refused_total', 'Requests that the guard refused.', ['reason'])
   const lostLines = counter('log_lines_dropped_total', 'Lines of the log that were not written.')
   const storeCalls = histogram(
@@ -66,6 +71,7 @@ export function createMetrics(service: string, version: string) {
     connections: (count: number) => connections.set(count),
     maxConnections: (limit: number) => maxConnections.set(limit),
     connectionDropped: (reason: 'evicted' | 'refused') => drops.inc({ reason }),
+    handlerAbandoned: (operation: string) => abandoned.inc({ operation }),
     logLineDropped: () => lostLines.inc(),
     /** Returns a function that measures one call of an operation of the store, until it has settled. */
     storeOperation(operation: string) {

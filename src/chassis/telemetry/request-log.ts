@@ -54,6 +54,11 @@ export function createRequestLog({ log, metrics, redactPath }: Options) {
     },
     onConnections: metrics.connections,
     onDropped: metrics.connectionDropped,
+    onAbandoned({ log: { id, trace_id, operation } }: IncomingRequest): void {
+      metrics.handlerAbandoned(operation ?? 'guard')
+      const name = operation ? `the handler of ${operation}` : 'the guard'
+      log.error({ id, trace_id, operation }, `${name} has not ended since its client left: ${HINT}`)
+    },
     onMalformed({ status }: HttpError, id: string, code: string, { remoteAddress }: Socket): void {
       log.warn({ id, remoteAddress, status, code }, 'rejected malformed HTTP')
     },
@@ -65,6 +70,8 @@ export function createRequestLog({ log, metrics, redactPath }: Options) {
     },
   }
 }
+
+const HINT = 'its place is free, but not its memory; give client.signal to what it waits for'
 
 const SAFE_ID = /^[\w.:/+=@-]{1,128}$/ // no character that needs escaping anywhere
 

@@ -161,7 +161,7 @@ test('a handler has the body, and the context of Koa does not keep it', async ()
   const kept: unknown[] = []
   let request: Koa.Request | undefined
   const guard: Guard<string> = (ctx, next) => {
-    request = ctx.request
+    request = (ctx as unknown as Koa.Context).request
     return next()
   }
   const addNote = (input: Parameters<typeof added>[0]) => {

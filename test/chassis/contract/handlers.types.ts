@@ -95,6 +95,27 @@ async function* numbers() {
 // @ts-expect-error the request body of an operation without one
 ;(({ body }) => ({ status: body ? 204 : 204 })) satisfies Handler<'removeNote'>
 
+export const guards = {
+  awaits: async (ctx, next) => {
+    ctx.set('Vary', ctx.get('X-Key') + ctx.method + ctx.ip)
+    await next()
+  },
+  returns: (_, next) => next(),
+  forgets: (_, next) => void next(),
+} satisfies Record<string, Guard>
+
+// @ts-expect-error a guard that sets a body
+;((ctx, next) => ((ctx.body = ''), next())) satisfies Guard
+
+// @ts-expect-error a guard that sets a status
+;((ctx, next) => ((ctx.status = 200), next())) satisfies Guard
+
+// @ts-expect-error a guard that rewrites the path
+;((ctx, next) => ((ctx.path = '/'), next())) satisfies Guard
+
+// @ts-expect-error a guard that returns whether the request may pass
+;((ctx) => ctx.path === '/') satisfies Guard
+
 interface User {
   name: string
 }

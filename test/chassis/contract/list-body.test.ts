@@ -12,7 +12,7 @@ import {
 import { StoreFailure, type Client } from '../../../src/chassis/index.ts'
 import { dial } from '../support/app.ts'
 import { startNotes, useNotes, type Note } from '../support/notes.ts'
-import { get } from '../support/requests.ts'
+import { CLOSE, get } from '../support/requests.ts'
 import { anyText } from '../support/text.ts'
 
 const written = (write: ListWriter, pages: unknown[][]): string =>
@@ -148,6 +148,22 @@ describe.each(TYPES)('a list as %s', (type) => {
       await service.close()
     }
   })
+})
+
+test.each([
+  ['the first', 500, [undefined, [note(1)]]],
+  ['the first', 500, ['ab']],
+  ['another', 200, [[note(1)], undefined]],
+])('a page that is not an array is a failure of the list: %s, %i', async (_, status, pages) => {
+  async function* body() {
+    yield* pages
+  }
+  const service = await startNotes({ listNotes: () => ({ status: 200, body: body() }) })
+  await service.exchange(get('/notes', CLOSE)) // a reset can lose what was sent before
+  await service.close()
+  const cause = 'a page of a list must be an array'
+  const msg = status === 500 ? 'request' : 'response aborted'
+  expect(service.lines).toMatchObject([{}, { status, cause, msg }])
 })
 
 const twoNotes = useNotes(listOf(2))

@@ -43,7 +43,7 @@ test.each([
 })
 
 test('the methods of a path are those of the first that matches, and not of others', async () => {
-  const readNew = { operationId: 'readNew', responses: {} }
+  const readNew = { operationId: 'readNew', responses: { 204: {} } }
   const more = operationsOf({ paths: { '/notes/new': { get: readNew } } })
   const notes = notesContract.contents()
   const contents = () => ({ ...notes, operations: [...more, ...notes.operations] })

@@ -115,6 +115,71 @@ describe('a place', () => {
   })
 })
 
+describe('a handler that does not end', () => {
+  const abandonedAfter = 100
+  const large = addNote({ text: 'x'.repeat(5_000) })
+
+  // SECURITY.md: A handler whose client has left
+  test.each([
+    ['the handler of readNote', 'readNote', get('/notes/x')],
+    ['the handler of addNote', 'addNote', large], // pipelined, below: only one is served
+    ['the guard', 'guard', get('/hang')],
+  ])('gives its place back after its client has left: %s', async (who, operation, bytes) => {
+    const ends: (() => void)[] = []
+    const guard: Guard<string> = async (ctx, next) => {
+      ctx.req.identify('somebody')
+      if (ctx.path === '/hang') await new Promise<void>((resolve) => ends.push(resolve))
+      return next()
+    }
+    const limits = { maxConnections: 2, abandonedAfter }
+    const { port, waiting, end, lines, metrics, close } = await startSlow({ limits, guard })
+    const left = [1, 2].map(() => says(bytes + bytes)(port))
+    await until(() => waiting.length + ends.length === 2)
+    left.forEach((socket) => socket.resetAndDestroy())
+    const next = arrive(port)
+    await once(next.socket, 'close')
+    expect(statusesIn(next.text())).toEqual([404])
+    const said = () => lines.filter(({ msg }) => String(msg).startsWith(`${who} has not ended`))
+    await until(() => said().length === 2)
+    expect(said()[0]).toMatchObject({ id: expect.any(String) })
+    const count = async () => (await metrics.expose()).text
+    expect(await count()).toContain(`http_handlers_abandoned_total{operation="${operation}"} 2`)
+    end()
+    ends.forEach((resolve) => resolve())
+    await sleep(20)
+    expect(await count()).toMatch(/^http_connections 0$/m)
+    expect(await close()).toBe(false)
+  })
+
+  test('gives back its turn among large bodies, too', async () => {
+    const { port, waiting, end, close } = await startSlow({ limits: { abandonedAfter } })
+    const left = Array.from({ length: LIMITS.maxLargeBodies }, () => says(large)(port))
+    await until(() => waiting.length === left.length)
+    left.forEach((socket) => socket.resetAndDestroy())
+    const next = says(large)(port)
+    await until(() => waiting.length > left.length)
+    expect(next.destroyed).toBe(false)
+    end()
+    hangUp()
+    await close()
+  })
+
+  test('has no line if it ends soon after its client has left, and does not delay a stop', async () => {
+    const { port, waiting, end, lines, close } = await startSlow({ limits: { abandonedAfter } })
+    for (let i = 0; i < 2; i += 1) says(get('/notes/x'))(port)
+    await until(() => waiting.length === 2)
+    hangUp()
+    await until(() => lines.length === 2)
+    end()
+    await sleep(2 * abandonedAfter)
+    says(get('/notes/x'))(port)
+    await until(() => waiting.length === 1)
+    expect(await close(50)).toBe(true)
+    await until(() => lines.length === 3)
+    expect(lines.map(({ msg }) => msg)).toEqual(Array(3).fill('response aborted'))
+  })
+})
+
 async function* endless() {
   for (;;) yield [{ text: 'x'.repeat(50_000), tag: '' }]
 }

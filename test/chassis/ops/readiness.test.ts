@@ -96,6 +96,20 @@ test('the service is not ready any more when its database was deleted or replace
   expect([lines, calls]).toEqual([[expect.objectContaining({ level: 50, msg: state })], 1])
 })
 
+test('mistakes of a store are in the log, and the next check is made', async () => {
+  const { lines, readiness } = create()
+  await readiness.check(storeAfter())
+  const fail = () => JSON.parse('') as never
+  const rubbish = async () => 'x' as never
+  const never = async () => new Date(NaN)
+  for (const oldest of [fail, rubbish, never]) {
+    expect(await readiness.check({ oldest })).toBeUndefined()
+    await readiness.check(storeAfter())
+  }
+  await readiness.check({ ...storeAfter(), isGone: () => true, onGone: fail })
+  expect(lines.filter(({ msg }) => msg === 'the store cannot be used')).toHaveLength(4)
+})
+
 test('a store that rejects with another error than a StoreFailure is also in the log', async () => {
   const { lines, readiness } = create()
   await readiness.check({ oldest: () => Promise.reject(new Error('x')) })

@@ -1,8 +1,8 @@
 // What the tests of the service need of the chassis beyond its doors.
-export { Aborted } from '../../../src/chassis/batch.ts'
 export { readConfig } from '../../../src/chassis/config/config.ts'
 export { VARIABLES } from '../../../src/chassis/config/variables.ts'
 export { headerReader } from '../../../src/chassis/contract/header.ts'
+export { Aborted } from '../../../src/chassis/http/client.ts'
 export { hostCheck } from '../../../src/chassis/http/hosts.ts'
 export { LIMITS, SERVER_LIMITS } from '../../../src/chassis/http/limits.ts'
 export { pathRedactor } from '../../../src/chassis/telemetry/path-redactor.ts'
