@@ -8,10 +8,20 @@ const MONGODB_URI_RULE =
   'start with mongodb:// or mongodb+srv://; percent-encode @ (%40), / (%2F), ? (%3F) and # (%23) in a password'
 const mongodbUri = text(MONGODB_URI_RULE, (uri) => MONGODB_URI.test(uri))
 
+const LIKE_MONGODB_URI = /^[\s"'`]*mongodb(\+srv)?:\/\//i
+
+/** The users would silently be in SQLite. */
+function otherUri(vars: NodeJS.ProcessEnv, environment: NodeJS.ProcessEnv) {
+  if ('MONGODB_URI' in vars || 'MONGODB_URI' in environment) return undefined
+  const names = Object.keys(vars).filter((name) => LIKE_MONGODB_URI.test(vars[name]!))
+  if (names.length === 0) return undefined
+  return `must be set, because ${names.join(', ')} has a URI of MongoDB; MONGODB_URI= (empty) chooses SQLite`
+}
+
 /** Programs that sign no tokens need no secret. */
 export const programVariables = {
   ...tokenVariables,
-  MONGODB_URI: secret(mongodbUri({ default: undefined })),
+  MONGODB_URI: { ...secret(mongodbUri({ default: undefined })), conflict: otherUri },
 }
 
 const SECRET_MISSING = 'must be set with MONGODB_URI; make one with: openssl rand -hex 32'

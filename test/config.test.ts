@@ -53,3 +53,18 @@ test('MongoDB without a secret is refused, at once with others; programs need no
   expect(readConfig({ ...given, SIGNING_SECRETS: SECRET }, variables)).toMatchObject(given)
   expect(readConfig(given, programVariables)).toMatchObject(given)
 })
+
+test.each(['mongodb://u:secret@h/x', ' MongoDB+SRV://secret', '"mongodb://secret"'])(
+  'MONGO_URL=%s without MONGODB_URI is refused, and not shown; an empty MONGODB_URI chooses SQLite',
+  (MONGO_URL) => {
+    const message =
+      'MONGODB_URI must be set, because MONGO_URL has a URI of MongoDB; MONGODB_URI= (empty) chooses SQLite'
+    for (const own of [variables, programVariables]) {
+      expect(() => readConfig({ MONGO_URL }, own)).toThrow(new Error(message))
+      expect(readConfig({ MONGO_URL, MONGODB_URI: '' }, own).MONGODB_URI).toBeUndefined()
+    }
+    const given = { MONGODB_URI: 'mongodb://h', SIGNING_SECRET: SECRET }
+    expect(readConfig({ MONGO_URL, ...given }, variables)).toMatchObject(given)
+    expect(readConfig({ MONGO_URL: 'https://mongodb://h' }, variables)).toBeDefined()
+  },
+)

@@ -3,25 +3,28 @@
 import fs, { createReadStream, existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { loadConfig } from '../../src/chassis/programs.ts'
 import { programVariables } from '../../src/config.ts'
 import { databaseIn } from '../../src/store/open.ts'
-import { fileAt, program, stopSignal, UsageError, warn } from './program.ts'
+import { outputAt, program, stopSignal, UsageError, warn } from './program.ts'
 import { makeFile, withTemporary } from './file.ts'
 import { copySqlite } from './sqlite.ts'
 
 const USAGE = `usage: backup FILE
 
-Copies the SQLite database, users.db in DATA_DIR (./data by default), to FILE, which must not exist. Use '-' for
-standard output, and then npm run --silent; meanwhile, the copy takes space in DATA_DIR. The size is printed: a
-connection can break off without an error. The service may run. Keep a copy of the file signing-secret there too:
-without it, all tokens become invalid. If MONGODB_URI is set, the users are in MongoDB: use mongodump or export-users.
+Copies the SQLite database, users.db in DATA_DIR (./data by default), to a new
+FILE, also while the service runs. Use '-' for standard output, and then npm run
+--silent; meanwhile, the copy takes space in DATA_DIR. The size is printed: a
+connection can break off without an error. Keep a copy of signing-secret there
+too: without it, all tokens become invalid.
+If MONGODB_URI is set, use mongodump or export-users.
 
-Exit codes: 0 the database was copied; 1 it was not; 2 wrong options.`
+Exit codes: 0 the database was copied; 1 it was not; 2 wrong usage; 130 Ctrl-C.`
 
 await program(USAGE, {}, async (_, [path, ...more]) => {
   if (!path || path.endsWith('.gz') || more[0]) throw new UsageError('give one FILE, not .gz')
-  const target = path === '-' ? path : resolve(fileAt(path))
+  const target = path === '-' ? outputAt(path) : resolve(outputAt(path))
   const { DATA_DIR, MONGODB_URI } = loadConfig(programVariables)
   if (MONGODB_URI) throw new Error('the users are in MongoDB: use mongodump or export-users')
   const database = databaseIn(DATA_DIR)
@@ -31,6 +34,7 @@ await program(USAGE, {}, async (_, [path, ...more]) => {
     checkSpace(database, dirname(copy))
     const users = await copySqlite(database, copy)
     const { size } = fs.statSync(copy)
+    for (const _ of [1, 2]) await nextTurn() // a signal arrives in the second
     signal.throwIfAborted()
     if (target === '-') await send(copy, signal)
     return `${users.toLocaleString('en')} users, ${size} bytes`

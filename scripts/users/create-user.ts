@@ -6,29 +6,32 @@ import { programVariables } from '../../src/config.ts'
 import { contract } from '../../src/contract.ts'
 import { openStore } from '../../src/store/open.ts'
 import { newUser } from '../../src/users.ts'
-import { print, program, STORE, UsageError, warn } from './program.ts'
+import { print, program, STORE, takenByNpm, UsageError, warn } from './program.ts'
 
 const USAGE = `usage: create-user [--name NAME] --email EMAIL
 
-Stores a user, and prints the user and a token for requests. This is how to create the first user.
+Stores a user, such as the first one, and prints the user and a token.
 
 ${STORE}
-The token is signed with SIGNING_SECRET or SIGNING_SECRETS, else with the file signing-secret in DATA_DIR;
-it is valid for TOKEN_TTL. With MONGODB_URI and no secret, no token is printed.
-Exit codes: 0 the user is stored; 1 the user is not, for example because a user has the email; 2 usage.`
+The token is valid for TOKEN_TTL. SIGNING_SECRET or SIGNING_SECRETS signs it,
+else the file signing-secret in DATA_DIR; on MongoDB, there is no token without
+a secret.
+Exit codes: 0 the user is stored; 1 it is not, for example because a user has
+the email, or it is, and could not be printed; 2 wrong usage.`
 
 const NO_UTF8 = 'the name or the email is not UTF-8, or contains U+FFFD'
 
 const OPTIONS = { name: { type: 'string' }, email: { type: 'string' } } as const
 
-await program(USAGE, OPTIONS, async ({ name = '', email }, [extra]) => {
+await program(USAGE, OPTIONS, async ({ name, email }, [extra]) => {
   if (extra !== undefined) throw new UsageError(`${extra} is not an option; put a name in quotes`)
   if (!email) throw new UsageError('give an email: a user without one cannot log in')
-  const fields = { name, email }
-  if (/\ufffd/.test(name + email)) throw new UsageError(NO_UTF8) // Node reads wrong bytes as U+FFFD
+  if (name === undefined && process.env['npm_config_name']) throw takenByNpm('name')
+  const fields = { name: name ?? '', email }
+  if (/\ufffd/.test(fields.name + email)) throw new UsageError(NO_UTF8) // Node reads wrong bytes as U+FFFD
   validator(contract.operationOf('createUser'))(fields) // as POST /users
   const config = loadConfig(programVariables)
-  const store = await openStore(config, { isImport: true })
+  const store = await openStore(config, { isProgram: true })
   const authorization = await authorizer(config) // before anything is stored: the secret may be refused
   const user = await store.create(newUser(fields))
   await store.close()

@@ -8,7 +8,7 @@ import { programVariables } from '../../src/config.ts'
 import { openExisting } from '../../src/store/open.ts'
 import { pagesOf } from '../../src/store/pages.ts'
 import type { User } from '../../src/store/user-store.ts'
-import { fileAt, program, STOPPED, stopSignal, STORE, UsageError, warn } from './program.ts'
+import { outputAt, program, STOPPED, stopSignal, STORE, UsageError, warn } from './program.ts'
 import { makeFile } from './file.ts'
 import { formatOf } from './transfer/formats.ts'
 import { startProgress } from './transfer/progress.ts'
@@ -28,7 +28,7 @@ const OPTIONS = { format: { type: 'string' } } as const
 
 await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   if (path === undefined || more.length > 0) throw new UsageError('give one FILE')
-  const file = fileAt(path)
+  const file = outputAt(path)
   const format = formatOf(file === '-' ? '.ndjson' : file, options.format)
   const store = await openExisting(loadConfig(programVariables))
   if (!store) throw new Error('there are no users: check MONGODB_URI or DATA_DIR')

@@ -2,6 +2,7 @@
 import fs from 'node:fs'
 import { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
+import { renameNoReplace } from '../../src/chassis/programs.ts'
 
 /** @throws Error the file cannot be read */
 export function openInput(file: string): Readable {
@@ -23,7 +24,7 @@ export async function makeFile<T>(file: string, write: (temporary: string) => Pr
     throw new Error(`${file} exists: give another file`)
   return withTemporary(file, async (temporary) => {
     const result = await write(temporary)
-    fs.linkSync(temporary, file) // fails if another program has made the file meanwhile
+    renameNoReplace(temporary, file)
     return result
   })
 }

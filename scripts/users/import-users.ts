@@ -3,7 +3,7 @@
 import { loadConfig } from '../../src/chassis/programs.ts'
 import { programVariables } from '../../src/config.ts'
 import { openStore } from '../../src/store/open.ts'
-import type { NewUser, UserStore } from '../../src/store/user-store.ts'
+import type { NewUser, User, UserStore } from '../../src/store/user-store.ts'
 import { fileAt, print, program, STOPPED, stopSignal, STORE, UsageError, warn } from './program.ts'
 import { parseTemplate } from './transfer/columns.ts'
 import { openInput } from './file.ts'
@@ -30,7 +30,8 @@ Refused rows, duplicates that differ and renamed users are lines on standard
 error. Stored users stay as they are: an import can be run again.
 
 ${STORE}
-Exit codes: 0 all users are stored; 1 some are not; 2 wrong usage; 130 Ctrl-C.`
+Exit codes: 0 all users are stored; 1 some are not, or the counts could not be
+printed; 2 wrong usage; 130 Ctrl-C.`
 
 const OPTIONS = {
   name: { type: 'string' },
@@ -39,7 +40,10 @@ const OPTIONS = {
   update: { type: 'boolean' },
   'new-ids': { type: 'boolean' },
   format: { type: 'string' },
-} as const
+} as const satisfies Flags & Partial<Record<keyof User | 'format', { type: 'string' }>>
+
+/** All other options are the format, and templates with the names of their fields. */
+type Flags = Record<'dry-run' | 'update' | 'new-ids', { type: 'boolean' }>
 
 const CONVERT = `\nSave a spreadsheet as CSV (UTF-8). Unpack with gunzip FILE.\n${USE_JQ}`
 
@@ -49,8 +53,11 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
   if (path === undefined || more.length > 0) throw new UsageError('give one FILE')
   const { 'dry-run': isDryRun, update = false, 'new-ids': newIds = false, ...others } = options
   const { format: given, ...texts } = others
-  const templates = Object.entries(texts).map(([field, text]) => parseTemplate(field, text))
-  if (templates.length === 1) throw new UsageError('give both --name and --email')
+  const named = Object.entries(texts) as [keyof typeof texts, string][]
+  const templates = named.map(([field, text]) => parseTemplate(field, text))
+  const missing = (['name', 'email'] as const).find((field) => texts[field] === undefined)
+  if (templates.length > 0 && missing)
+    throw new UsageError(`give both --name and --email: --${missing} is missing`)
   const file = fileAt(path)
   const format = formatOf(file.replace(/\.(tsv|txt)$/i, '.csv'), given, CONVERT)
   const config = loadConfig(programVariables)
@@ -74,7 +81,7 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
     const columns = fields.map((field) => `${field} ${texts[field as 'name'] ?? ''}`.trim())
     await print(`columns: ${columns.join(', ')}\nfirst user: ${JSON.stringify(user)}`)
     if (isDryRun) return undefined
-    store = await openStore(config, { isImport: true })
+    store = await openStore(config, { isProgram: true })
     await print(`users are kept in ${store.description}`)
     return store
   }

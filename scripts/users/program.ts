@@ -28,26 +28,52 @@ export async function program<O extends Options>(
   main: (values: Values<O>, positionals: string[]) => Promise<number>,
 ): Promise<never> {
   const more = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } } as const
+  const text = isRunByNpm() ? usage.replace(/^usage: (\S+)/, 'usage: npm run $1 --') : usage
   try {
     const all = { ...options, ...more }
     const { values, positionals } = parseArgs({ options: all, allowPositionals: true })
+    checkTaken(options, values)
     const info =
-      'help' in values ? usage : 'version' in values && contract.contents().document.info.version
+      'help' in values ? text : 'version' in values && contract.contents().document.info.version
     if (!info) return await exit(await main(values, positionals))
     await print(info)
     return await exit(0)
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
     warn(messageOf(error))
+    if (isAborted(error)) return exit(STOPPED)
     if (!(error instanceof UsageError || code.startsWith('ERR_PARSE_ARGS_'))) return exit(1)
-    warn(`${usage.split('\n', 1)[0]}\nsee --help`)
+    warn(`${text.split('\n', 1)[0]}\nsee --help`)
     return exit(2)
   }
 }
 
+/** Whether npm has begun this program, and no other script of package.json. */
+const isRunByNpm = () => process.env['npm_lifecycle_event'] === basename(process.argv[1]!, '.js')
+
+/**
+ * npm takes the options before `--` for itself, and sets variables, as it does for those of `.npmrc`.
+ *
+ * @throws UsageError an option was not given, and a variable has what only a person can have meant for it
+ */
+export function checkTaken(options: Options, given: object, env = process.env): void {
+  if (!env['npm_lifecycle_event']) return
+  for (const option of Object.keys({ 'dry-run': {}, ...options })) {
+    // npm also knows `--dry_run`, and reads `--update` as `--update-notifier`.
+    const variable = new RegExp(`^npm_config_${option.replace('-', '_?')}(_notifier)?$`)
+    const isTaken = ([name, value]: [string, string?]) =>
+      variable.test(name) && /^true$|\{/.test(value!)
+    if (!(option in given) && Object.entries(env).some(isTaken)) throw takenByNpm(option)
+  }
+}
+
+export const takenByNpm = (option: string) =>
+  new UsageError(`npm has taken --${option} for itself: put -- before the options`)
+
 /** What a program says of an error. */
 export function messageOf(error: unknown): string {
   const { code, path, message } = error as NodeJS.ErrnoException
+  if (isAborted(error)) return 'stopped before it was done'
   if (code === 'EPIPE') return 'the reader of standard output closed it'
   return path && code === 'ENOENT' ? `${path} does not exist` : message
 }
@@ -64,12 +90,18 @@ const exit = (code: number) =>
  */
 export function fileAt(path: string): string {
   if (path === '-') return path
-  const { INIT_CWD = '', npm_lifecycle_event: script } = process.env
-  const file = script === basename(process.argv[1]!, '.js') ? resolve(INIT_CWD, path) : path
+  const file = isRunByNpm() ? resolve(process.env['INIT_CWD'] ?? '', path) : path
   const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory()
   if (!isFolder(dirname(file))) throw new UsageError(`there is no folder ${dirname(file)}`)
   if (isFolder(file)) throw new UsageError(`${file} is a folder: give a file`)
   return file
+}
+
+/** The file to write, as `fileAt`. @throws UsageError also if npm writes to standard output, too */
+export function outputAt(path: string): string {
+  if (path === '-' && isRunByNpm() && process.env['npm_config_loglevel'] !== 'silent')
+    throw new UsageError('npm writes to standard output, too: use npm run --silent')
+  return fileAt(path)
 }
 
 /** Prints to standard output. @throws Error standard output is closed, or its disk is full */
@@ -91,6 +123,8 @@ export const escapeControls = (text: string): string =>
 
 /** The exit code of a program that was stopped by Ctrl-C. */
 export const STOPPED = 130
+
+const isAborted = (error: unknown) => (error as Error).name === 'AbortError'
 
 /** A signal that aborts on Ctrl-C or SIGTERM. The first one then does not end the process. */
 export function stopSignal(): AbortSignal {

@@ -3,6 +3,7 @@
 import fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { makeFolder } from '../../src/chassis/index.ts'
 import { loadConfig } from '../../src/chassis/programs.ts'
 import { programVariables } from '../../src/config.ts'
 import { databaseIn } from '../../src/store/open.ts'
@@ -12,14 +13,15 @@ import { checkBackup, lockFormer, replace, sync } from './sqlite.ts'
 
 const USAGE = `usage: restore FILE
 
-Replaces the SQLite database, users.db in DATA_DIR (./data by default), by FILE, which 'backup' made; '-' is standard
-input. Stop the service first. The former database is kept beside the new one, as users.db.former-…: delete it when you
-do not need it any more, or restore it. The file signing-secret stays as it is.
-A users.db that was copied without 'backup' can lack the newest users: put it into a folder of its own, with its
-users.db-wal, and make a backup of that folder with DATA_DIR.
-If MONGODB_URI is set, the users are in MongoDB: use export-users and import-users.
+Replaces the SQLite database, users.db in DATA_DIR (./data by default), by
+FILE, which 'backup' made; '-' is standard input. Stop the service first.
+The former database is kept beside the new one, as users.db.former-…: delete it
+when you do not need it. The file signing-secret stays as it is.
+A users.db that was copied without 'backup' can lack the newest users: put it
+into a folder of its own, with users.db-wal, and back that up, with DATA_DIR.
+If MONGODB_URI is set, use export-users and import-users.
 
-Exit codes: 0 the database was replaced; 1 another failure; 2 nothing was changed.`
+Exit codes: 0 the database was replaced; 1 other failure; 2 nothing was changed.`
 
 await program(USAGE, {}, async (_, [path, ...more]) => {
   if (!path || more[0]) throw new UsageError('give one FILE')
@@ -49,7 +51,7 @@ async function restore(source: string, database: string): Promise<string> {
   return withTemporary(join(folder, basename(database)), async (copy) => {
     await pipeline(input, fs.createWriteStream(copy), { signal: stopSignal() })
     const users = check(copy, name).toLocaleString('en')
-    fs.mkdirSync(dirname(database), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(database))
     const kept = replace(database, copy, former)
     const before = former
       ? `the former one (${former.description}) is now ${kept}`

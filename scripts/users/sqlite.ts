@@ -2,6 +2,7 @@
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import fs from 'node:fs'
 import { dirname } from 'node:path'
+import { renameNoReplace, tryLink } from '../../src/chassis/programs.ts'
 import { retryWhileBusy } from '../../src/store/sqlite/database.ts'
 import { COLUMNS, migrate } from '../../src/store/sqlite/schema.ts'
 
@@ -78,15 +79,14 @@ interface Former {
  * Locks the database `file` until this process ends, and changes nothing: `close()` would empty the log.
  *
  * @returns undefined if there is none
- * @throws Error another process has it open, or it is not a file of this account
+ * @throws Error another process has it open, or it is not a file of this account, or would not be
  */
 export function lockFormer(file: string): Former | undefined {
   const found = fs.lstatSync(file, { throwIfNoEntry: false })
-  if (!found) return undefined
+  if (!found) return checkFolder(dirname(file))
   const { size } = found
   if (!found.isFile()) throw new Error(`${file} is not a regular file`)
-  if (found.uid !== process.geteuid!())
-    throw new Error(`${file} belongs to the uid ${found.uid}: run this as that account`)
+  if (found.uid !== process.geteuid!()) throw new Error(`${file} ${ofAnother(found)}`)
   if (size === 0) return { description: 'an empty file', size } // SQLite would delete its log
   const db = new DatabaseSync(file)
   try {
@@ -102,6 +102,16 @@ export function lockFormer(file: string): Former | undefined {
   return { description: describe(db), size, db }
 }
 
+/** @throws Error the account of the service, which owns the folder, could not open what this process makes there */
+function checkFolder(folder: string): undefined {
+  const found = fs.statSync(folder, { throwIfNoEntry: false })
+  if (!found) return checkFolder(dirname(folder))
+  // A folder of root can be writable for others: /tmp, and a volume with `fsGroup`.
+  if (![0, process.geteuid!()].includes(found.uid)) throw new Error(`${folder} ${ofAnother(found)}`)
+}
+
+const ofAnother = ({ uid }: fs.Stats) => `belongs to the uid ${uid}: run this as that account`
+
 function describe(db: DatabaseSyncInstance): string {
   try {
     return `${countUsers(db).toLocaleString('en')} users`
@@ -111,28 +121,51 @@ function describe(db: DatabaseSyncInstance): string {
 }
 
 /**
- * Gives `copy` the name of the database `file`, in one step: whenever this is killed, one of them is there, whole.
+ * Gives `copy` the name of the database `file`, in one step: whenever this is killed, one of them is there, whole. On a
+ * file system without hard links, that takes two steps: a kill between them leaves the former one at its other name alone.
  *
  * @returns the other name of the former database
  * @throws Error nothing was replaced
  */
 export function replace(file: string, copy: string, former: Former | undefined): string {
-  // Without a lock, a service may have begun to use it while the copy arrived.
+  checkSize(file, former)
+  const kept = `${file}.former-${Date.now()}`
+  const moved: string[] = []
+  let isEmptied = false
+  sync(copy)
+  // An empty file is moved, because a service may begin to use it even now.
+  const isLinked = Boolean(former?.size) && tryLink(file, kept)
+  const names = [...(former && !isLinked ? [''] : []), '-wal', '-shm', '-journal']
+  try {
+    isEmptied = former?.db !== undefined && emptyLog(former.db)
+    // At their names, SQLite would write the logs into the copy.
+    for (const end of names.filter((end) => fs.existsSync(file + end))) {
+      if (isEmptied && end) fs.rmSync(file + end)
+      else moved.push(move(file, kept, end))
+    }
+    if (!former?.db) checkSize(kept, former)
+    sync(dirname(file))
+    if (isLinked) fs.renameSync(copy, file)
+    else renameNoReplace(copy, file)
+  } catch (error) {
+    // A service may have made files meanwhile.
+    for (const end of moved.filter((end) => !fs.existsSync(file + end))) move(kept, file, end)
+    if (isLinked) fs.rmSync(kept)
+    if (isEmptied && fs.existsSync(`${file}-journal`)) former!.db!.exec('PRAGMA journal_mode = WAL')
+    throw error
+  }
+  return kept
+}
+
+function move(from: string, to: string, end: string): string {
+  fs.renameSync(from + end, to + end)
+  return end
+}
+
+/** Without a lock, a service may have begun to use the former database. */
+function checkSize(file: string, former: Former | undefined): void {
   if (fs.statSync(file, { throwIfNoEntry: false })?.size !== former?.size)
     throw new Error(`another process has changed ${file} meanwhile: stop the service first`)
-  const kept = `${file}.former-${Date.now()}`
-  sync(copy)
-  const isEmptied = former?.db !== undefined && emptyLog(former.db)
-  if (former) fs.linkSync(file, kept)
-  // At their names, SQLite would write them into the copy.
-  for (const end of ['-wal', '-shm', '-journal'].filter((end) => fs.existsSync(file + end))) {
-    if (isEmptied) fs.rmSync(file + end)
-    else fs.renameSync(file + end, kept + end)
-  }
-  sync(dirname(file))
-  if (former) fs.renameSync(copy, file)
-  else fs.linkSync(copy, file) // fails if a service has made one meanwhile
-  return kept
 }
 
 /** Writes the log of a database into it. @returns false if the database is damaged */
@@ -146,11 +179,16 @@ function emptyLog(db: DatabaseSyncInstance): boolean {
   }
 }
 
-/** Waits until a file or a folder is on the disk. */
+/** Waits until a file or a folder is on the disk. Some file systems cannot do this for folders; SQLite ignores that, too. */
 export function sync(path: string): void {
   const fd = fs.openSync(path, 'r')
-  fs.fsyncSync(fd)
-  fs.closeSync(fd)
+  try {
+    fs.fsyncSync(fd)
+  } catch (error) {
+    if (!fs.fstatSync(fd).isDirectory()) throw error
+  } finally {
+    fs.closeSync(fd)
+  }
 }
 
 /** The primary code: https://www.sqlite.org/rescode.html */

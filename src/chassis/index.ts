@@ -6,6 +6,7 @@ export { duration, integer, list, secret, text } from './config/validators.ts'
 export { HttpError } from './http/http-error.ts'
 export { etagOf, ifMatch, ifNoneMatch, preconditionFailed } from './preconditions.ts'
 export { StoreFailure } from './failure.ts'
+export { makeFolder } from './files.ts'
 export { batched } from './batch.ts'
 export { openTokens, tokenVariables } from './tokens/open.ts'
 

@@ -77,7 +77,7 @@ export interface StoreOptions {
   /** Whether a program only reads. Then MongoDB may take longer, and needs no index on email, and no right but to find. */
   readOnly?: boolean
   /** Whether a program creates users, perhaps many: SQLite then uses more memory and space, and MongoDB may take longer. */
-  isImport?: boolean
+  isProgram?: boolean
 }
 
 /** A user to store, with the id that it had elsewhere, if any. */

@@ -19,7 +19,8 @@ export async function read(
   { size = Infinity, newIds = false, ...templates }: Options = {},
 ): Promise<[number, NewUser | string][]> {
   const { reader: readerFor, write } = formatOf('-', format)
-  const given = Object.entries(templates).map(([field, text]) => parseTemplate(field, text))
+  const named = Object.entries(templates) as ['name' | 'email', string][]
+  const given = named.map(([field, text]) => parseTemplate(field, text))
   const reader = readerFor(given)
   const found: [number, NewUser | string][] = []
   function add(row: Row | undefined): void {

@@ -13,7 +13,7 @@ export type Template = ReturnType<typeof parseTemplate>
  * @param template such as `{First Name} {Last Name}`
  * @throws UsageError it has other text than titles in braces, and blanks and commas between them
  */
-export function parseTemplate(field: string, template: string) {
+export function parseTemplate(field: keyof User, template: string) {
   if (!/^(\{[^{}]*\}([\p{Zs},]*\{[^{}]*\})*)?$/u.test(template))
     throw new UsageError(`--${field} ${template}: ${TITLES_ONLY}`)
   const parts = [...template.matchAll(/([^{}]*)\{([^{}]*)\}/g)]

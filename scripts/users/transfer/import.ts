@@ -49,15 +49,15 @@ export async function importUsers(bytes: AsyncIterable<Buffer>, to: Import): Pro
   let hasBegun = false
   let items: Item[] = []
   let length = 0
-  /** With --update, the changes to the users before, each by its email, or by its id if it has none. */
+  /** With --update, the changes to the users before, each by its id and by its email: one of them may be in another row. */
   const updates = new Map<string, string>()
 
   /** @throws Error a row before wants another change of the user */
   function checkRivals(user: NewUser): void {
-    const key = user.email || user.id!
+    const keys = [user.id, user.email].filter(Boolean) as string[]
     const changes = JSON.stringify(changesOf(user, user))
-    if ((updates.get(key) ?? changes) !== changes) throw new Error(RIVAL)
-    updates.set(key, changes)
+    if (keys.some((key) => (updates.get(key) ?? changes) !== changes)) throw new Error(RIVAL)
+    for (const key of keys) updates.set(key, changes)
   }
 
   function add(row: Row | undefined): void {
@@ -142,7 +142,7 @@ async function outcomeOf(
   // A difference that no change removes would be there in every run.
   const isUpdate = update && owner && changes && isWhatIsGiven({ ...owner, ...changes })
   if (isUpdate && (await store.rename(owner.id, changes)) === 'done')
-    return ['updated', `${name} now has this name`]
+    return ['updated', `${name} was updated`]
   return ['duplicate', `${name} has its ${isIdTaken ? 'id' : 'email'}, and differs`]
 }
 

@@ -38,7 +38,7 @@ export function readConfig<Own extends Variables>(
         return `${name} ${error?.message}${isSecret ? '' : `, not "${vars[name]}"`}`
       })
       for (const [name, { conflict }] of Object.entries(variables)) {
-        const problem = conflict?.(vars)
+        const problem = conflict?.(vars, environment)
         if (problem) problems.push(`${name} ${problem}`)
       }
       if (problems.length > 0) throw new Error(problems.join('\n'))

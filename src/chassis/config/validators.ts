@@ -9,8 +9,11 @@ export type Variables = Record<string, Variable>
 export type Variable = ValidatorSpec<unknown> & {
   /** Whether its value is not shown, and may also be in a file that its variable with `_FILE` names. */
   isSecret?: boolean
-  /** What is wrong with it beside other variables that are set, as the end of a sentence. */
-  conflict?: (vars: NodeJS.ProcessEnv) => string | undefined
+  /**
+   * What is wrong with it beside other variables, as the end of a sentence. `vars` has those that are set, with the texts
+   * of files; in `environment`, a variable can also be empty.
+   */
+  conflict?: (vars: NodeJS.ProcessEnv, environment: NodeJS.ProcessEnv) => string | undefined
 }
 
 /**

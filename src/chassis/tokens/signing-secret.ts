@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import fs, { type Stats } from 'node:fs'
 import { join } from 'node:path'
-import { readTextFile } from '../files.ts'
+import { makeFolder, readTextFile, renameNoReplace } from '../files.ts'
 
 /** The fewest bytes that a key for HS256 may have (RFC 7518 §3.2). */
 export const MIN_SECRET_BYTES = 32
@@ -28,7 +28,7 @@ export function openSecrets({ DATA_DIR, SIGNING_SECRET, SIGNING_SECRETS }: Secre
   if (SIGNING_SECRET) return [SIGNING_SECRET]
   const file = join(DATA_DIR, 'signing-secret')
   try {
-    fs.mkdirSync(DATA_DIR, { recursive: true, mode: 0o700 })
+    makeFolder(DATA_DIR)
     if (!fs.existsSync(file)) createFile(file)
     const secrets = readTextFile(file, 'it')
       .trim()
@@ -49,13 +49,13 @@ function checkPrivate({ uid, mode }: Stats): void {
     throw new Error('other accounts can read or write it; use chmod 600, or set SIGNING_SECRET')
 }
 
-/** Writes a temporary file and links it into place: the first process wins, and none reads half a secret. */
+/** Writes a temporary file and renames it: the first process wins, and none reads half a secret. */
 function createFile(file: string): void {
   const temporary = `${file}.${randomUUID()}`
   try {
     const secret = randomBytes(32).toString('hex')
     fs.writeFileSync(temporary, `${secret}\n`, { mode: 0o600, flush: true })
-    fs.linkSync(temporary, file)
+    renameNoReplace(temporary, file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {

@@ -33,8 +33,8 @@ const OPTIONS = {
 export type Execute = <T>(call: (users: Users) => Promise<T>) => Promise<T>
 
 /** A connection that connects at its first call, and first checks the collection. */
-export function openConnection(uri: string, { readOnly = false, isImport = false }: StoreOptions) {
-  const timeoutMs = readOnly || isImport ? LONG_TIMEOUT_MS : TIMEOUT_MS
+export function openConnection(uri: string, { readOnly = false, isProgram = false }: StoreOptions) {
+  const timeoutMs = readOnly || isProgram ? LONG_TIMEOUT_MS : TIMEOUT_MS
   let current = connect(uri)
   const { description } = current
 

@@ -34,7 +34,7 @@ export function openMongoStore(uri: string, options: StoreOptions = {}): UserSto
   const insert = batched(
     (newUsers: User[]) => execute((users) => insertEach(users, newUsers)),
     // An import goes on in the order of its file: the first user with an email is stored.
-    { maxBatchSize: MAX_BATCH_SIZE, concurrency: options.isImport ? 1 : MAX_INSERTS },
+    { maxBatchSize: MAX_BATCH_SIZE, concurrency: options.isProgram ? 1 : MAX_INSERTS },
   )
   return {
     description,

@@ -3,7 +3,7 @@ import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import fs from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StoreFailure } from '../../chassis/index.ts'
+import { makeFolder, StoreFailure } from '../../chassis/index.ts'
 import { migrate } from './schema.ts'
 
 /** How long a call waits for a write of another process, and how often it is tried, in milliseconds. */
@@ -17,11 +17,16 @@ const RETRY_MS = 5
  */
 export async function openDatabase(file: string): Promise<DatabaseSyncInstance> {
   makeFile(file)
+  const inode = inodeOf(file)
   const task = `open SQLite in ${file}`
   const db = await retryWhileBusy(() => new DatabaseSync(file), task)
   await retryWhileBusy(() => db.exec(SETTINGS), task)
   await retryWhileBusy(() => migrate(db), task)
-  return db
+  if (inodeOf(file) === inode) return db
+  const log = [`${file}-wal`, `${file}-shm`].filter((name) => fs.existsSync(name))
+  moveAside(db, log, () => {}) // the next start would write it into what is there now
+  db.close()
+  throw new StoreFailure(new Error('it was replaced meanwhile: start again'), task)
 }
 
 /**
@@ -98,7 +103,7 @@ const BUSY = 5 // https://www.sqlite.org/rescode.html; the low byte is the prima
 function makeFile(file: string): void {
   const folder = dirname(file)
   try {
-    fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeFolder(folder)
     fs.accessSync(folder, fs.constants.W_OK)
     // Refuses a link: SQLite keeps the log beside its target, and `watchFiles` does not look there.
     const { O_RDWR, O_CREAT, O_NOFOLLOW } = fs.constants

@@ -43,10 +43,10 @@ const LENGTH = FIELDS.map((field) => `ifnull(octet_length(${field}), 0)`).join('
 /** Opens the SQLite database `file`; makes it and its folder if they do not exist. @throws StoreFailure */
 export async function openSqliteStore(
   file: string,
-  { warn = () => {}, isImport = false }: StoreOptions = {},
+  { warn = () => {}, isProgram = false }: StoreOptions = {},
 ): Promise<UserStore> {
   const db = await openDatabase(file)
-  if (isImport) db.exec(IMPORT_PRAGMAS)
+  if (isProgram) db.exec(IMPORT_PRAGMAS)
   const folder = dirname(file)
   if (fs.statSync(folder).mode & 0o002)
     warn(`every account can write to ${folder} (DATA_DIR): use chmod o-w, or another folder`)

@@ -70,6 +70,13 @@ test.each([
   expect(() => open()).toThrow(reason)
 })
 
+test('a DATA_DIR that is a file is refused, and named', () => {
+  DATA_DIR = join(DATA_DIR, 'file')
+  fs.writeFileSync(DATA_DIR, '')
+  const message = `cannot use ${DATA_DIR}/signing-secret: ENOTDIR: not a directory, `
+  expect(() => open()).toThrow(message)
+})
+
 const testAsRoot = process.geteuid?.() === 0 ? test : test.skip
 // SECURITY.md: A secret that others know is refused:
 testAsRoot('the file is refused when it belongs to another account', () => {

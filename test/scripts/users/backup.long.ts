@@ -8,7 +8,7 @@ import { buffer, text } from 'node:stream/consumers'
 import { makeFile } from '../../../scripts/users/file.ts'
 import { databaseIn, openStore } from '../../../src/store/open.ts'
 import { Load } from '../../support/load.ts'
-import { dist, started } from '../../support/program.ts'
+import { dist, run, started } from '../../support/program.ts'
 import { testAsRoot, tmpfsPlace } from '../../support/root.ts'
 import type { Place } from '../../support/stores.ts'
 import {
@@ -117,6 +117,23 @@ test('no file is overwritten, not even one that another program makes meanwhile,
   for (const kept of [mine, other]) expect(readFileSync(kept, 'utf8')).toBe('mine')
   expect(readdirSync(folder())).toEqual(['link.db', 'mine.db', 'other.db'])
 })
+
+/** Presses Ctrl-C just before SQLite copies, which no signal interrupts. */
+const CTRL_C = `
+  const fs = require('node:fs')
+  const { statfsSync } = fs
+  fs.statfsSync = (path) => (process.kill(process.pid, 'SIGINT'), statfsSync(path))`
+
+test.each(['-', 'copy.db'])(
+  'Ctrl-C during a backup to %s says so, exits with 130, and leaves no file',
+  async (target) => {
+    const env = { NODE_OPTIONS: `--require=${file('ctrl-c.cjs', CTRL_C)}` }
+    const args = [target === '-' ? target : join(folder(), target)]
+    const { ended, output } = run('scripts/users/backup', await filled(), env, args)
+    expect([await ended, output.stderr]).toEqual([130, 'stopped before it was done\n'])
+    expect(readdirSync(folder())).toEqual(['ctrl-c.cjs'])
+  },
+)
 
 test('it fails if the reader of standard output leaves', async () => {
   const { program, end } = await start(await filled())

@@ -58,7 +58,7 @@ describeStores((kind) => {
     const { stdout, stderr } = await run(...rows)
     expect(stdout).toContain('\ncreated 2, updated 1, unchanged 1, duplicate 0, refused 1\n')
     expect(stderr).toMatch(
-      /^line 6: another row has its .* name\nline 2: the user \w+ now has this name\n$/,
+      /^line 6: another row has its .* name\nline 2: the user \w+ was updated\n$/,
     )
     expect(await run(rows[0]!)).toMatchObject({ code: 0, stderr: '' })
     expect(await run(',,a@x')).toMatchObject({ code: 1 }) // an empty name replaces none

@@ -27,7 +27,8 @@ test('output that cannot be written is a failure', async () => {
   await createAt(place)
   const people = file('people.csv', 'name,email\nAda,a@x\n')
   const env = { ...process.env, MONGODB_URI: '', ...place.environment }
-  for (const command of [`import-users.js ${people}`, 'export-users.js -', 'backup.js -']) {
+  const create = 'create-user.js --email b@x'
+  for (const command of [create, `import-users.js ${people}`, 'export-users.js -', 'backup.js -']) {
     const shell = `node scripts/users/${command} > /dev/full`
     const { status, stderr } = spawnSync('sh', ['-c', shell], { cwd: dist, encoding: 'utf8', env })
     expect([status, stderr]).toEqual([1, expect.stringMatching(/ENOSPC: no space left .*\n$/)])
@@ -86,6 +87,7 @@ describe.each(programs)('%s', (script) => {
     const { code, stdout, stderr } = await done(script, at(sqlitePlace), ['--help'])
     expect([code, stdout, stderr]).toEqual([0, expect.stringMatching(/^usage: /), ''])
     expect((await done(script, at(sqlitePlace), ['--version'])).stdout).toBe(`${version}\n`)
+    expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
     for (const word of ['MONGODB_URI', 'DATA_DIR', 'Exit codes: 0 ']) expect(stdout).toContain(word)
   })
 

@@ -2,9 +2,10 @@
 import { expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { checkTaken, escapeControls } from '../../../scripts/users/program.ts'
 import { databaseIn } from '../../../src/store/open.ts'
-import { dist, UNSET } from '../../support/program.ts'
-import { sqlitePlace } from '../../support/stores.ts'
+import { dist, run, UNSET } from '../../support/program.ts'
+import { createAt, sqlitePlace } from '../../support/stores.ts'
 import { useScripts } from '../../support/scripts.ts'
 
 const { at, file, done } = useScripts()
@@ -27,4 +28,58 @@ test('an import in which a user differs from the one that is stored exits with 1
   const { code, stdout } = await done('import-users', at(sqlitePlace), [people])
   expect([code, stdout]).toEqual([1, expect.stringContaining('created 1,')])
   expect(stdout).toContain('duplicate 1, refused 0\n')
+})
+
+test('what controls the direction of text cannot reach a terminal', () => {
+  expect(escapeControls('a\u202eb\u2066')).toBe('a\\u202eb\\u2066')
+})
+
+const flag = { type: 'boolean' } as const
+const OPTIONS = { 'new-ids': flag, update: flag, email: { type: 'string' } } as const
+const check = (env: NodeJS.ProcessEnv, given = {}) =>
+  checkTaken(OPTIONS, given, { npm_lifecycle_event: 'import-users', ...env })
+
+test.each([
+  ['dry-run', 'dry_run', 'true'], // not an option of each program
+  ['dry-run', 'dryrun', 'true'],
+  ['new-ids', 'new_ids', 'true'],
+  ['update', 'update_notifier', 'true'], // npm reads --update so
+  ['email', 'email', 'true'], // --email a@x
+  ['email', 'email', '{E-mail}'],
+])('without --%s, npm_config_%s=%s is refused, unless it was given, too', (option, name, value) => {
+  const env = { [`npm_config_${name}`]: value }
+  const message = `npm has taken --${option} for itself: put -- before the options`
+  expect(() => check(env)).toThrow(message)
+  expect(() => check(env, { [option]: true })).not.toThrow()
+})
+
+test('what .npmrc can have for years is not refused, nor a variable where npm does not run', () => {
+  expect(() => check({ npm_config_email: 'a@x', npm_config_update_notifier: '' })).not.toThrow()
+  expect(() => checkTaken({}, {}, { npm_config_dry_run: 'true' })).not.toThrow()
+})
+
+test.each([
+  ['restore', ['x.db'], { npm_config_dry_run: 'true' }, /^npm has taken --dry-run /],
+  ['create-user', ['--email', 'a@x'], { npm_config_name: 'Ada' }, /^npm has taken --name /],
+  ['create-user', [], {}, /^give an email/],
+  ['backup', ['-'], {}, /^npm writes to standard output, too: use npm run --silent/],
+  ['export-users', ['-'], { npm_config_loglevel: 'warn' }, /^npm writes to standard/],
+])('under npm, %s %j with %j is refused, with the --', async (script, args, env, message) => {
+  const npm = { npm_lifecycle_event: script, ...env } as Record<string, string>
+  const { ended, output } = run(`scripts/users/${script}`, at(sqlitePlace), npm, args)
+  expect([await ended, output.stderr]).toEqual([2, expect.stringMatching(message)])
+  expect(output.stderr).toContain(`\nusage: npm run ${script} -- `)
+})
+
+test('with a silent npm, a backup goes to standard output', async () => {
+  const place = at(sqlitePlace)
+  await createAt(place)
+  const npm = { npm_lifecycle_event: 'backup', npm_config_loglevel: 'silent' }
+  expect(await run('scripts/users/backup', place, npm, ['-']).ended).toBe(0)
+})
+
+test('a template beside which --name is missing says so', async () => {
+  const args = ['--email', '{email}', file('people.csv', 'name,email\n')]
+  const { code, stderr } = await done('import-users', at(sqlitePlace), args)
+  expect([code, stderr]).toEqual([2, expect.stringMatching('--name is missing\n')])
 })

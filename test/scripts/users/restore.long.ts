@@ -1,11 +1,11 @@
-// restore, as a program: what it refuses, what it keeps, and what a kill leaves.
+// restore, as a program: what it refuses, what it keeps, and what a kill leaves. (Its steps: sqlite.test.ts.)
 import { expect, jest, test } from '@jest/globals'
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { copySqlite, lockFormer, replace } from '../../../scripts/users/sqlite.ts'
+import { copySqlite } from '../../../scripts/users/sqlite.ts'
 import { databaseIn, openStore } from '../../../src/store/open.ts'
 import { run, started, type Program } from '../../support/program.ts'
 import { useScripts } from '../../support/scripts.ts'
@@ -104,7 +104,6 @@ const changed =
     return fs.readFileSync(path)
   }
 const other = (sql: string): Content => changed(`DROP TABLE users; ${sql}`)
-const TRIGGER = 'CREATE TRIGGER x AFTER INSERT ON users BEGIN DELETE FROM users; END'
 const TEXTS = 'id TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL'
 
 test.each<[string, Content, RegExp]>([
@@ -120,7 +119,6 @@ test.each<[string, Content, RegExp]>([
     /not as/,
   ],
   ['users with another rule', changed('CREATE UNIQUE INDEX x ON users (name)'), /not as/],
-  ['users with a trigger', changed(TRIGGER), /not as a service makes it/],
   ['a database without its log', changed('PRAGMA journal_mode = WAL'), /WAL mode, so it can lack/],
 ])('%s is not a backup: it is refused, and nothing is changed', async (_, content, message) => {
   const given = file('given.db', content((await backup()).bytes))
@@ -144,14 +142,6 @@ function moved(database: string): string {
   fs.renameSync(database, `${database}.moved`)
   return `${database}.moved`
 }
-
-const testAsRoot = process.getuid?.() === 0 ? test : test.skip
-
-testAsRoot('the database of another account is refused', async () => {
-  const [place, { path }] = [await killed(), await backup()]
-  fs.chownSync(databaseIn(place.DATA_DIR), 1, 1)
-  await expectRefused(place, [path], '.* belongs to the uid 1: run this as that account')
-})
 
 test('a refused restore makes no folder', async () => {
   const place = at(sqlitePlace)
@@ -209,24 +199,6 @@ test.each<[string, (database: string) => void, RegExp]>([
   ])
   expect(contentOf(place)).toBe(content)
 })
-
-test.each([
-  ['missing', (database: string) => fs.rmSync(database)],
-  ['empty', (database: string) => fs.truncateSync(database)],
-])(
-  'a service that begins to use a %s database while the copy arrives loses nothing',
-  async (_, empty) => {
-    const [place, { path }] = [await killed(), await backup()]
-    const database = databaseIn(place.DATA_DIR)
-    const whole = fs.readFileSync(database)
-    empty(database)
-    const former = lockFormer(database)
-    fs.writeFileSync(database, whole)
-    const before = filesIn(place)
-    expect(() => replace(database, path, former)).toThrow('stop the service first')
-    expect(filesIn(place)).toEqual(before)
-  },
-)
 
 /** Ends a program with kill -9 before the step KILL_AT of those that change names or wait for the disk. */
 const KILL = `

@@ -30,8 +30,8 @@ const inTime = <T>(step: Promise<T>): Promise<T> => {
   return Promise.race([step, hangs()])
 }
 
-async function open(uri: string, isImport = false) {
-  const store = openMongoStore(uri, { isImport })
+async function open(uri: string, isProgram = false) {
+  const store = openMongoStore(uri, { isProgram })
   undo.push(() => store.close().catch(() => {}))
   await store.oldest() // connects
   return store
@@ -90,9 +90,9 @@ describeMongodb('a MongoDB that goes away', () => {
   test.each([
     ['eight at a time', false, 8],
     ['one at a time from an import, so that the first user with an email is stored', true, 1],
-  ])('and confirms no insert of up to a hundred users gets %s', async (_, isImport, count) => {
+  ])('and confirms no insert of up to a hundred users gets %s', async (_, isProgram, count) => {
     const { proxy } = await behindProxy()
-    const store = await open(proxy.uri, isImport)
+    const store = await open(proxy.uri, isProgram)
     proxy.holdAnswersTo('insert')
     const inserts = Array.from({ length: 1_000 }, () => store.create(newUser()))
     const results = await inTime(Promise.allSettled(inserts))

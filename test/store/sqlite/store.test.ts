@@ -10,7 +10,14 @@ import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import { pagesOf } from '../../../src/store/pages.ts'
 import { StoreFailure } from '../../../src/chassis/index.ts'
 import { dist } from '../../support/program.ts'
-import { createIn, databaseOf, sqlitePlace, useOwnStores, usersIn } from '../../support/stores.ts'
+import {
+  createAt,
+  createIn,
+  databaseOf,
+  sqlitePlace,
+  useOwnStores,
+  usersIn,
+} from '../../support/stores.ts'
 import { newUser, user } from '../../support/users.ts'
 
 const { newPlace, open } = useOwnStores(sqlitePlace)
@@ -45,6 +52,25 @@ test('a file that is not a database is refused, and named, and so is a link', as
   fs.renameSync(file, `${file}.target`)
   fs.symlinkSync(`${file}.target`, file)
   await expect(openAt(DATA_DIR)).rejects.toThrow(`folder ${DATA_DIR} (DATA_DIR): ELOOP: `)
+})
+
+test('a DATA_DIR that is a file is refused, and named', async () => {
+  const file = databaseIn(newPlace().DATA_DIR)
+  fs.writeFileSync(file, '')
+  for (const DATA_DIR of [file, join(file, 'data')])
+    await expect(openAt(DATA_DIR)).rejects.toThrow(`folder ${DATA_DIR} (DATA_DIR): ENOTDIR: `)
+})
+
+test('a database that is replaced while it is opened is not used, and the new one gets no log', async () => {
+  const [place, other] = [newPlace(), newPlace()]
+  const [file, copy] = [databaseIn(place.DATA_DIR), `${databaseIn(place.DATA_DIR)}.part`]
+  await createAt(other, newUser())
+  for (const to of [file, copy]) fs.copyFileSync(databaseIn(other.DATA_DIR), to)
+  const starting = openAt(place.DATA_DIR)
+  fs.renameSync(copy, file)
+  await expect(starting).rejects.toThrow(`open SQLite in ${file}: it was replaced meanwhile: start`)
+  const left = fs.readdirSync(place.DATA_DIR).filter((name) => !name.includes('replaced-'))
+  expect(left).toEqual(['users.db'])
 })
 
 test('a write that fails in a transaction fails alone, unless SQLite undoes the transaction', async () => {

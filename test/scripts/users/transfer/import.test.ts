@@ -8,8 +8,14 @@ import type { NewUser, User } from '../../../../src/store/user-store.ts'
 import { failing } from '../../../support/failing-store.ts'
 import { inChunks } from '../../../support/transfers.ts'
 
-/** Imports users with a name of this length; the size of each batch, how many were created, and the failure. */
-async function importMany(count: number, length: number, last = '', update = false) {
+/** A file of users with a name of this length. */
+function many(count: number, length: number): string {
+  const lines = Array.from({ length: count }, (_, i) => `${'x'.repeat(length)},${i}@x\n`)
+  return `name,email\n${lines.join('')}`
+}
+
+/** Imports a file; the size of each batch, how many were created, and the failure. */
+async function importFile(text: string, update = false) {
   const sizes: number[] = []
   const reported: string[] = []
   const store = failing({
@@ -23,7 +29,6 @@ async function importMany(count: number, length: number, last = '', update = fal
   })
   const { reader, write } = formatOf('.csv')
   const counts = { created: 0, updated: 0, unchanged: 0, duplicate: 0, refused: 0 }
-  const lines = Array.from({ length: count }, (_, i) => `${'x'.repeat(length)},${i}@x\n`)
   const to = {
     reader: reader([]),
     update,
@@ -31,20 +36,28 @@ async function importMany(count: number, length: number, last = '', update = fal
     report: (line: number, what: string) => void reported.push(`${line}: ${what}`),
     counts,
   }
-  const file = inChunks(Buffer.from(`name,email\n${lines.join('')}${last}`), 65_536)
+  const file = inChunks(Buffer.from(text), 65_536)
   const importing = importUsers(file, { ...to, userIn: (row) => userIn(row, false, write) })
   const failure: unknown = await importing.catch((error) => error)
   return { sizes, created: counts.created, failure, reported }
 }
 
 test('a batch is limited in users and in length; after one that fails, nothing is tried', async () => {
-  const { sizes, created, failure } = await importMany(6_000, 3)
+  const { sizes, created, failure } = await importFile(many(6_000, 3))
   expect([sizes, created]).toEqual([[2_500, 2_500, 1_000], 5_000])
   expect(failure).toBeInstanceOf(StoreFailure)
-  expect((await importMany(10, 1_000_000)).sizes).toEqual([4, 4, 2])
+  expect((await importFile(many(10, 1_000_000))).sizes).toEqual([4, 4, 2])
 })
 
-test('with --update, a row with the email of another row far before it and another name is refused', async () => {
-  const { reported } = await importMany(1_500, 3, 'Eve,0@x\n', true)
-  expect(reported).toEqual(['1502: another row has its email or id, and another name'])
-})
+const WITH_ID = `id,name,email\n${'a'.repeat(24)},Ada,a@x\n`
+test.each([
+  ['its email', 1502, `${many(1_500, 3)}Eve,0@x\n`],
+  ['its id', 3, `${WITH_ID}${'a'.repeat(24)},Eve,b@x\n`],
+  ['its email, and no id', 3, `${WITH_ID},Eve,a@x\n`],
+])(
+  'with --update, a row is refused if one far before it has %s, and another name',
+  async (...row) => {
+    const { reported } = await importFile(row[2], true)
+    expect(reported).toEqual([`${row[1]}: another row has its email or id, and another name`])
+  },
+)
