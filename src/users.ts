@@ -15,9 +15,9 @@ export function users(store: UserStore, basePath: string): UserHandlers {
       if (email !== undefined)
         return { status: 200, body: listOf(await store.findByEmail(email, client), filter) }
       if (limit === undefined) return { status: 200, body: pagesOf(store, filter, client) }
-      const { users, isLast } = await store.list({ ...filter, limit }, client)
-      if (isLast) return { status: 200, body: users }
-      const next = Object.entries({ limit, ...filter, after: users.at(-1)!.id })
+      const { users, next: after } = await store.list({ ...filter, limit }, client)
+      if (after === undefined) return { status: 200, body: users }
+      const next = Object.entries({ limit, ...filter, after })
       const query = next.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
       const Link = `<${basePath}${contract.pathOf('listUsers')}?${query}>; rel="next"`
       return { status: 200, headers: { Link }, body: users }
@@ -26,13 +26,13 @@ export function users(store: UserStore, basePath: string): UserHandlers {
     async createUser({ body }, client) {
       const user = await store.create(newUser(body), client)
       const Location = basePath + contract.pathOf('readUser', { id: user.id })
-      return { status: 201, headers: { Location, ETag: etagOf(user) }, body: user }
+      return { status: 201, headers: { Location, ETag: etagOfUser(user) }, body: user }
     },
 
     async readUser({ path: { id }, header }, client) {
       const user = await store.find(id, client)
       if (!user) throw USER_NOT_FOUND
-      const ETag = etagOf(user)
+      const ETag = etagOfUser(user)
       // RFC 9110 §13.1.1: a client can also read on condition.
       if (!ifMatch(header['If-Match'] ?? '*', ETag)) throw preconditionFailed(header['If-Match'])
       if (ifNoneMatch(header['If-None-Match'], ETag)) return { status: 304, headers: { ETag } }
@@ -49,6 +49,9 @@ export function users(store: UserStore, basePath: string): UserHandlers {
   }
 }
 
+/** The ETag of a user: of what bodies have, so that a field that the store does not have is not forgotten. */
+const etagOfUser = (user: components['schemas']['User']): string => etagOf(user)
+
 type Preconditions = Parameters<UserHandlers['renameUser']>[0]['header']
 
 /**
@@ -62,8 +65,8 @@ function conditionOf(header: Preconditions, changes?: Partial<User>): Condition 
   const { 'If-Match': wanted = '*', 'If-None-Match': unwanted } = header
   if (wanted === '*' && unwanted === undefined) return undefined
   return (user) => {
-    const etag = etagOf(user)
-    const isDone = () => changes !== undefined && etagOf({ ...user, ...changes }) === etag
+    const etag = etagOfUser(user)
+    const isDone = () => changes !== undefined && etagOfUser({ ...user, ...changes }) === etag
     return (ifMatch(wanted, etag) || isDone()) && !ifNoneMatch(unwanted, etag)
   }
 }

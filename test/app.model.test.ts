@@ -4,7 +4,8 @@ import { beforeEach, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { isDeepStrictEqual } from 'node:util'
 import { etagOf } from '../src/chassis/index.ts'
-import { Model, type Request, type Response } from './support/model.ts'
+import type { Changes } from '../src/store/user-store.ts'
+import { Model, OFTEN, type Request, type Response } from './support/model.ts'
 import { rounds } from './support/rounds.ts'
 import { send, useTwoServices } from './support/service.ts'
 import { tokens } from './chassis/support/requests.ts'
@@ -37,6 +38,8 @@ const email = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom('a@example.com', 'A@example.com', 'b@example.com', 'b') },
   awkward,
 )
+const often = Object.entries(OFTEN).map(([field, values]) => [field, fc.constantFrom(...values)])
+const changes: fc.Arbitrary<Required<Changes>> = fc.record(Object.fromEntries(often))
 const name = fc.oneof({ weight: 3, arbitrary: fc.constantFrom('Ada', 'Grace') }, awkward)
 const ignored = fc.constantFrom(
   {},
@@ -44,8 +47,8 @@ const ignored = fc.constantFrom(
   { admin: true },
   JSON.parse('{"__proto__":{"name":"x"}}') as object,
 )
-const body = fc.tuple(ignored, name, email).map(([more, name, email]) => {
-  const fields: Request['body'] = { ...newUser(), ...more, name, email }
+const body = fc.tuple(ignored, changes, name, email).map(([more, changes, name, email]) => {
+  const fields: Request['body'] = { ...newUser(), ...more, ...changes, name, email }
   return fields
 })
 
@@ -60,7 +63,7 @@ const template = fc.record<Template>({
     text.filter((id) => !['', '.', '..'].includes(id) && id.length < 100),
   ),
   body,
-  ifName: fc.option(fc.constantFrom('Ada', 'Grace', ''), { nil: undefined }),
+  ifHas: fc.option(changes, { nil: undefined }),
 })
 
 const request = (operation: Template['operation'], body: object = {}): Template => {
@@ -95,11 +98,11 @@ describeStores((kind) => {
 
   /** Sends a request to one of the two services. */
   async function ask(request: Request, service: number): Promise<Response> {
-    const { operation, id, body, ifName } = request
+    const { operation, id, body, ifHas } = request
     const line = LINES[operation]
     const path = line.endsWith('/') ? encodeURIComponent(id) : ''
-    const user = { ...created.find((one) => one.id === id), name: ifName }
-    const isConditional = /^(PUT|DELETE)/.test(line) && ifName !== undefined
+    const user = { ...created.find((one) => one.id === id), ...ifHas }
+    const isConditional = /^(PUT|DELETE)/.test(line) && ifHas
     const { status, json } = await send(services[service]!.port, line + path, {
       ...(/^(POST|PUT)/.test(line) && { json: body }),
       ...(isConditional && { headers: { 'if-match': etagOf(user) } }),

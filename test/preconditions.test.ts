@@ -1,6 +1,7 @@
 // ETag, If-None-Match and If-Match of users: what then happens, and which fields are malformed. (What names which ETag:
 // chassis/preconditions.test.ts; conditional writes on each store: store/user-store.test.ts; the responses: examples.test.ts.)
 import { expect, test } from '@jest/globals'
+import { hash } from 'node:crypto'
 import { contract } from '../src/contract.ts'
 import { headerReader } from './chassis/support/internals.ts'
 import { useService } from './support/service.ts'
@@ -33,6 +34,7 @@ const reads: Row[] = [
   ['GET', { 'if-match': 'TAG' }, 200, 404],
   ['GET', { 'if-match': OTHER }, 412, 404],
   ['GET', { 'if-match': 'x' }, 412, 404],
+  ['GET', { 'if-match': OTHER, 'if-none-match': 'TAG' }, 412, 404], // RFC 9110 §13.2.2
 ]
 const writes = ['PUT', 'DELETE'].flatMap((method): Row[] => [
   [method, { 'if-match': '*' }, 204, 404],
@@ -58,6 +60,12 @@ test.each([...reads, ...writes])('%s with %j is %i, and without the user %i', as
   const changed = method === 'PUT' ? { ...user, name: 'Grace' } : undefined
   expect(await store().find(user.id)).toEqual(status === 204 ? changed : user)
   expect((await ask(method, ABSENT, Object.fromEntries(headers))).status).toBe(without)
+})
+
+test('the ETag of a POST, and of a GET, is that of the JSON that was sent', async () => {
+  const created = await service().send('POST /users', { json: newUser() })
+  for (const { text, headers } of [created, await ask('GET', created.json.id)])
+    expect(headers.etag).toBe(`"${hash('sha256', text, 'base64url')}"`)
 })
 
 test('PUT with If-Match of a user that already has the name is 204, so that a client can send it again when no response came, also before the first is done, but 412 when If-None-Match names the user', async () => {

@@ -95,7 +95,7 @@ export function fixturesOf(users: User[]): Fixtures {
   return { users, renamed: 0, tokens, forged: ids.map((id) => tokenOf(id, `not ${SECRET}`)) }
 }
 
-/** As the service makes it (src/preconditions.ts): a wrong one gets 412 and ends the benchmark. */
+/** As the service makes it (`etagOf` in src/chassis/preconditions.ts): a wrong one gets 412 and ends the benchmark. */
 const etagOf = ({ id, name, email }: User) =>
   `"${hash('sha256', JSON.stringify({ id, name, email }), 'base64url')}"`
 

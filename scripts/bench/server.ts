@@ -16,8 +16,6 @@ export interface Program {
 /** An option of `fork`, for processes that `usageOf` measures. */
 export const WITH_USAGE = { execArgv: ['--import', new URL('usage.js', import.meta.url).href] }
 
-export type Server = Awaited<ReturnType<typeof start>>
-
 /** Below 32768: from there on, the kernel gives ports to clients, and one that was free could be taken. */
 let lastPort = 20_000
 
@@ -25,7 +23,6 @@ let lastPort = 20_000
 export async function start({ name, file, env }: Program) {
   const port = (lastPort += 1)
   const log = openSync(join(env.DATA_DIR, 'log'), 'a')
-  const startedAt = performance.now()
   const child = fork(file, {
     env: { ...env, PORT: String(port), OPS_PORT: '0' },
     ...WITH_USAGE,
@@ -38,8 +35,6 @@ export async function start({ name, file, env }: Program) {
   }
   return {
     port,
-    /** Milliseconds until its first response. */
-    startup: performance.now() - startedAt,
     usage: () => usageOf(child),
     stop: async (): Promise<void> => {
       child.kill('SIGKILL')

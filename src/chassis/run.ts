@@ -67,9 +67,10 @@ export async function run<Operations, Own extends Variables, Caller>(
   readiness.stopping()
   http.drain()
   await sleep(config.STOP_DELAY) // load balancers take a moment to notice
-  const isCutOff = await http.close(config.STOP_TIMEOUT * 0.8) // the rest is for the store and the traces
+  const requestsMs = config.STOP_TIMEOUT * 0.8 // the rest is for the store and the traces
+  const isCutOff = await http.close(requestsMs)
   if (isCutOff) log.warn('STOP_TIMEOUT is over: requests in flight were cut off')
-  await closeStore(store, config.STOP_TIMEOUT * 0.2, log, tracing)
+  await closeStore(store, config.STOP_TIMEOUT - requestsMs, log, tracing)
   log.info('stopped')
 }
 

@@ -11,11 +11,11 @@ export async function* pagesOf(
   filter: Filter = {},
   client?: Client,
 ): AsyncGenerator<User[]> {
-  let { after } = filter
+  let query = filter
   for (;;) {
-    const { users, isLast } = await store.list({ ...filter, after }, client)
-    after = users.at(-1)?.id ?? after // read now: the caller may empty the array that it gets
+    const { users, next } = await store.list(query, client)
     yield users
-    if (isLast) return
+    if (next === undefined) return
+    query = { ...filter, after: next }
   }
 }

@@ -37,7 +37,7 @@ export interface UserStore extends Store {
  * What can change of a user: the body of `renameUser`. Never the email: only `create` says that one is taken, and keeps an
  * empty one out of the unique index. With a change of it, `rename` would fail, with a 500.
  */
-export type Changes = 'email' extends keyof NewName ? never : NewName
+export type Changes = 'email' extends keyof NewName ? { 'an email cannot change': never } : NewName
 type NewName = components['schemas']['NewName']
 
 /**
@@ -66,8 +66,8 @@ export type ListQuery = Filter & Pick<Parameters, 'limit'>
 export interface Page {
   /** A new array, which the caller may change. */
   users: User[]
-  /** Whether no user follows, as the same query found. */
-  isLast: boolean
+  /** The id after which the list goes on, if users follow: they did when `users` were read, not before or after. */
+  next: string | undefined
 }
 
 /** How to open a store. */

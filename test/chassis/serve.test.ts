@@ -10,20 +10,22 @@ const processes: ChildProcess[] = []
 afterEach(() => processes.splice(0).forEach((one) => void one.kill('SIGKILL')))
 
 const MAIN = `
+  import { setTimeout as sleep } from 'node:timers/promises'
   import { loadContract, serve } from '${new URL('../../dist/src/chassis/index.js', import.meta.url).href}'
   const contract = loadContract(new URL('${new URL('support/notes.yaml', import.meta.url).href}'))
   const handlers = Object.fromEntries(contract.contents().operations.map(({ id }) => [id, () => void eval(process.env.MISTAKE)]))
   const hang = () => new Promise(() => {})
   const ask = async (name) => process.env.HANG === name && hang(console.error(name))
-  const oldest = async () => (await ask('oldest')) || undefined
-  const close = () => (process.env.MISTAKE ? JSON.parse('') : process.env.HANG && hang())
+  const oldest = async () => Promise.reject(await ask('oldest'))
+  const closing = () => process.env.HANG && (process.env.HANG === 'guard' ? sleep(20) : hang())
+  const close = () => (process.env.MISTAKE ? JSON.parse('') : closing())
   const store = { description: 'nothing', oldest, close }
   const open = async (config, { log }) => {
     if (process.env.REASON === 'undefined') throw undefined
     if (process.env.REASON) throw new Error(process.env.REASON)
     await ask('open')
     log.info('STOP_TIMEOUT ' + config.STOP_TIMEOUT)
-    return { guard: (ctx, next) => next(), handlers, store }
+    return { guard: async (ctx, next) => (await ask('guard')) || next(), handlers, store }
   }
   if (process.env.EARLY) Promise.reject(new Error(process.env.EARLY))
   await serve({ contract, variables: {}, open })`
@@ -86,28 +88,39 @@ test.each([
       'stopped',
     ],
   ],
-] as const)('SIGTERM ends a service whose store hangs in `%s`', async (asked, said) => {
-  const { child, output } = start({ HANG: asked, STOP_TIMEOUT: '1s' })
-  await once(child.stderr, 'data')
-  child.kill()
-  expect(await once(child, 'close')).toEqual([0, null])
-  const messages = output.stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line).msg)
-  expect(messages.slice(-said.length)).toEqual(said)
-})
+  [
+    'guard',
+    ['STOP_TIMEOUT is over: requests in flight were cut off', 'response aborted', 'stopped'],
+  ],
+] as const)(
+  'SIGTERM ends a service that hangs in `%s`; a store has time to close',
+  async (asked, said) => {
+    const { child, output, printed } = start({ HANG: asked, STOP_TIMEOUT: '1s' })
+    if (asked === 'guard') fetch(`${await printed('listening on ')}/notes`).catch(() => {})
+    await once(child.stderr, 'data')
+    child.kill()
+    expect(await once(child, 'close')).toEqual([0, null])
+    const messages = output.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).msg)
+    expect(messages.slice(-said.length)).toEqual(said)
+  },
+)
 
-test('from the signal on, it is not ready and each response is the last of its connection', async () => {
+test('a store that fails is not called empty in /metrics; from the signal on, the service is not ready and each response is the last of its connection', async () => {
   const { child, printed } = start({ STOP_DELAY: '1h', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://all' })
   const operators = await printed('metrics are on ')
   expect(await printed('STOP_TIMEOUT ')).toBe('8000') // by default
   const url = await printed('listening on ')
   const ask = () => fetch(`${url}/nothing`)
   expect((await ask()).headers.get('connection')).toBe('keep-alive')
+  expect(await (await fetch(`${operators}/metrics`)).text()).toMatch(
+    /^store_oldest_record\S+ NaN$/im,
+  )
   expect(await printed('"trace_id":"')).toMatch(/^[0-9a-f]{32}$/) // of the trace that begins here
   child.kill('SIGTERM')
   await printed('finishing')
   expect((await ask()).headers.get('connection')).toBe('close')
-  expect(await (await fetch(`${operators}/readyz`)).text()).toBe('stopping')
+  expect(await (await fetch(`${operators}/readyz`)).text()).toMatch(/^stopping/)
 })

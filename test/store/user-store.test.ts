@@ -1,11 +1,21 @@
 // What every store must do: one suite, run on each.
 import { describe, expect, test } from '@jest/globals'
+import { spawn } from 'node:child_process'
+import { isDeepStrictEqual } from 'node:util'
 import { StoreFailure } from '../../src/chassis/index.ts'
 import { pagesOf } from '../../src/store/pages.ts'
 import { createdAt } from '../../src/store/user-id.ts'
 import { EmailTaken, IdTaken, type User } from '../../src/store/user-store.ts'
-import { createIn, describeStores, useOwnStores, usersIn, useStore } from '../support/stores.ts'
-import { FREE_TEXTS, newUser, user } from '../support/users.ts'
+import { dist } from '../support/program.ts'
+import {
+  createBareAt,
+  createIn,
+  describeStores,
+  useOwnStores,
+  usersIn,
+  useStore,
+} from '../support/stores.ts'
+import { FILTERS, FREE_TEXTS, newUser, user } from '../support/users.ts'
 
 const ABSENT = '665f1c2e8b3f4a0012d4ffff'
 
@@ -23,6 +33,17 @@ const TEXTS = {
   'spaces around': '  x  ',
   'a long text': 'long '.repeat(100_000),
 }
+
+/** A process that deletes a user and creates it again, many times. */
+const WRITER = `
+  import { openStore } from '${dist}src/store/open.js'
+  const [place, user] = JSON.parse(process.argv[1])
+  const store = await openStore(place)
+  for (let times = 0; times < 50; times += 1) {
+    await store.remove(user.id)
+    await store.create(user)
+  }
+  await store.close()`
 
 const many = <T>(count: number, item: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => item(i))
@@ -192,9 +213,45 @@ describeStores((kind) => {
         for (const limit of [1, 2, 10, 11, 500]) {
           const { id: after } = users[at]!
           const rest = users.slice(at + 1)
-          const page = { users: rest.slice(0, limit), isLast: rest.length <= limit }
+          const next = rest.length > limit ? rest[limit - 1]!.id : undefined
+          const page = { users: rest.slice(0, limit), next }
           expect(await own().list({ after, limit })).toEqual(page)
         }
+    })
+
+    test('has a user that was stored before its fields came, also if filtered by what these are then', async () => {
+      const place = newPlace()
+      const own = await open(place)
+      const { id } = user()
+      await own.oldest()
+      await createBareAt(place, id)
+      const old = (await own.find(id))!
+      expect(old).toEqual({ ...user({ id, name: '', email: '' }), ...old })
+      expect(await usersIn(own)).toEqual([old])
+      for (const field of FILTERS)
+        expect(await usersIn(own, { [field]: old[field] })).toEqual([old])
+      expect(await own.rename(id, { name: 'x' }, (one) => isDeepStrictEqual(one, old))).toBe('done')
+    })
+
+    test('has pages that the store held at one time, while another process deletes and creates users', async () => {
+      const place = newPlace()
+      const own = await open(place)
+      const users = await createIn(
+        own,
+        many(501, () => user()),
+      )
+      const ids = users.map(({ id }) => id)
+      const possible = [
+        [...ids.slice(0, 500), ids[499]], // the last one follows
+        [...ids.toSpliced(1, 1), undefined], // the second one is deleted
+      ].map(String)
+      const args = JSON.stringify([place, users[1]])
+      const writer = spawn(process.execPath, ['--input-type=module', '-e', WRITER, args])
+      while (writer.exitCode === null) {
+        const { users, next } = await own.list({ limit: 500 })
+        expect(possible).toContain(String([...users.map(({ id }) => id), next]))
+      }
+      expect(writer.exitCode).toBe(0)
     })
 
     // SECURITY.md: A page of a list

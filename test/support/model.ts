@@ -1,5 +1,6 @@
 // The operations, with conditional writes but without pages, as a model in memory: the response
 // that each request must get.
+import { isDeepStrictEqual } from 'node:util'
 import type { operations } from '../../src/openapi.ts'
 import type { Changes, User } from '../../src/store/user-store.ts'
 import { newUser } from './users.ts'
@@ -11,8 +12,8 @@ export interface Request {
   /** The id in the path. */
   id: string
   body: Record<string, unknown>
-  /** The name that the user must still have, sent as `If-Match`. */
-  ifName?: string | undefined
+  /** What the user must still have of what can change, sent as `If-Match`. */
+  ifHas?: Required<Changes> | undefined
 }
 
 /** The status and what matters of the body: users, the id in a token, or the email that is taken. */
@@ -35,9 +36,9 @@ export class Model {
    * @param actual the response of the service, which alone chooses a new id
    * @returns what `actual` should be
    */
-  respond({ operation, id, body, ifName }: Request, actual: Response): Response {
+  respond({ operation, id, body, ifHas }: Request, actual: Response): Response {
     const user = this.#users.get(id)
-    const hasChanged = user && ifName !== undefined && user.name !== ifName
+    const hasChanged = user && ifHas && !isDeepStrictEqual({ ...user, ...ifHas }, user)
     switch (operation) {
       case 'listUsers':
         return [200, [...this.#users.values()]]
@@ -45,11 +46,14 @@ export class Model {
         return this.#create(body, actual[1] as User)
       case 'readUser':
         return user ? [200, user] : [404]
-      case 'renameUser':
+      case 'renameUser': {
         if (!isFilled(body['name'])) return [400]
-        if (hasChanged && user.name !== body['name']) return [412]
-        if (user) this.#users.set(id, { ...user, ...changesIn(body['name']) })
-        return [user ? 204 : 404]
+        if (!user) return [404]
+        const renamed = { ...user, ...changesIn(body, user) }
+        if (hasChanged && !isDeepStrictEqual(renamed, user)) return [412]
+        this.#users.set(id, renamed)
+        return [204]
+      }
       case 'deleteUser':
         if (hasChanged) return [412]
         return [this.#users.delete(id) ? 204 : 404]
@@ -90,7 +94,15 @@ function storedText(value: unknown): string | undefined {
   return typeof value === 'string' && value.isWellFormed() ? value : undefined
 }
 
-const changesIn = (name: string): Required<Changes> => ({ name })
+/** What a PUT makes of a user: an absent field stays. */
+const changesIn = (body: Partial<Changes>, user: User): Required<Changes> => ({
+  name: body.name ?? user.name,
+})
+
+/** Values that bodies, and conditions, often have. */
+export const OFTEN: { [Field in keyof Changes]-?: Required<Changes>[Field][] } = {
+  name: ['Ada', 'Grace', ''],
+}
 
 const isFilled = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.isWellFormed()

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { MongoClient } from 'mongodb'
+import { MongoClient, ObjectId } from 'mongodb'
 import { SECRET } from '../chassis/support/requests.ts'
 import { databaseIn, openStore } from '../../src/store/open.ts'
 import { pagesOf } from '../../src/store/pages.ts'
@@ -74,6 +74,18 @@ export async function createAt(place: Place, ...users: NewUser[]): Promise<User[
   const created = await createIn(store, users)
   await store.close()
   return created
+}
+
+/** Stores a user who has an id, and what the first version of the service needed, but no other field. */
+export async function createBareAt(place: Place, id: string): Promise<void> {
+  if (!place.MONGODB_URI)
+    return databaseOf(place).exec(`INSERT INTO users (id, name) VALUES ('${id}', '')`)
+  const client = new MongoClient(place.MONGODB_URI)
+  await client
+    .db()
+    .collection('users')
+    .insertOne({ _id: new ObjectId(id) })
+  await client.close()
 }
 
 /** All users at a place. */

@@ -20,9 +20,14 @@ export const user = (more: Partial<User> = {}): User => ({ id: newUserId(), ...n
 
 type Any = any // eslint-disable-line -- parts of the contract
 
-const { components }: Any = contract.contents().document
-/** The fields that can be any text: not the id, and no enum. */
-export const FREE_TEXTS = Object.entries<Any>(components.schemas.User.properties).flatMap(
-  ([field, { type, enum: values }]) =>
-    field !== 'id' && type === 'string' && !values ? [field] : [],
+const { components, paths }: Any = contract.contents().document
+const properties: Any = components.schemas.User.properties
+/** The fields of a new user that can be any text: no enum. */
+export const FREE_TEXTS = Object.keys(newUser()).filter(
+  (field) => properties[field].type === 'string' && !properties[field].enum,
 )
+
+/** The fields that a list can be filtered by; none but `email` ever means no user by its default. */
+export const FILTERS: (keyof User)[] = paths['/users'].get.parameters
+  .map(({ name }: Any) => name)
+  .filter((name: string) => name in properties && name !== 'email')

@@ -34,7 +34,8 @@ export function lister(execute: Execute): UserStore['list'] {
       bytes -= documents.pop()!.length
       isLast = false
     }
-    return { users: documents.map((document) => userOf(fieldsOf(document))), isLast }
+    const users = documents.map((document) => userOf(fieldsOf(document)))
+    return { users, next: isLast ? undefined : users.at(-1)?.id }
   }
 
   // Two pages at a time, because a response can have 16 MB. In an outage, those that wait fail with the first.

@@ -152,6 +152,7 @@ function finder(db: Database, field: 'id' | 'email') {
 
 /** Implements `UserStore.list`. */
 function lister(db: Database): UserStore['list'] {
+  const snapshot = transactor(db, 'BEGIN') // between two statements, another process can change users
   const readSizes = reader<number>(db, 'size', `${LENGTH} AS size`)
   const readUsers = reader<User>(db, USER, '*')
   const readPage = (after: string, limit: number): Page => {
@@ -161,12 +162,13 @@ function lister(db: Database): UserStore['list'] {
       bytes += size
       if (bytes > PAGE_BYTES) limit = Math.min(limit, Math.max(1, i))
     }
-    return { users: readUsers(after, limit), isLast: sizes.length <= limit }
+    const users = readUsers(after, limit)
+    return { users, next: sizes.length > limit ? users.at(-1)?.id : undefined }
   }
   const readNext = async ({ after = '', limit = PAGE_SIZE, ...rest }: ListQuery) => {
     rest satisfies Record<string, never>
     await nextTurn() // other requests are served between pages, however many lists there are
-    return retryWhileBusy(() => readPage(after, limit))
+    return retryWhileBusy(() => snapshot(() => readPage(after, limit)))
   }
   return batched(async ([query]: ListQuery[]) => [await readNext(query!)], {
     maxBatchSize: 1,

@@ -110,20 +110,20 @@ describeMongodb('a collection of other programs', () => {
 
   test.each<[unknown, string]>([
     [undefined, ''],
+    [true, 'true'],
     [Long.fromString('9007199254740993'), '9007199254740993'],
   ])(
-    'with a name that is %p, the user is renamed if that text is expected',
+    'with a name that is %p, the user is renamed if that text is expected, and deleted in any case',
     async (value, text) => {
       const { place, collection } = await newCollection()
       const store = await open(place)
-      const { insertedId } = await collection.insertOne({
-        email: 'a@x',
-        ...(value !== undefined && { name: value }),
-      })
-      const id = insertedId.toHexString()
+      const named = value === undefined ? {} : { name: value }
+      const { insertedIds } = await collection.insertMany([{ ...named }, { ...named }])
+      const [id = '', other = ''] = Object.values(insertedIds).map((one) => one.toHexString())
       expect(await store.rename(id, { name: 'Grace' }, ({ name }) => name !== text)).toBe('refused')
       expect(await store.rename(id, { name: 'Grace' }, ({ name }) => name === text)).toBe('done')
       expect(await store.find(id)).toMatchObject({ name: 'Grace' })
+      expect(await store.remove(other)).toBe('done')
     },
   )
 

@@ -9,17 +9,24 @@ const ID = '665f1c2e8b3f4a0012d4c001'
 const read = (name: unknown) =>
   userOf(fieldsOf(Buffer.from(BSON.serialize({ _id: new ObjectId(ID), name }))))
 
-test.each<[unknown, string]>([
-  ['\u0000\u{1F600}', '\u0000\u{1F600}'],
+const REPLACED = '\uFFFD'.repeat(60) // what U+FFFD stands for was lost elsewhere; its length is no UTF-8
+
+test.each<[unknown, string, type?: string]>([
+  ['\u0000\u{1F600}', '\u0000\u{1F600}', 'string'],
+  [REPLACED, REPLACED, 'string'],
   [null, ''],
-  [42, '42'],
-  [4.5, '4.5'],
-  [true, 'true'],
-  [BSON.Long.fromString('-9007199254740993'), '-9007199254740993'],
-  [BSON.Decimal128.fromString('1.10'), '1.10'],
-])('a name that is %p is read as %p', (name, text) => {
-  expect(read(name)).toMatchObject({ id: ID, name: text, email: '' })
-})
+  [42, '42', 'number'],
+  [4.5, '4.5', 'number'],
+  [true, 'true', 'bool'],
+  [BSON.Long.fromString('-9007199254740993'), '-9007199254740993', 'number'],
+  [BSON.Decimal128.fromString('1.10'), '1.10', 'number'],
+])(
+  'a name that is %p is read as %p, and such a user can be changed',
+  (name, text, type = 'null') => {
+    expect(read(name)).toMatchObject({ id: ID, name: text, email: '' })
+    expect(JSON.stringify(READABLE)).toContain(type)
+  },
+)
 
 test.each<[string, unknown]>([
   ['object', { given: 'Ada' }],

@@ -57,6 +57,19 @@ test('a column that an older database lacks is added, once', () => {
   expect(readAt(place, 'SELECT phone FROM users')).toEqual([{ phone: null }, { phone: null }])
 })
 
+test('a table that another process makes at the same time is used', () => {
+  const place = newPlace()
+  inDatabase(place, (db) => {
+    const prepare = (sql: string) => {
+      if (sql.startsWith('BEGIN')) inDatabase(place, (other) => migrate(other)) // the version was read before
+      return db.prepare(sql)
+    }
+    const late = { prepare, exec: (sql: string) => db.exec(sql), isTransaction: true }
+    migrate(late as unknown as typeof db)
+  })
+  expect(columnsAt(place)).toMatchObject(Object.keys(COLUMNS).map((name) => ({ name })))
+})
+
 test('a table of another program is refused, and stays as it is', async () => {
   const place = newPlace()
   readAt(place, 'CREATE TABLE users (id INTEGER PRIMARY KEY)')
