@@ -21,7 +21,7 @@ await serve({
   redactPath,
   async open(config, { log, measure }) {
     const store = await openStore(config, { warn: (text) => log.warn(text) })
-    const tokens = await openTokens(config)
+    const tokens = await openTokens(config, log)
     const measured = measure(store, MEASURED)
     return {
       guard: guard(tokens),

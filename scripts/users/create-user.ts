@@ -48,6 +48,6 @@ async function authorizer(config: Config<typeof programVariables>) {
     return () =>
       'No token: SIGNING_SECRET is not set. The service issues one: POST /login {"email": "…"}'
   }
-  const tokens = await openTokens(config)
+  const tokens = await openTokens(config, { info: warn })
   return (id: string) => `Authorization: Bearer ${tokens.issue(id)}`
 }

@@ -3,7 +3,7 @@ import Koa from 'koa'
 import { complete } from './complete.ts'
 import type { Contract } from './contract/contract.ts'
 import { createRouter, pathNotFound, unmatched } from './contract/router.ts'
-import { serveReference } from './docs/reference.ts'
+import { serveReference, type Page } from './docs/reference.ts'
 import { respondToErrors } from './errors.ts'
 import { rawPath } from './http/target.ts'
 import type { Parts } from './service.ts'
@@ -11,13 +11,13 @@ import type { Parts } from './service.ts'
 /**
  * A Koa application. It responds to every error, and emits `error` for each 5xx.
  *
- * @param docs whether to serve the contract and its page
+ * @param page the files of the page, to serve the contract; undefined to serve neither
  * @param basePath what the path of each request and of each link begins with: where clients find the service
  */
 export function createApp<Operations, Caller>(
   contract: Contract<Operations>,
   { guard, handlers, toHttpError }: Omit<Parts<Operations, Caller>, 'store'>,
-  docs: boolean,
+  page: Page | undefined,
   basePath = '',
 ): Koa {
   const app = new Koa()
@@ -27,7 +27,7 @@ export function createApp<Operations, Caller>(
   app.use(complete(guard))
   if (basePath) app.use(onlyUnder(basePath))
   app.use(createRouter(contract, handlers).routes())
-  if (docs) app.use(serveReference(contract, basePath))
+  if (page) app.use(serveReference(contract, page, basePath))
   app.use(unmatched)
   return app
 }

@@ -3,7 +3,7 @@ import type Koa from 'koa'
 import { logMistake } from './errors.ts'
 import type { OnServer } from './http/context.ts'
 import { HttpError } from './http/http-error.ts'
-import type { Guard } from './service.ts'
+import type { Guard, GuardContext } from './service.ts'
 
 /**
  * A guard that ends when it and what it has begun with `next` have ended. It throws the first error in time, also one that
@@ -31,7 +31,7 @@ export function complete<Caller>(check: Guard<Caller>): Koa.Middleware<Koa.Defau
       return response
     }
     try {
-      await check(ctx, () => serve())
+      await check(ctx as GuardContext<unknown>, () => serve())
     } catch (error) {
       if (served && !first && error instanceof HttpError) logMistake(ctx, THROWN, error)
       fail(error)

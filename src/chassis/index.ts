@@ -1,6 +1,8 @@
 // The door of the chassis: a service imports nothing else of it; its programs also have programs.ts. service.ts has the
 // interfaces with their rules.
 export { serve } from './serve.ts'
+export { start } from './start.ts'
+export { defineService } from './service.ts'
 export { loadContract } from './contract/contract.ts'
 export { duration, integer, list, secret, text } from './config/validators.ts'
 export { HttpError } from './http/http-error.ts'

@@ -5,9 +5,11 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type Koa from 'koa'
+import type { DestinationStream } from 'pino'
 import { createApp } from './app.ts'
 import type { Config } from './config/config.ts'
 import type { Variables } from './config/validators.ts'
+import { readPage } from './docs/reference.ts'
 import { hostCheck } from './http/hosts.ts'
 import { createServer } from './http/server.ts'
 import type { Service, Store, Tools } from './service.ts'
@@ -19,58 +21,76 @@ import { createMetrics, type Metrics } from './telemetry/metrics.ts'
 import { createRequestLog, type RequestLog } from './telemetry/request-log.ts'
 import type { Tracing } from './telemetry/tracing.ts'
 
+interface Options {
+  tracing?: Tracing | undefined
+  /** Gets the log, in place of standard output. */
+  output?: DestinationStream
+  /** Called with the log as soon as there is one. */
+  onLog?: (log: Logger) => void
+  /** Called with the URLs of the service and of its port for operators when both listen. */
+  onListening?: (url: string, opsUrl: string) => void
+}
+
 /**
- * Runs a service until `stop`, and stops it. Then the process can exit: what was not in time is cut off.
+ * Runs a service until `stop`, and stops it. Then nothing is open, also after an error: what was not in time is cut off.
  *
  * @param stop resolves to the name of a signal
- * @param onLog gets the log as soon as there is one
  */
 export async function run<Operations, Own extends Variables, Caller>(
   service: Service<Operations, Own, Caller>,
   config: Config<Own>,
   redactPath: (url: string) => string,
   stop: Promise<string>,
-  onLog: (log: Logger) => void,
-  tracing?: Tracing,
+  { tracing, output, onLog, onListening }: Options,
 ): Promise<void> {
   const { name, document } = service.contract.contents()
   const { version } = document.info
   const metrics = createMetrics(name.replaceAll('-', '_'), version)
   metrics.maxConnections(config.MAX_CONNECTIONS)
-  const log = createLogger(config.LOG_LEVEL, metrics.logLineDropped)
-  onLog(log)
+  const log = createLogger(config.LOG_LEVEL, metrics.logLineDropped, output)
+  onLog?.(log)
   log.info(`${name} ${version} on Node ${process.version}`)
   const readiness = createReadiness(log)
-  // Before the store is open: probes then see a service that starts, and not one that hangs.
-  const operator = createOperatorServer(readiness, metrics, config.ALLOWED_HOSTS)
-  await listen(operator.server, config.OPS_HOST, config.OPS_PORT, 'OPS_HOST (or HOST) and OPS_PORT')
+  /** What closes all that is open, in the order in which to do it. */
+  const closers: (() => Promise<unknown>)[] = []
+  try {
+    // Before the store is open: probes then see a service that starts, and not one that hangs.
+    const operator = createOperatorServer(readiness, metrics, config.ALLOWED_HOSTS)
+    const { OPS_HOST, OPS_PORT } = config
+    closers.unshift(() => operator.close(0))
+    await listen(operator.server, OPS_HOST, OPS_PORT, 'OPS_HOST (or HOST) and OPS_PORT')
 
-  const tools: Tools = { log, measure: (store, methods) => measure(store, methods, metrics) }
-  const opened = await Promise.race([service.open(config, tools), stop])
-  if (typeof opened === 'string') return log.info(`${opened}: stopped before the service was open`)
-  const { store, onListening } = opened
-  metrics.storeIs(store.description)
-  const app = createApp(service.contract, opened, config.DOCS, config.BASE_PATH)
-  const http = serverOf(app, config, createRequestLog({ log, metrics, redactPath }))
-  await listen(http.server, config.HOST, config.PORT, 'HOST and PORT')
-  const first = checkRepeatedly(store, readiness, metrics)
-  const oldest = await Promise.race([first, stop.then(() => undefined)])
+    const tools: Tools = { log, measure: (store, methods) => measure(store, methods, metrics) }
+    const opened = await Promise.race([service.open(config, tools), stop])
+    if (typeof opened === 'string')
+      return log.info(`${opened}: stopped before the service was open`)
+    const { store } = opened
+    closers.unshift(() => closeStore(store, config.STOP_TIMEOUT * 0.2, log, tracing))
+    metrics.storeIs(store.description)
+    const page = config.DOCS ? readPage((text) => log.warn(text)) : undefined
+    const app = createApp(service.contract, opened, page, config.BASE_PATH)
+    const http = serverOf(app, config, createRequestLog({ log, metrics, redactPath }))
+    closers.unshift(() => closeServer(http, config.STOP_TIMEOUT * 0.8, log))
+    await listen(http.server, config.HOST, config.PORT, 'HOST and PORT')
+    const checks = checkRepeatedly(store, readiness, metrics)
+    closers.unshift(async () => checks.end())
+    const oldest = await Promise.race([checks.first, stop.then(() => undefined)])
 
-  const url = urlOf(http.server)
-  log.info(`listening on ${url}`)
-  if (config.DOCS) log.info(`try it at ${url}${config.BASE_PATH}/docs`)
-  onListening?.(oldest)
-  log.info(`/livez, /readyz and /metrics are on ${urlOf(operator.server)}`)
+    const [url, opsUrl] = [urlOf(http.server), urlOf(operator.server)]
+    log.info(`listening on ${url}`)
+    if (page?.size) log.info(`try it at ${url}${config.BASE_PATH}/docs`)
+    opened.onListening?.(oldest)
+    log.info(`/livez, /readyz and /metrics are on ${opsUrl}`)
+    onListening?.(url + config.BASE_PATH, opsUrl)
 
-  const signal = await stop
-  log.info(`${signal} while ${readiness.status().state}: finishing the requests in flight`)
-  readiness.stopping()
-  http.drain()
-  await sleep(config.STOP_DELAY) // load balancers take a moment to notice
-  const requestsMs = config.STOP_TIMEOUT * 0.8 // the rest is for the store and the traces
-  const isCutOff = await http.close(requestsMs)
-  if (isCutOff) log.warn('STOP_TIMEOUT is over: requests in flight were cut off')
-  await closeStore(store, config.STOP_TIMEOUT - requestsMs, log, tracing)
+    const signal = await stop
+    log.info(`${signal} while ${readiness.status().state}: finishing the requests in flight`)
+    readiness.stopping()
+    http.drain()
+    await sleep(config.STOP_DELAY) // load balancers take a moment to notice
+  } finally {
+    for (const close of closers) await close()
+  }
   log.info('stopped')
 }
 
@@ -85,23 +105,35 @@ function serverOf(app: Koa, config: Config<Variables>, requestLog: RequestLog) {
   })
 }
 
-/** Checks the store now and every second, for the log, the metrics and /readyz. @returns what the first check found */
-async function checkRepeatedly(store: Store, readiness: Readiness, metrics: Metrics) {
-  const oldest = await readiness.check(store)
-  if (oldest !== undefined) metrics.oldestRecord(oldest)
-  setTimeout(() => void checkRepeatedly(store, readiness, metrics), CHECK_MS).unref()
-  return oldest
+/** Checks the store now and every second, for the log, the metrics and /readyz. */
+function checkRepeatedly(store: Store, readiness: Readiness, metrics: Metrics) {
+  const check = async () => {
+    const oldest = await readiness.check(store)
+    if (oldest !== undefined) metrics.oldestRecord(oldest)
+    return oldest
+  }
+  const timer = setInterval(() => void check(), CHECK_MS).unref()
+  return { first: check(), end: () => clearInterval(timer) }
+}
+
+/** Serves the requests in flight, for at most `timeoutMs`. The rest of STOP_TIMEOUT is for the store and the traces. */
+async function closeServer(http: ReturnType<typeof serverOf>, timeoutMs: number, log: Logger) {
+  const isCutOff = await http.close(timeoutMs)
+  if (isCutOff) log.warn('STOP_TIMEOUT is over: requests in flight were cut off')
 }
 
 /** Closes the store and sends the last traces, in at most `timeoutMs`. */
 async function closeStore(store: Store, timeoutMs: number, log: Logger, tracing?: Tracing) {
-  const closed = Promise.resolve()
-    .then(() => store.close())
-    .catch((err: unknown) => log.warn({ err }, 'closing the store failed'))
-  const all = Promise.all([closed, tracing?.stop()]).then(() => false)
-  const isLate = await Promise.race([all, sleep(timeoutMs, true)])
-  if (isLate) log.warn('STOP_TIMEOUT is over: the store was not closed, or traces were not sent')
+  const close = async () => store.close() // also if it throws at once
+  const closed = close().catch((err: unknown) => log.warn({ err }, 'closing the store failed'))
+  const timer = new AbortController()
+  const isLate = sleep(timeoutMs, true, { signal: timer.signal }).catch(() => false)
+  await Promise.race([Promise.all([closed, tracing?.stop()]), isLate])
+  timer.abort()
+  if (await isLate) log.warn(LATE)
 }
+
+const LATE = 'STOP_TIMEOUT is over: the store was not closed, or traces were not sent'
 
 /** How often the store is checked, in milliseconds: the log and the metrics then tell of an outage without requests, too. */
 const CHECK_MS = 1_000

@@ -32,7 +32,7 @@ export async function serve<Operations, Own extends Variables, Caller>(
       onLog(log)
       if (tracing) tracing.log = log
     }
-    await run(service, config, redactPath, stop, setLog, tracing)
+    await run(service, config, redactPath, stop, { tracing, onLog: setLog })
     process.exit()
   } catch (error) {
     fail(error)

@@ -9,12 +9,12 @@ import type { LogFields } from './http/client.ts'
 import type { HttpError } from './http/http-error.ts'
 
 /**
- * A service: one contract, the handlers of its operations, a guard and a store. `serve` runs it. What runs for one request
+ * A service: one contract, the handlers of its operations, a guard and a store. `serve` runs it, and `start` in a test. What runs for one request
  * runs in the async context in which that request arrived; of what a batch does for several, in that of nobody.
  *
  * @typeParam Operations the type `operations` that openapi-typescript makes
  * @typeParam Own its variables
- * @typeParam Caller who calls, as the guard says it to the handlers: any type but undefined
+ * @typeParam Caller who calls, as the guard says it to the handlers: never null or undefined
  */
 export interface Service<Operations, Own extends Variables, Caller> {
   /** Its title names the service in the log, the metrics and traces, and its version is that of the service. */
@@ -26,6 +26,11 @@ export interface Service<Operations, Own extends Variables, Caller> {
   /** Opens the service. Called once, before it listens. Its error ends the process: one line, and exit code 1. */
   open: (config: Config<Own>, tools: Tools) => Promise<Parts<Operations, Caller>>
 }
+
+/** Returns `service`, with its types: for a service that a file exports, for `serve` and `start`. */
+export const defineService = <Operations, Own extends Variables, Caller>(
+  service: Service<Operations, Own, Caller>,
+): typeof service => service
 
 /** What `open` gets. */
 export interface Tools {
@@ -40,7 +45,7 @@ export interface Parts<Operations, Caller = unknown> {
   guard: Guard<Caller>
   /**
    * One function for each operation. Each returns a documented response, or throws. A list may be an async iterable of
-   * pages: each must be a new array, because it is emptied when it has been written.
+   * pages. A page that its generator keeps takes memory until the client has read it.
    */
   handlers: Handlers<Operations, Caller>
   /** The response to an error that is not an HttpError; undefined for one that the service does not know: it becomes a 500. */
@@ -75,7 +80,7 @@ export interface GuardContext<Caller> extends Readonly<
 
 /** Node's request, as the guard sees it. */
 export type GuardedRequest<Caller> = IncomingMessage & {
-  identify: (caller: Caller) => void
+  identify: (caller: NonNullable<Caller>) => void
   /** Its line in the log. */
   log: LogFields
 }

@@ -5,17 +5,18 @@ import type { Filter, User, UserStore } from './user-store.ts'
 /** The most bytes of users in a page of a list. A longer user gets a page of its own. */
 export const PAGE_BYTES = 64 * 1024
 
-/** The pages of a list. Each is read when the caller asks for it, and is a new array, which the caller may change. */
+/** The pages of a list. Each is read when the caller asks for it, and not kept. */
 export async function* pagesOf(
   store: Pick<UserStore, 'list'>,
   filter: Filter = {},
   client?: Client,
 ): AsyncGenerator<User[]> {
-  let query = filter
-  for (;;) {
-    const { users, next } = await store.list(query, client)
-    yield users
-    if (next === undefined) return
-    query = { ...filter, after: next }
+  let query: Filter | undefined = filter
+  // In a variable of this generator, the page would stay in memory until the next one.
+  const readPage = async (from: Filter) => {
+    const { users, next } = await store.list(from, client)
+    query = next === undefined ? undefined : { ...filter, after: next }
+    return users
   }
+  while (query) yield await readPage(query)
 }

@@ -48,26 +48,28 @@ test('why the guard refuses is in the log, and counted by its reason', async () 
   expect(text.match(/^tokens_refused_total.*$/gm)).toEqual([`${missing} 1`, `${wrong} 2`])
 })
 
-test('an operation that the contract protects is not served unless the guard has said who calls', async () => {
-  const served: string[] = []
-  const readNote = () => {
-    served.push('readNote')
-    return { status: 304 }
-  }
-  const forgetful: Guard<string> = (ctx, next) => {
-    if (ctx.get('X-Key')) ctx.req.identify(ctx.get('X-Key'))
-    return next()
-  }
-  const { send, lines, close } = await startNotes({ readNote }, { guard: forgetful })
-  const response = await send('GET /notes/1')
-  expect(response).toMatchObject({ status: 500, json: { code: 'internal_error' } })
-  expect(served).toEqual([])
-  const cause = expect.stringMatching(/^the contract protects this operation/)
-  expect(lines).toMatchObject([{}, { operation: 'readNote', cause }])
-  expect((await send('GET /notes/1', { headers: { 'x-key': 'x' } })).status).toBe(304)
-  expect((await send('POST /notes', { json: { text: 'x' } })).status).toBe(201)
-  await close()
-})
+test.each([[undefined], [null], [0], [''], [false]])(
+  'an operation that the contract protects is not served unless the guard has said who calls: %j is somebody, but for undefined and null',
+  async (caller) => {
+    const served: unknown[] = []
+    const readNote = (_: object, client: Client<string>) => {
+      served.push(client.caller)
+      return { status: 304 }
+    }
+    const guard: Guard<string> = (ctx, next) => {
+      if (caller !== undefined) ctx.req.identify(caller as string)
+      return next()
+    }
+    const { send, lines, close } = await startNotes({ readNote }, { guard })
+    const isNobody = (caller ?? undefined) === undefined
+    expect((await send('GET /notes/1')).status).toBe(isNobody ? 500 : 304)
+    expect(served).toEqual(isNobody ? [] : [caller])
+    const cause = expect.stringMatching(/^the contract protects this operation/)
+    if (isNobody) expect(lines).toMatchObject([{}, { operation: 'readNote', cause }])
+    expect((await send('POST /notes', { json: { text: 'x' } })).status).toBe(201)
+    await close()
+  },
+)
 
 test('a handler of a public operation cannot take nobody for a caller', async () => {
   const listNotes = (_: object, client: Client<string>) => ({ status: 200, body: [client.caller] })

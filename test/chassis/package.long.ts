@@ -1,24 +1,31 @@
 // The package, from README.md of the chassis: a service of notes in an empty folder.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { build } from 'esbuild'
 import { spawn, type ChildProcess } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { codeOf, makeService, version } from './support/package.ts'
+import { bash, files, makeService, scripts, version } from './support/package.ts'
 
 let folder: string
 let service: ChildProcess
-let log = ''
+let log: string
 /** Where, as the log says, the service listens, or other things are. */
 const urlOf = (what = 'listening') => RegExp(`${what}\\b.* on (http[^"]*)`).exec(log)?.[1]
 
-beforeAll(async () => {
-  folder = makeService()
+/** Runs a program of the service. */
+async function run(program: string) {
+  log = ''
   const variables = { PORT: '0', OPS_PORT: '0', NOTES_KEYS: 'ada-12345678,eve-12345678' }
   const env = { PATH: process.env['PATH'], ...variables }
-  service = spawn(process.execPath, ['main.js'], { cwd: folder, env, stdio: 'pipe' })
+  service = spawn(process.execPath, [program], { cwd: folder, env, stdio: 'pipe' })
   service.stdout!.on('data', (text: Buffer) => (log += text))
   while (!urlOf('/metrics are')) await sleep(20)
+}
+
+beforeAll(async () => {
+  folder = makeService()
+  await run('main.js')
 }, 300_000)
 
 afterAll(() => void service.kill('SIGKILL'))
@@ -58,10 +65,15 @@ test.each([
   expect(JSON.parse(response.text)).toEqual({ message: expect.any(String), code })
 })
 
+test('its test passes, and ends', () => {
+  const { status, output } = bash(scripts.at(-1)!, folder)
+  expect([status, output]).toEqual([0, expect.stringContaining('pass 1')])
+})
+
 test('what is public, the metrics and the probes are there', async () => {
   for (const path of ['/docs', '/docs/openapi-explorer.js', '/openapi.json'])
     expect([path, (await ask(`GET ${path}`, '', {})).status]).toEqual([path, 200])
-  expect((await ask('GET /openapi.yaml', '', {})).text).toBe(codeOf('yaml'))
+  expect((await ask('GET /openapi.yaml', '', {})).text).toBe(files.get('openapi.yaml'))
   const ops = urlOf('/metrics are')!
   expect(await (await fetch(`${ops}/readyz`)).text()).toBe('ready')
   const metrics = await (await fetch(`${ops}/metrics`)).text()
@@ -78,4 +90,19 @@ test('the package has its own version, its changelog and its license, and no pag
   for (const page of ['README.md', 'CHANGELOG.md'])
     for (const [, link] of text(page).matchAll(/\]\((?!https?:|#)([^)#]*)/g))
       expect([link, existsSync(join(inPackage, link!))]).toEqual([link, true])
+})
+
+test('bundled, it starts without the page, and one warning says so', async () => {
+  service.kill('SIGKILL')
+  const js = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)`
+  const [entry, outfile] = ['main.js', 'bundle/main.mjs'].map((file) => join(folder, file))
+  const options = { bundle: true, platform: 'node', format: 'esm', banner: { js } } as const
+  await build({ ...options, entryPoints: [entry!], outfile: outfile! })
+  copyFileSync(join(folder, 'openapi.yaml'), join(folder, 'bundle/openapi.yaml'))
+  await run('bundle/main.mjs')
+  expect(log.match(/"level":40.*/g)).toEqual([expect.stringContaining('"/docs is not served: ')])
+  expect(log).not.toContain('try it at')
+  expect((await ask('GET /openapi.yaml')).text).toBe(files.get('openapi.yaml'))
+  expect((await ask('GET /docs')).status).toBe(404)
+  expect((await ask('GET /')).text).toContain('see /openapi.yaml')
 })

@@ -11,7 +11,7 @@ afterEach(() => processes.splice(0).forEach((one) => void one.kill('SIGKILL')))
 
 const MAIN = `
   import { setTimeout as sleep } from 'node:timers/promises'
-  import { loadContract, serve } from '${new URL('../../dist/src/chassis/index.js', import.meta.url).href}'
+  import { loadContract, serve, start } from '${new URL('../../dist/src/chassis/index.js', import.meta.url).href}'
   const contract = loadContract(new URL('${new URL('support/notes.yaml', import.meta.url).href}'))
   const handlers = Object.fromEntries(contract.contents().operations.map(({ id }) => [id, () => void eval(process.env.MISTAKE)]))
   const hang = () => new Promise(() => {})
@@ -28,12 +28,16 @@ const MAIN = `
     return { guard: async (ctx, next) => (await ask('guard')) || next(), handlers, store }
   }
   if (process.env.EARLY) Promise.reject(new Error(process.env.EARLY))
-  await serve({ contract, variables: {}, open })`
+  const service = { contract, variables: {}, open }
+`
 
 /** A process that serves notes, and what it prints. */
-function start(variables: Record<string, string>) {
+function start(variables: Record<string, string>, program = 'await serve(service)') {
   const env = { PATH: process.env['PATH'], PORT: '0', OPS_PORT: '0', ...variables }
-  const child = spawn(process.execPath, ['--input-type=module', '-e', MAIN], { cwd: folder, env })
+  const child = spawn(process.execPath, ['--input-type=module', '-e', MAIN + program], {
+    cwd: folder,
+    env,
+  })
   const output = { stdout: '', stderr: '' }
   child.stdout.on('data', (text: Buffer) => (output.stdout += text))
   child.stderr.on('data', (text: Buffer) => (output.stderr += text))
@@ -123,4 +127,11 @@ test('a store that fails is not called empty in /metrics; from the signal on, th
   await printed('finishing')
   expect((await ask()).headers.get('connection')).toBe('close')
   expect(await (await fetch(`${operators}/readyz`)).text()).toMatch(/^stopping/)
+})
+
+test('a process ends by itself, without a warning, after the services that it has started', async () => {
+  const failing = `await start(service, { HOST: '192.0.2.1' }).catch(() => {})`
+  const program = `for (let i = 0; i < 12; i += 1) await (await start(service, {})).stop(); ${failing}`
+  const { child, output } = start({}, program)
+  expect([await once(child, 'close'), output]).toEqual([[0, null], { stdout: '', stderr: '' }])
 })

@@ -22,13 +22,14 @@ export function loadConfig<Own extends Variables>(own: Own): Config<Own> {
   return readConfig(process.env, own)
 }
 
-/** @throws Error as `loadConfig` does */
+/** @param defaults for variables that are not set, or empty @throws Error as `loadConfig` does */
 export function readConfig<Own extends Variables>(
   environment: NodeJS.ProcessEnv,
   own: Own,
+  defaults: NodeJS.ProcessEnv = {},
 ): Config<Own> {
   const variables: Variables = { ...VARIABLES, ...own }
-  const vars = readFiles(environment, variables)
+  const vars = { ...defaults, ...readFiles(environment, variables) }
   vars['OPS_HOST'] ??= vars['HOST']
   const env = cleanEnv(vars, variables, {
     reporter({ errors }) {

@@ -40,7 +40,8 @@ function read(url: string | URL) {
   try {
     const text = readFileSync(file, 'utf8')
     const document = load(text) as Document
-    const words = document.info.title.toLowerCase().split(/[^a-z\d]+/)
+    const words = document.info.title.toLowerCase().match(/[a-z\d]+/g)
+    if (!words) throw new Error(NAMELESS)
     const name = words.join('-').replace(/^(?=\d)/, '-') // metrics may not begin with a digit
     return { text, document, name, operations: operationsOf(document) }
   } catch (error) {
@@ -49,6 +50,8 @@ function read(url: string | URL) {
     throw new Error(`cannot use ${file}: ${reason}`, { cause: error })
   }
 }
+
+const NAMELESS = 'its title names the metrics: it must have a Latin letter or a digit'
 
 /** Ajv would overflow the stack with a body that is as deep. */
 const ENDLESS = 'a request refers to itself: write a schema of a known depth'

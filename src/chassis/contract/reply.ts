@@ -72,13 +72,15 @@ function contentOf(body: unknown, type: string): string | Buffer {
 /** A list as bytes: each page, and the end. */
 async function* partsOf(list: AsyncIterable<unknown[]>, type: string, request: IncomingRequest) {
   const write: ListWriter = type === LINES_TYPE ? writeLines : arrayWriter()
-  for await (const page of list) {
-    if (!Array.isArray(page)) throw new TypeError('a page of a list must be an array')
+  const pages = list[Symbol.asyncIterator]()
+  // In a variable of this generator, the page would stay in memory until the client has read its bytes.
+  const next = async () => {
+    const { value, done } = await pages.next()
+    if (!done && !Array.isArray(value)) throw new TypeError('a page of a list must be an array')
     request.lastProgress = performance.now() // the client has read the page before
-    const bytes = Buffer.from(write(page))
-    page.length = 0 // otherwise the generator keeps the items until the client has read the bytes
-    yield bytes
+    return done ? undefined : Buffer.from(write(value))
   }
+  for (let bytes = await next(); bytes; bytes = await next()) yield bytes
   yield Buffer.from(write())
 }
 

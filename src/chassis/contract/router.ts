@@ -1,9 +1,9 @@
 // The contract's paths as routes. No path, method or status is written here.
 import { Router, type Layer } from '@koa/router'
 import type Koa from 'koa'
-import type { Client } from '../http/client.ts'
 import type { OnServer } from '../http/context.ts'
 import { HttpError } from '../http/http-error.ts'
+import type { IncomingRequest } from '../http/request.ts'
 import { rawQuery } from '../http/target.ts'
 import { bodyReader } from './body.ts'
 import type { Contract } from './contract.ts'
@@ -13,7 +13,7 @@ import type { Operation } from './operation.ts'
 import { queryReader } from './query.ts'
 import { replyWriter, type Reply } from './reply.ts'
 
-type Handler = (input: object, client: Client) => Reply | Promise<Reply>
+type Handler = (input: object, client: IncomingRequest) => Reply | Promise<Reply>
 
 /** Routes every operation of the contract to its handler. @throws Error it has none */
 export function createRouter<Operations, Caller>(

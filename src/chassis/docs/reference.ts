@@ -16,27 +16,40 @@ const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/**
- * Reads all files at the start, so that all responses share their memory.
- *
- * @param basePath the path at which clients find the service: the server in the contract
- */
+/** The files of the page, by their paths. */
+export type Page = ReturnType<typeof readPage>
+
+/** Reads the page at the start, so that all responses share its memory. @param warn gets why there is none: it is empty then */
+export function readPage(warn: (text: string) => void): Map<string, Buffer> {
+  try {
+    return new Map([
+      ['/docs', read('index.html')],
+      ['/docs/page.css', read('page.css')],
+      ['/docs/page.js', read('page.js')],
+      ['/docs/openapi-explorer.js', read('openapi-explorer.js')],
+    ])
+  } catch (error) {
+    warn(`/docs is not served: ${(error as Error).message}`) // a bundler leaves out the files
+    return new Map()
+  }
+}
+
+/** @param basePath the path at which clients find the service: the server in the contract */
 export function serveReference(
   { contents }: Pick<Contract<unknown>, 'contents'>,
+  page: Page,
   basePath: string,
 ): Koa.Middleware {
   const { text, document } = contents()
   const yaml = basePath ? withServer(text, basePath, document.servers[0]!.url) : text
   const pages = new Map([
+    ...page,
     ['/openapi.yaml', Buffer.from(yaml)],
     ['/openapi.json', Buffer.from(JSON.stringify(basePath ? load(yaml) : document))],
-    ['/docs', read('index.html')],
-    ['/docs/page.css', read('page.css')],
-    ['/docs/page.js', read('page.js')],
-    ['/docs/openapi-explorer.js', read('openapi-explorer.js')],
   ])
+  const hint = page.size > 0 ? '/docs' : '/openapi.yaml'
   return async (ctx, next) => {
-    if (ctx.path === '/') throw pathNotFound(`; see ${basePath}/docs`)
+    if (ctx.path === '/') throw pathNotFound(`; see ${basePath}${hint}`)
     const body = pages.get(ctx.path)
     if (!body) return next()
     if (!['GET', 'HEAD'].includes(ctx.method)) throw methodNotAllowed(ctx.method, 'HEAD, GET')

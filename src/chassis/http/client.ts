@@ -19,14 +19,28 @@ export class Aborted extends Error {
   readonly code = 'ABORT_ERR' // Node's
 }
 
-/** Fields of a line in the log. A service may add others, without personal data. */
-export interface LogFields {
+/** Fields that a service adds to the line of a request, without personal data; never those of `ChassisField`. */
+export type LogFields = Own & { [Name in ChassisField]?: never }
+
+interface Own {
+  /** Why the guard refused the request, from a small set; also counted in `tokens_refused_total`. */
+  refused?: string
+  [own: string]: string | undefined
+}
+
+/** What the chassis collects for the line of a request. */
+interface Collected {
   id?: string
   trace_id?: string
   operation?: string
   code?: string
   cause?: string
-  /** Why the guard refused the request, from a small set; also counted in `tokens_refused_total`. */
-  refused?: string
-  [own: string]: string | undefined
 }
+
+export type RequestFields = Own & Collected
+
+/** What the chassis writes into its lines: a service would write it twice, or another value. */
+type ChassisField =
+  | keyof Collected
+  | ('level' | 'time' | 'msg' | 'err' | 'remoteAddress')
+  | ('method' | 'path' | 'location' | 'status' | 'ms')

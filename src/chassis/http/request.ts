@@ -3,12 +3,12 @@ import { isUtf8 } from 'node:buffer'
 import { once } from 'node:events'
 import { IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Client, LogFields } from './client.ts'
+import type { Client, RequestFields } from './client.ts'
 import { LIMITS } from './limits.ts'
 import { createSignal, type RequestSignal } from './signal.ts'
 
-export class IncomingRequest extends IncomingMessage implements Client {
-  readonly log: LogFields = {}
+export class IncomingRequest extends IncomingMessage implements Omit<Client, 'log'> {
+  readonly log: RequestFields = {}
   /** When the client last sent a part of it, or read a page of the response, in milliseconds. */
   lastProgress = performance.now()
 
@@ -24,9 +24,9 @@ export class IncomingRequest extends IncomingMessage implements Client {
   #length = 0
   #chunks = 0
 
-  /** Says who calls. @param caller anything but undefined */
+  /** Says who calls. @param caller anything but null and undefined, which are nobody */
   identify(caller: unknown): void {
-    this.#caller = caller
+    this.#caller = caller ?? undefined
   }
 
   /** Whether the guard has said who calls. */

@@ -25,8 +25,16 @@ export const tokenVariables = {
   TOKEN_TTL: duration('1s', '10y', 1_000)({ default: 86_400 }),
 }
 
-/** Issues and verifies tokens with the secrets of `openSecrets`. @throws Error the file with the secret cannot be used */
-export async function openTokens(config: SecretConfig & { TOKEN_TTL: number }): Promise<Tokens> {
+/**
+ * Issues and verifies tokens with the secrets of `openSecrets`.
+ *
+ * @param log of `Tools`: gets a line if a secret is made, because tokens of other services are then refused
+ * @throws Error the file with the secret cannot be used
+ */
+export async function openTokens(
+  config: SecretConfig & { TOKEN_TTL: number },
+  log: { info: (text: string) => void },
+): Promise<Tokens> {
   const { createTokens } = await import('./tokens.ts') // not before the configuration was read: it takes 30 ms
-  return createTokens(openSecrets(config), config.TOKEN_TTL)
+  return createTokens(openSecrets(config, log), config.TOKEN_TTL)
 }

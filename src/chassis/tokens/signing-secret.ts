@@ -19,17 +19,20 @@ export interface SecretConfig {
 
 /**
  * The configured secrets, else those in a file in `DATA_DIR`, one per line. If there is no file, it is made
- * with one secret of 256 bits. Processes that start at the same time get the same secret.
+ * with one secret of 256 bits, and `log` says so. Processes that start at the same time get the same secret.
  *
  * @returns at least one; the first signs, all verify
  */
-export function openSecrets({ DATA_DIR, SIGNING_SECRET, SIGNING_SECRETS }: SecretConfig): string[] {
+export function openSecrets(
+  { DATA_DIR, SIGNING_SECRET, SIGNING_SECRETS }: SecretConfig,
+  log: { info: (text: string) => void },
+): string[] {
   if (SIGNING_SECRETS) return SIGNING_SECRETS
   if (SIGNING_SECRET) return [SIGNING_SECRET]
   const file = join(DATA_DIR, 'signing-secret')
   try {
     makeFolder(DATA_DIR)
-    if (!fs.existsSync(file)) createFile(file)
+    if (!fs.existsSync(file) && createFile(file)) log.info(`made a secret in ${file}`)
     const secrets = readTextFile(file, 'it')
       .trim()
       .split(/\s*\n\s*/)
@@ -49,15 +52,21 @@ function checkPrivate({ uid, mode }: Stats): void {
     throw new Error('other accounts can read or write it; use chmod 600, or set SIGNING_SECRET')
 }
 
-/** Writes a temporary file and renames it: the first process wins, and none reads half a secret. */
-function createFile(file: string): void {
+/**
+ * Writes a temporary file and renames it: the first process wins, and none reads half a secret.
+ *
+ * @returns whether this process was the first
+ */
+function createFile(file: string): boolean {
   const temporary = `${file}.${randomUUID()}`
   try {
     const secret = randomBytes(32).toString('hex')
     fs.writeFileSync(temporary, `${secret}\n`, { mode: 0o600, flush: true })
     renameNoReplace(temporary, file)
+    return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    return false
   } finally {
     fs.rmSync(temporary, { force: true })
   }

@@ -1,6 +1,12 @@
 // Handlers that compile, and those that must not. Checked by `npm run check`: a `@ts-expect-error` without
 // an error is an error.
-import type { Guard, Handlers as HandlersOf, Service, Store } from '../../../src/chassis/index.ts'
+import type {
+  Client,
+  Guard,
+  Handlers as HandlersOf,
+  Service,
+  Store,
+} from '../../../src/chassis/index.ts'
 import type { Note } from '../support/notes.ts'
 
 /** Operations as openapi-typescript writes them. */
@@ -133,3 +139,19 @@ type Open = Service<operations, Record<string, never>, User>['open']
 guarded.enough satisfies Open
 // @ts-expect-error what the handlers need is missing
 guarded.tooLittle satisfies Open
+
+/** A guard that takes nobody for a caller. */
+export const identifiesNobody: Guard<User | null | undefined> = (ctx, next) => {
+  // @ts-expect-error null is nobody
+  ctx.req.identify(null)
+  // @ts-expect-error undefined is nobody
+  ctx.req.identify(undefined)
+  return next()
+}
+
+type Written =
+  | ('level' | 'time' | 'msg' | 'err' | 'id' | 'trace_id' | 'remoteAddress' | 'method' | 'path')
+  | ('operation' | 'location' | 'status' | 'code' | 'cause' | 'ms')
+export const own: Client['log'] = { refused: '', note: '' }
+// @ts-expect-error each of these the chassis writes into a line itself
+export const written: Client['log'][Written] = ''

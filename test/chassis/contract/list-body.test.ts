@@ -3,6 +3,8 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { once } from 'node:events'
 import net from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import {
   arrayWriter,
@@ -56,6 +58,9 @@ function listOf(count: number, atEnd?: () => void) {
   }
   return { seen, listNotes }
 }
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
 
 const fail = () => {
   throw new StoreFailure(new Error('the cause'))
@@ -117,17 +122,30 @@ describe.each(TYPES)('a list as %s', (type) => {
   })
 
   test('has no page in memory while the client reads its bytes', async () => {
+    const made: WeakRef<Note[]>[] = []
     const kept: unknown[] = []
-    async function* pages() {
-      for (let i = 0; i < 3; i += 1) {
-        const page = [note(i)]
-        yield page
-        kept.push(...page)
-      }
+    const next = async () => {
+      await nextTurn() // a WeakRef keeps what it is made of until the next turn
+      collectGarbage()
+      kept.push(...made.map((page) => page.deref()).filter(Boolean))
+      const value = [note(made.length)]
+      made.push(new WeakRef(value))
+      return { value, done: made.length > 3 }
     }
-    const service = await startNotes({ listNotes: () => ({ status: 200, body: pages() }) })
+    const body = { [Symbol.asyncIterator]: () => ({ next }) }
+    const service = await startNotes({ listNotes: () => ({ status: 200, body }) })
     const { json } = await service.send('GET /notes', { headers: { accept: type } })
     expect([json.length, kept]).toEqual([3, []])
+    await service.close()
+  })
+
+  test('may have the same page again, also in the next response', async () => {
+    const page = [note(1)]
+    const pages = [page, page]
+    const body = { [Symbol.asyncIterator]: () => pages.values() }
+    const service = await startNotes({ listNotes: () => ({ status: 200, body }) })
+    const ask = () => service.send('GET /notes', { headers: { accept: type } })
+    for (const { json } of [await ask(), await ask()]) expect(json).toEqual(pages.flat())
     await service.close()
   })
 

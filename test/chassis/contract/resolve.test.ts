@@ -44,12 +44,12 @@ test.each([
 })
 
 /** A contract in a file, with one operation. */
-function contractOf(operation: object) {
+function contractOf(operation: object, title = '3D Trees') {
   const get = { operationId: 'x', responses: {}, ...operation }
   const content = { 'application/json': { schema: ref('Tree') } }
   const schemas = { Tree: { properties: { leaf: ref('Tree') } }, Content: { content } }
   const file = join(newFolder(), 'openapi.yaml')
-  const document = { info: { title: '3D Trees' }, paths: { '/': { get } }, schemas }
+  const document = { info: { title }, paths: { '/': { get } }, schemas }
   writeFileSync(file, JSON.stringify(document))
   return loadContract(pathToFileURL(file))
 }
@@ -64,8 +64,19 @@ test('with a request that refers to itself, the service does not start', () => {
   expect(contents).toThrow(/^cannot use .*: a request refers to itself: write a schema of/)
 })
 
-test('a contract is read once, and its name for metrics does not begin with a digit', () => {
+test('a contract is read once', () => {
   const { contents } = contractOf({})
   expect(contents()).toBe(contents())
-  expect(contents().name).toBe('-3d-trees')
+})
+
+test.each([
+  ['3D Trees', '-3d-trees'], // a name of metrics does not begin with a digit
+  ['¡Árboles!', 'rboles'],
+])('a service with the title %s has the name %s', (title, name) => {
+  expect(contractOf({}, title).contents().name).toBe(name)
+})
+
+test.each(['Заметки', '笔记', '…', ''])('a service with the title “%s” does not start', (title) => {
+  const { contents } = contractOf({}, title)
+  expect(contents).toThrow(/: its title names the metrics: it must have a Latin letter or a digit$/)
 })

@@ -5,6 +5,7 @@ import http from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import { createApp } from '../../../src/chassis/app.ts'
+import { readPage } from '../../../src/chassis/docs/reference.ts'
 import { createServer } from '../../../src/chassis/http/server.ts'
 import type { loadContract, Parts } from '../../../src/chassis/index.ts'
 import { pathRedactor } from '../../../src/chassis/telemetry/path-redactor.ts'
@@ -48,7 +49,7 @@ export async function startApp<Operations, Caller>(
   const metrics = createMetrics('x', 'test')
   const redactPath = pathRedactor(client.redactPath)
   const requestLog = createRequestLog({ log, metrics, redactPath })
-  const app = createApp(contract, parts, docs, basePath)
+  const app = createApp(contract, parts, docs ? readPage(() => {}) : undefined, basePath)
   app.on('error', requestLog.onFailure)
   const { server, close } = createServer(app.callback(), {
     observer: requestLog,

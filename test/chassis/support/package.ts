@@ -6,14 +6,11 @@ import { join } from 'node:path'
 import { newFolder, read, root } from '../../support/readme.ts'
 
 const page = read('src/chassis/README.md')
-const blocks = [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
-export const codeOf = (language: string) => blocks.find(([, name]) => name === language)![2]!
-const FILES = {
-  'openapi.yaml': 'yaml',
-  'main.ts': 'ts',
-  'tsconfig.json': 'json',
-  Dockerfile: 'dockerfile',
-}
+const named = [...page.matchAll(/^`([\w.]+)`:\n\n```\w+\n(.*?)^```$/gms)]
+/** The files on the page, by their names. */
+export const files = new Map(named.map(([, name, code]) => [name!, code!]))
+/** The scripts on the page, in their order: the first makes the service, the last tests it. */
+export const scripts = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, code]) => code!)
 const RUN = /^NOTES_KEYS=.* node main\.js\n/m
 export const [, version] = /^## \[(.*?)\]/m.exec(read('src/chassis/CHANGELOG.md'))!
 
@@ -28,9 +25,8 @@ export function makeService(): string {
   const pack = `npm run --silent pack:chassis -- --pack-destination ${folder}`
   expect(bash(pack, root)).toMatchObject({ status: 0 })
   expect(readdirSync(folder)).toEqual([`openapi-chassis-${version}.tgz`])
-  for (const [file, language] of Object.entries(FILES))
-    writeFileSync(join(folder, file), codeOf(language))
-  const script = codeOf('sh')
+  for (const [file, code] of files) writeFileSync(join(folder, file), code)
+  const script = scripts[0]!
   expect(script).toMatch(RUN)
   expect(bash(script.replace(RUN, ''), folder)).toMatchObject({ status: 0 })
   return folder

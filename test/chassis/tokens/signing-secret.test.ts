@@ -15,34 +15,38 @@ let file: string
 beforeEach(() => {
   DATA_DIR = newFolder()
   file = join(DATA_DIR, 'signing-secret')
+  said = []
 })
 
-const open = (SIGNING_SECRETS?: string[]) =>
-  openSecrets({ SIGNING_SECRET: undefined, SIGNING_SECRETS, DATA_DIR })
+let said: string[] = []
+const log = { info: (text: string) => void said.push(text) }
+const open = (SIGNING_SECRETS?: string[], SIGNING_SECRET?: string) =>
+  openSecrets({ SIGNING_SECRET, SIGNING_SECRETS, DATA_DIR }, log)
 
 test('those of the configuration are used, and no file is made', () => {
   expect(open([SECRET, OTHER])).toEqual([SECRET, OTHER])
-  expect(openSecrets({ SIGNING_SECRET: SECRET, SIGNING_SECRETS: undefined, DATA_DIR })).toEqual([
-    SECRET,
-  ])
-  expect(fs.readdirSync(DATA_DIR)).toEqual([])
+  expect(open(undefined, SECRET)).toEqual([SECRET])
+  expect([fs.readdirSync(DATA_DIR), said]).toEqual([[], []])
 })
 
-test('without one a secret is made once, in a file that only its owner can read', () => {
+test('without one a secret is made once, in a file that only its owner can read, and the log says so', () => {
   const [secret] = open()
   expect(secret).toMatch(/^[0-9a-f]{64}$/)
   expect(fs.readFileSync(file, 'utf8')).toBe(`${secret}\n`)
   expect(fs.statSync(file).mode & 0o777).toBe(0o600)
   expect(open()).toEqual([secret])
+  expect(said).toEqual([`made a secret in ${file}`])
 })
 
-test('processes that start together use the same secret', async () => {
+test('processes that start together use the same secret, and one says that it made it', async () => {
   const module = new URL('../../../dist/src/chassis/tokens/signing-secret.js', import.meta.url).href
   const config = JSON.stringify({ DATA_DIR })
-  const program = `import { openSecrets } from '${module}'; console.log(openSecrets(${config})[0])`
+  const program = `import { openSecrets } from '${module}'
+    console.log(openSecrets(${config}, { info: console.error })[0])`
   const run = () => promisify(execFile)(process.execPath, ['--input-type=module', '-e', program])
   const printed = await Promise.all([run(), run(), run()])
   expect(new Set(printed.map(({ stdout }) => stdout))).toEqual(new Set([`${open()[0]}\n`]))
+  expect(printed.map(({ stderr }) => stderr).join('')).toBe(`made a secret in ${file}\n`)
   expect(fs.readdirSync(DATA_DIR)).toEqual(['signing-secret'])
 })
 

@@ -17,12 +17,15 @@ test('create-user needs an email, with which the user can log in', async () => {
   expect(stderr).toMatch(/^.*\nusage: create-user \[--name NAME\] --email EMAIL\nsee --help\n$/)
 })
 
-test('create-user says where it stores a user, and what looks wrong', async () => {
+test('create-user says where it makes a secret and stores a user, and what looks wrong', async () => {
   const place = at(sqlitePlace)
   const { code, stdout, stderr } = await done('create-user', place, ['--email', 'a b@x'])
   expect([code, stdout]).toEqual([0, expect.stringContaining('"email":"a b@x"')])
   const warning = 'a b@x does not look like an email; the user logs in with exactly this text\n'
-  expect(stderr).toBe(`stored in SQLite in ${join(place.DATA_DIR, 'users.db')}\n${warning}`)
+  const [secret, database] = ['signing-secret', 'users.db'].map((file) =>
+    join(place.DATA_DIR, file),
+  )
+  expect(stderr).toBe(`made a secret in ${secret}\nstored in SQLite in ${database}\n${warning}`)
 })
 
 test('create-user stores nothing if the secret is refused', async () => {

@@ -1,0 +1,63 @@
+// A service in the process of its tests.
+import { afterEach, expect, test } from '@jest/globals'
+import { defineService, integer, start, type Parts } from '../../src/chassis/index.ts'
+import { until } from './support/clients.ts'
+import { identifyAll, notesContract } from './support/notes.ts'
+
+type Operations = Record<'listNotes', unknown>
+const ids = notesContract.contents().operations.map(({ id }) => [id, () => ({ status: 204 })])
+const all = Object.fromEntries(ids)
+
+/** A service of notes, and what its store does. */
+function serviceOf(own: Partial<Parts<Operations, string>> = {}) {
+  const events: string[] = []
+  const close = async () => void events.push('closed')
+  const store = { description: 'nothing', oldest: async () => null, close }
+  const parts = { guard: identifyAll, handlers: all, store, ...own }
+  const variables = { SIZE: integer(1, 9)({ default: 1 }) }
+  return {
+    events,
+    service: defineService({ contract: notesContract, variables, open: async () => parts }),
+  }
+}
+
+const isListening = () => process.getActiveResourcesInfo().includes('TCPServerWrap')
+
+afterEach(() => void delete process.env['BASE_PATH'])
+
+test('several services run at a time, each with its own variables and none of the environment, until they are stopped', async () => {
+  process.env['BASE_PATH'] = '/environment'
+  const { service, events } = serviceOf()
+  const [one, other] = await Promise.all([
+    start(service, {}),
+    start(service, { BASE_PATH: '/api' }),
+  ])
+  expect([one.url, other.url]).toEqual([
+    expect.stringMatching(/:\d+$/),
+    expect.stringMatching(/:\d+\/api$/),
+  ])
+  for (const { url, opsUrl } of [one, other]) {
+    expect((await fetch(`${url}/notes`)).status).toBe(204)
+    expect(await (await fetch(`${opsUrl}/readyz`)).text()).toBe('ready')
+  }
+  await Promise.all([one.stop(), one.stop(), other.stop()])
+  expect(events).toEqual(['closed', 'closed'])
+  await until(() => !isListening())
+})
+
+const fail = () => {
+  throw new Error('no')
+}
+
+test.each<[string, Partial<Parts<Operations, string>>, NodeJS.ProcessEnv, boolean]>([
+  ['SIZE must be between 1 and 9, not "10"', {}, { SIZE: '10' }, false],
+  ['cannot listen on OPS_HOST', {}, { OPS_HOST: '192.0.2.1' }, false],
+  ['cannot listen on HOST and PORT: ', {}, { HOST: '192.0.2.1', OPS_HOST: '127.0.0.1' }, true],
+  ['listNotes has no handler', { handlers: {} as typeof all }, {}, true],
+  ['no', { onListening: fail }, {}, true],
+])('a start that fails leaves nothing open: %s', async (message, own, variables, isOpened) => {
+  const { service, events } = serviceOf(own)
+  await expect(start(service, variables)).rejects.toThrow(message)
+  expect(events).toEqual(isOpened ? ['closed'] : [])
+  await until(() => !isListening())
+})
