@@ -322,6 +322,18 @@ describeBrowser('the page', () => {
   })
 
   const text = { type: 'string' }
+  test('sends a list in a query as a repeated parameter', async () => {
+    await openOther(({ paths }) => {
+      const schema = { type: 'array', items: text }
+      paths['/users'].get.parameters.push({ name: 'tag', in: 'query', schema })
+    })
+    await choose('List all users')
+    for (const value of ['a', 'b,c'])
+      await page.locator('tag-input input').pressSequentially(`${value}\n`)
+    await execute()
+    expect(requests.at(-1)).toMatch(/[?&]tag=a&tag=b%2Cc$/)
+  })
+
   test.each<[string, (contract: Any) => void]>([
     ['has no log-in', ({ paths }) => delete paths['/login']],
     [

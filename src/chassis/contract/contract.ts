@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { load } from 'js-yaml'
+import { checkOperations } from './check.ts'
 import type { Operation } from './operation.ts'
 import { operationsOf } from './resolve.ts'
 
@@ -43,9 +44,11 @@ function read(url: string | URL) {
     const words = document.info.title.toLowerCase().match(/[a-z\d]+/g)
     if (!words) throw new Error(NAMELESS)
     const name = words.join('-').replace(/^(?=\d)/, '-') // metrics may not begin with a digit
-    return { text, document, name, operations: operationsOf(document) }
+    const operations = operationsOf(document)
+    checkOperations(operations)
+    return { text, document, name, operations }
   } catch (error) {
-    const message = (error as Error).message.replace(/^Converting circular.*/, ENDLESS)
+    const message = (error as Error).message.replace(/^Converting circular.*/, SELF_REFERENCE)
     const [reason] = message.split('\n', 1)
     throw new Error(`cannot use ${file}: ${reason}`, { cause: error })
   }
@@ -54,4 +57,4 @@ function read(url: string | URL) {
 const NAMELESS = 'its title names the metrics: it must have a Latin letter or a digit'
 
 /** Ajv would overflow the stack with a body that is as deep. */
-const ENDLESS = 'a request refers to itself: write a schema of a known depth'
+const SELF_REFERENCE = 'a request refers to itself: write a schema of a known depth'

@@ -5,10 +5,10 @@ import type { Operation } from './operation.ts'
 import { parameterValidator } from './validate.ts'
 
 /** A function that reads and validates the headers of an operation. */
-export function headerReader({ parameters }: Operation) {
+export function headerReader({ id, parameters }: Pick<Operation, 'id' | 'parameters'>) {
   const declared = parameters.filter((parameter) => parameter.in === 'header')
   const names = declared.map(({ name }) => [name, name.toLowerCase()] as const)
-  const validate = parameterValidator(declared, malformed)
+  const validate = parameterValidator(id, declared, malformed)
   return (headers: IncomingHttpHeaders) => {
     const values: Record<string, unknown> = Object.create(null)
     for (const [name, key] of names)

@@ -11,8 +11,27 @@ export interface Operation {
   isProtected: boolean
   /** The schema of its request body, which is JSON; none if it takes no body. */
   bodySchema?: object & { required?: string[] }
-  /** Parameter Objects. */
-  parameters: { name: string; in: 'path' | 'query' | 'header'; schema: { type?: string } }[]
+  parameters: Parameter[]
   /** By status: its media types, of which the first is the default. */
   responses: Record<string, string[]>
+}
+
+/** OpenAPI 3.0.3, Parameter Object. */
+export interface Parameter {
+  name: string
+  in: 'path' | 'query' | 'header'
+  required?: boolean
+  style?: string
+  explode?: boolean
+  /** A parameter without one is refused. */
+  schema?: Schema
+}
+
+/** What is read of a Schema Object; Ajv reads all of it. */
+export interface Schema {
+  type?: string
+  format?: string
+  items?: Schema
+  minimum?: number
+  maximum?: number
 }

@@ -8,17 +8,31 @@ export function operationsOf(document: object): Operation[] {
   const { paths, security: ofAll = [] }: Any = document
   return Object.entries<Any>(paths).flatMap(([path, item]) =>
     Object.entries<Any>(item).flatMap(([method, operation]) => {
+      if (NO_METHOD.test(method)) return []
+      if (!METHOD.test(method)) throw new Error(`${path}: ${method} is not a method`)
       const { operationId: id, requestBody, security = ofAll } = operation
-      if (!id) return [] // a path item also has parameters
       const all = [item.parameters, operation.parameters].flatMap((some) => some ?? [])
-      const [body, parameters]: Any = resolveContract(document, [requestBody, all])
-      const bodySchema = body?.content['application/json'].schema
+      const [body, resolved]: Any = resolveContract(document, [requestBody, all])
+      const bodySchema = body && schemaOf(body, method, path)
+      const byPlace = new Map(resolved.map((one: Any) => [`${one.in} ${one.name}`, one]))
+      const parameters: Any = [...byPlace.values()] // its own come after those of the path
       const isProtected = security.length > 0 && security.every((one: object) => !isEmpty(one))
       const responses = mediaTypesOf(operation.responses, document)
       return [{ id, method, path, isProtected, bodySchema, parameters, responses }]
     }),
   )
 }
+
+const METHOD = /^(get|put|post|delete|options|head|patch|trace)$/
+/** What else a Path Item Object has (OpenAPI 3.0.3); `$ref` leads to other files. */
+const NO_METHOD = /^(parameters|servers|summary|description|x-.*)$/
+
+function schemaOf({ content, required }: Any, method: string, path: string) {
+  if (required && Object.keys(content).join() === JSON_TYPE) return content[JSON_TYPE].schema
+  throw new Error(`${method} ${path}: write a body with \`required: true\` and ${JSON_TYPE} alone`)
+}
+
+const JSON_TYPE = 'application/json'
 
 /** An empty Security Requirement Object lets everybody pass (OpenAPI 3.0.3). */
 const isEmpty = (requirement: object): boolean => Object.keys(requirement).length === 0
@@ -30,9 +44,10 @@ function mediaTypesOf(responses: object, document: object): Operation['responses
 
 /** A document, or a part of it, without references, and with `x-also-accepts` in place of the keywords of its schema. */
 export const resolveContract = <T extends object>(document: T, part: object = document): T =>
-  JSON.parse(JSON.stringify(dereference(document, part)), (_, node) =>
-    node?.['x-also-accepts'] ? { ...node, ...node['x-also-accepts'] } : node,
-  )
+  JSON.parse(JSON.stringify(dereference(document, part)), (key, node) => {
+    if (key === 'additionalProperties' && node === true) return undefined // it means the same
+    return node?.['x-also-accepts'] ? { ...node, ...node['x-also-accepts'] } : node
+  })
 
 /** A document, or a part of it, with references replaced by what they point to. @throws TypeError one leads to where it is */
 export const dereference = <T extends object>(document: T, part: object = document): T =>
@@ -44,6 +59,7 @@ function targetOf(node: Any, document: object): Any {
   if (typeof reference !== 'string') return node // a field may have this name
   const keys = reference.slice(2).split('/')
   const found = keys.reduce((at: Any, key) => at?.[key], document)
-  if (found === undefined) throw new Error(`${reference} leads nowhere`)
+  if (found === undefined || !reference.startsWith('#/'))
+    throw new Error(`${reference} leads nowhere`)
   return targetOf(found, document)
 }

@@ -25,6 +25,7 @@ explorer.addEventListener('spec-loaded', ({ detail: { info, tags } }) => {
   fillIn('limit', 100) // OpenAPI Explorer takes minutes to show a list of 20 MB
   for (const operation of operations) {
     operation.parameters = operation.parameters.filter(({ name }) => name !== 'Accept') // it shows only JSON
+    for (const parameter of operation.parameters) parameter.explode ??= true // else it sends a list as one value
     if (explorer.renderStyle !== 'focused') operation.parameters.forEach(describeParameter)
     if (!operation.requestBody || !operation.security?.length) continue
     const text = JSON.stringify(operation.requestBody)

@@ -17,7 +17,7 @@ const json = (body: string | Buffer, headers = {}) => ({
 })
 
 const NOTE = '{"text":"x"}'
-const TWO_TYPES = typed(['application/json', 'text/plain'])
+const JSON_TYPE = 'application/json'
 
 const service = useNotes()
 const fail = () => {
@@ -30,7 +30,12 @@ test.each<[string, Request]>([
   ['a media type with empty parameters', json(NOTE, typed('application/json ; ;;x=";;"; '))],
   ['no content coding, in another letter case', json(NOTE, coded('IDENTITY'))],
   ['an empty content coding', json(NOTE, coded(''))],
-  ['a media type twice', json(NOTE, typed('application/json,application/json'))],
+  ['a media type twice, which Node joins with a space', json(NOTE, typed([JSON_TYPE, JSON_TYPE]))],
+  ['a media type twice, in one field', json(NOTE, typed(`${JSON_TYPE},${JSON_TYPE}`))],
+  [
+    'types of JSON',
+    json(NOTE, typed([JSON_TYPE, 'Application/JSON ;x="text/plain, \\"";; charset=utf-8'])),
+  ],
   ['a byte order mark', json(`\uFEFF${NOTE}`)],
   [
     'anything in a field that is ignored',
@@ -57,8 +62,16 @@ const CHANGE = 'PATCH /notes/1'
 /** The request, the status and the message; POST /notes, unless another line is given. */
 type Refused = [string, Request, number, string, line?: string]
 
+const OTHER_TYPES: (string | string[])[] = [
+  [JSON_TYPE, 'text/plain'],
+  ['text/plain', JSON_TYPE],
+  [`${JSON_TYPE}; charset=utf-8`, 'application/jsonp'],
+  `${JSON_TYPE},`,
+  `${JSON_TYPE}; x="a, ${JSON_TYPE}`,
+]
+
 const INEXACT_NUMBERS =
-  '9007199254740992 -9007199254740993 12345678901234567890 -1e300 1E400 4503599627370497.3 0.1234567890123456789 0.10000000000000001 -1e-400'
+  '9.123456789012345 1.0e-400 9007199254740992 -9007199254740993 12345678901234567890 -1e300 1E400 4503599627370497.3 0.1234567890123456789 0.10000000000000001 -1e-400'
 
 // A form and a body that is too large: examples.test.ts.
 test.each<Refused>([
@@ -72,7 +85,12 @@ test.each<Refused>([
   ['no body', {}, 400, isRequired('text')],
   ['invalid UTF-8', json(Buffer.from('{"text":"\xff"}', 'latin1')), 400, NOT_UTF8],
   ['another JSON', { body: '{}', headers: typed('application/vnd.x+json') }, 415, MUST_BE_JSON],
-  ['two media types', { body: '{}', headers: TWO_TYPES }, 415, MUST_BE_JSON],
+  ...OTHER_TYPES.map((types): Refused => [
+    `the media type ${String(types)}`,
+    { body: '{}', headers: typed(types) },
+    415,
+    MUST_BE_JSON,
+  ]),
   ['gzip', json(gzipSync('{}'), coded('gzip')), 415, NOT_COMPRESSED],
   ['an object where others are accepted', { json: { tag: {} } }, 400, mustBeText, CHANGE],
   ...INEXACT_NUMBERS.split(' ').map((number): Refused => [
@@ -107,10 +125,18 @@ test.each([
   expect(note).toMatchObject({ tag: text })
 })
 
+test('a type of 16 KB is refused at once', async () => {
+  for (const part of [';', ' ', ';a=b ', ';a="\\a', `,${JSON_TYPE}`]) {
+    const type = `${JSON_TYPE}${part.repeat(15_000 / part.length)}?`
+    const { status } = await service().send('POST /notes', json(NOTE, typed(type)))
+    expect(status).toBe(415)
+  }
+})
+
 /** Checks a body whose only field has the schema `phone`. */
 const validatePhone = (phone: object, value: unknown) => {
   const bodySchema = { type: 'object', properties: { phone } }
-  return validator({ bodySchema })({ phone: value })
+  return validator({ id: 'call', bodySchema })({ phone: value })
 }
 
 test.each([
@@ -136,7 +162,7 @@ test.each([
   [{}, { type: 'object', required: ['valueOf'] }, isRequired('valueOf')],
   [{}, { type: 'array' }, 'the body must be a JSON array'],
 ])('the body %j is refused by the schema %j', (body, bodySchema, message) => {
-  expect(() => validator({ bodySchema })(body)).toThrow(message)
+  expect(() => validator({ id: 'x', bodySchema })(body)).toThrow(message)
 })
 
 test.each([100, 1_000_000])('a limit of %d bytes is exact', async (bodyLimit) => {

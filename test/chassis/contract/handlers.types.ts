@@ -24,6 +24,14 @@ interface operations {
     parameters: { query?: never; header?: { 'If-None-Match'?: string }; path: { id: string } }
     responses: { 200: Json<Note, { ETag: string }>; 304: Empty<{ ETag: string }>; 404: Failure }
   }
+  findNotes: {
+    parameters: {
+      query: { text: string; tag?: string[]; done?: boolean }
+      header: { 'X-Key': string }
+      path?: never
+    }
+    responses: { 200: Json<Note[], unknown>; default: Failure }
+  }
   removeNote: {
     parameters: { query?: never; header?: never; path: { id: string } }
     requestBody?: never
@@ -57,6 +65,10 @@ export const right = {
     header['If-None-Match']?.trim()
       ? { status: 304, headers: etag }
       : { status: 200, headers: etag, body: { ...note, tag: path.id } },
+  findNotes: ({ query: { text, tag = [], done = false }, header }) => ({
+    status: 200,
+    body: done ? [] : [{ text: text.trim(), tag: [header['X-Key'].trim(), ...tag].join() }],
+  }),
   removeNote: ({ path }) => (path.id ? { status: 204 } : { status: 204 }),
 } satisfies Handlers
 
@@ -97,6 +109,9 @@ async function* numbers() {
 
 // @ts-expect-error a parameter that the path does not have
 ;(({ path }) => ({ status: path.name ? 204 : 204 })) satisfies Handler<'removeNote'>
+
+// @ts-expect-error a list in a query may be absent
+;(({ query }) => ({ status: 200, body: query.tag.map(() => note) })) satisfies Handler<'findNotes'>
 
 // @ts-expect-error the request body of an operation without one
 ;(({ body }) => ({ status: body ? 204 : 204 })) satisfies Handler<'removeNote'>

@@ -1,10 +1,12 @@
 // The query of GET /notes, without a server: what is accepted, and what is refused by its name.
 import { expect, test } from '@jest/globals'
 import { headerReader } from '../../../src/chassis/contract/header.ts'
+import type { Parameter } from '../../../src/chassis/contract/operation.ts'
 import { queryReader } from '../../../src/chassis/contract/query.ts'
 import { notesContract } from '../support/notes.ts'
 
 const read = queryReader(notesContract.operationOf('listNotes'))
+const PLUS = 'must have `%2B` for a plus, or `%20` for a space'
 const ID = '665f1c2e8b3f4a0012d4c001'
 
 test.each([
@@ -19,8 +21,7 @@ test.each([
 ])('the query "%s" is accepted', (query, values) => expect(read(query)).toEqual(values))
 
 test('a text with an @ and a plus that a person has not encoded is refused with what to write', () => {
-  const message = 'query parameter `text` must have `%2B` for a plus, or `%20` for a space'
-  expect(() => read('text=ada+x@example.com')).toThrow(message)
+  expect(() => read('text=ada+x@example.com')).toThrow(`query parameter \`text\` ${PLUS}`)
 })
 
 const of = (name: string, ...values: string[]) => values.map((value) => [`${name}=${value}`, name])
@@ -48,6 +49,65 @@ test('a query is refused in the words of Ajv, with a code', () => {
   const message = 'query parameter `limit` must be <= 1000'
   const error = { code: 'query_invalid', message }
   expect(() => read('limit=1001')).toThrow(expect.objectContaining(error))
+})
+
+const query = (name: string, schema: object, others = {}) =>
+  ({ name, in: 'query', schema, ...others }) as Parameter
+const list = (items: object, others = {}) => ({ type: 'array', items, ...others })
+const text = { type: 'string' }
+const number = { type: 'integer', minimum: 0, maximum: 9 }
+const search = queryReader({
+  id: 'search',
+  parameters: [
+    query('q', text, { required: true }),
+    query('done', { type: 'boolean' }),
+    query('page', { ...number, default: 1 }),
+    query('tag', list(text, { minItems: 2, uniqueItems: true })),
+    query('a/b~', list(number)),
+    query('kind', list({ ...text, enum: ['x', 'y'], 'x-message': 'must be kind' })),
+    query('flag', list({ type: 'boolean' }, { default: [true] })),
+    query('since', { ...text, format: 'date-time' }),
+  ],
+})
+const filled = { q: 'x', page: 1, flag: [true] }
+
+test.each([
+  ['q=x', filled],
+  ['q=x&done=true&page=2', { ...filled, done: true, page: 2 }],
+  ['done=false&q=x', { ...filled, done: false }],
+  ['q=x&tag=a&done=true&%74ag=b%2Cc', { ...filled, done: true, tag: ['a', 'b,c'] }],
+  ['q=x&tag=&tag=__proto__', { ...filled, tag: ['', '__proto__'] }],
+  ['q=x&a%2Fb~=7', { ...filled, 'a/b~': [7] }],
+  ['q=x&flag=false&flag=true', { ...filled, flag: [false, true] }],
+  ['q=x&since=2026-11-28T12:00:00%2B01:00', { ...filled, since: '2026-11-28T12:00:00+01:00' }],
+])('the query "%s" has booleans, lists and defaults', (text, values) => {
+  expect(search(text)).toEqual(values)
+})
+
+test.each([
+  ['done=true', 'q', 'is required'],
+  ['q=x&done=1', 'done', 'must be boolean'],
+  ['q=x&done=', 'done', 'must be boolean'],
+  ['q=x&done=True', 'done', 'must be boolean'],
+  ['q=x&done=true&done=true', 'done', 'appears more than once'],
+  ['q=x&tag=a', 'tag', 'must NOT have fewer than 2 items'],
+  ['q=x&tag=a&tag=a', 'tag', 'must NOT have duplicate items (items ## 1 and 0 are identical)'],
+  ['q=x&tag=a&tag=%ff', 'tag', 'must be percent-encoded UTF-8'],
+  ['q=x&tag[]=a', 'tag[]', 'is unknown'],
+  ['q=x&a%2Fb~=1&a%2Fb~=', 'a/b~', 'must be integer'],
+  ['q=x&a%2Fb~=99999999999999999999', 'a/b~', 'must be <= 9'],
+  ['q=x&kind=x&kind=z', 'kind', 'must be one of x, y'],
+  ['q=x&flag=yes', 'flag', 'must be boolean'],
+  ['q=x&since=2026', 'since', 'must be a date-time such as 2026-11-28T12:00:00Z'],
+  ['q=x&since=2026-11-28T12:00:00+01:00', 'since', PLUS],
+])('the query "%s" is refused: %s %s', (text, name, problem) => {
+  const message = `query parameter \`${name}\` ${problem}`
+  expect(() => search(text)).toThrow(expect.objectContaining({ status: 400, message }))
+})
+
+test('a default is not shared by requests', () => {
+  ;(search('q=x')['flag'] as unknown[]).push(false)
+  expect(search('q=x')).toEqual(filled)
 })
 
 test('an operation without query parameters ignores its query', () => {

@@ -19,6 +19,15 @@ test('a reference is replaced by what it points to, through others, and x-also-a
   expect(resolved.body).toEqual({ properties: { text: { ...text, type: ['string', 'null'] } } })
 })
 
+test('additionalProperties: true is left out: it means what its absence means', () => {
+  const schema = { type: 'object', additionalProperties: true }
+  const text = { type: 'string' }
+  expect(resolveContract({ ...schema, properties: { additionalProperties: text } })).toEqual({
+    type: 'object',
+    properties: { additionalProperties: text },
+  })
+})
+
 test.each(['#/schemas/None', '#/none/Note'])('the reference %s leads nowhere and fails', ($ref) => {
   expect(() => resolveContract({ body: { $ref }, schemas: {} })).toThrow(`${$ref} leads nowhere`)
 })
@@ -49,7 +58,7 @@ function contractOf(operation: object, title = '3D Trees') {
   const content = { 'application/json': { schema: ref('Tree') } }
   const schemas = { Tree: { properties: { leaf: ref('Tree') } }, Content: { content } }
   const file = join(newFolder(), 'openapi.yaml')
-  const document = { info: { title }, paths: { '/': { get } }, schemas }
+  const document = { info: { title }, paths: { '/trees': { get } }, schemas }
   writeFileSync(file, JSON.stringify(document))
   return loadContract(pathToFileURL(file))
 }
@@ -62,6 +71,11 @@ test('the schema of a response may refer to itself', () => {
 test('with a request that refers to itself, the service does not start', () => {
   const { contents } = contractOf({ requestBody: ref('Content') })
   expect(contents).toThrow(/^cannot use .*: a request refers to itself: write a schema of/)
+})
+
+test('with a parameter that it does not read, the service does not start', () => {
+  const { contents } = contractOf({ parameters: [{ name: 'q', in: 'cookie' }] })
+  expect(contents).toThrow(/^cannot use .*: get \/trees: the service does not read the parameter q/)
 })
 
 test('a contract is read once', () => {
