@@ -24,6 +24,7 @@ test('every variable has a default', () => {
     DOCS: true,
     LOG_LEVEL: 'info',
     OTEL_EXPORTER_OTLP_ENDPOINT: undefined,
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: undefined,
   })
 })
 

@@ -1,9 +1,12 @@
-// Traces, as a collector receives them over OTLP (https://opentelemetry.io/docs/specs/otlp/).
+// Traces, as a collector receives them over OTLP (https://opentelemetry.io/docs/specs/otlp/). (What a span says:
+// chassis/telemetry/spans.test.ts.)
 import { expect, test } from '@jest/globals'
 import http from 'node:http'
+import { createRequire } from 'node:module'
 import net from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { freePort, serve, useUndo, type Program } from './support/program.ts'
 import { exchange, listen, type Request } from './chassis/support/app.ts'
 import { many } from './chassis/support/clients.ts'
@@ -15,40 +18,57 @@ import { newUser } from './support/users.ts'
 import type { User } from '../src/store/user-store.ts'
 
 interface Span {
-  scope: string
   name: string
   traceId: string
+  spanId: string
   parentSpanId?: string
 }
 
 /** The spans in what a collector got. */
 const spansIn = (sent: string): Span[] =>
   sent
-    .trim()
     .split('\n')
+    .filter(Boolean)
     .flatMap((body) => JSON.parse(body).resourceSpans)
     .flatMap(({ scopeSpans }) => scopeSpans)
-    .flatMap(({ scope: { name }, spans }) =>
-      spans.map((span: Span) => ({ ...span, scope: name.replace(/.*instrumentation-/, '') })),
-    )
+    .flatMap(({ spans }) => spans)
 
 /** The body of a large user. */
 const LARGE = JSON.stringify({ name: 'x'.repeat(6_000) })
 
-const TRACE = '0af7651916cd43dd8448eb211c80319c'
+/** Headers, each with a value that no span may have. */
+const MARKED = {
+  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+  tracestate: 'secret=secret',
+  ...Object.fromEntries(
+    `host user-agent referer cookie origin via from forwarded x-forwarded-for x-forwarded-host
+    x-forwarded-proto x-forwarded-prefix x-real-ip x-original-url baggage b3 accept-language`
+      .split(/\s+/)
+      .map((name) => [name, `secret-${name}`]),
+  ),
+}
 
 const undo = useUndo()
 const at = usePlaces()
 
 /** Starts a collector. @returns its port */
-async function collector(server: net.Server): Promise<number> {
+async function collector(server: net.Server, to = 0): Promise<number> {
   const sockets = new Set<net.Socket>()
   server.on('connection', (socket: net.Socket) => sockets.add(socket.on('error', () => {})))
   undo.push(() => {
     server.close()
     for (const socket of sockets) socket.destroy()
   })
-  return listen(server)
+  return listen(server, to)
+}
+
+/** Starts a collector that keeps what it gets. */
+async function recorder(to?: number) {
+  const got = { text: '' }
+  const server = http.createServer((request, response) => {
+    void text(request).then((body) => response.end('{}', () => (got.text += `${body}\n`)))
+  })
+  return { got, to: await collector(server, to) }
 }
 
 /** Starts the service, which sends its traces to the collector at the port `to`, and soon. */
@@ -65,7 +85,7 @@ async function serveTraced(place: Place, to: number, env: Record<string, string>
 
 /** What the log says of the collector: the level and the message. */
 const said = ({ output }: Program): string[] =>
-  [...output.stdout.matchAll(/"level":(\d+).*"msg":"(traces .*?)"}$/gm)].map(
+  [...output.stdout.matchAll(/"level":(\d+).*"msg":"(traces.*?)"}$/gm)].map(
     ([, level, text]) => `${level} ${text}`,
   )
 
@@ -93,78 +113,109 @@ test.each<[string, net.Server | undefined, string, Record<string, string>]>([
   expect(stdout + stderr).not.toMatch(/the-(password|key)/)
 })
 
+test('a collector that comes back gets the spans of requests from then on', async () => {
+  const to = await freePort()
+  const { service, port } = await serveTraced(at(sqlitePlace), to)
+  await send(port, 'GET /users')
+  while (said(service).length === 0) await sleep(10)
+  const { got } = await recorder(to)
+  await send(port, 'GET /nothing')
+  while (!got.text) await sleep(10)
+  expect(got.text).toContain('/nothing')
+})
+
+const resolved = (name: string) =>
+  pathToFileURL(createRequire(import.meta.url).resolve(`@opentelemetry/${name}`)).href
+const OTHER_SDK = `import { trace } from '${resolved('api')}'
+  import { BasicTracerProvider } from '${resolved('sdk-trace-base')}'
+  trace.setGlobalTracerProvider(new BasicTracerProvider())`
+
+test.each<[string, Record<string, string>, string[], boolean]>([
+  ['OTEL_SDK_DISABLED turns them off', { OTEL_SDK_DISABLED: 'True' }, [], false],
+  ['OTEL_TRACES_EXPORTER turns them off', { OTEL_TRACES_EXPORTER: 'none' }, [], false],
+  ['a sampler chooses', { OTEL_TRACES_SAMPLER: 'always_off' }, [], false],
+  [
+    'what the service does not do is a warning each',
+    {
+      OTEL_SDK_DISABLED: 'yes',
+      OTEL_TRACES_EXPORTER: 'console',
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+      OTEL_PROPAGATORS: 'b3',
+      OTEL_TRACES_SAMPLER: 'x',
+      OTEL_RESOURCE_ATTRIBUTES: 'a=b,c',
+    },
+    [
+      'OTEL_SDK_DISABLED=yes is ignored: it must be true or false',
+      'OTEL_TRACES_EXPORTER=console is ignored: it must be otlp or none',
+      'OTEL_EXPORTER_OTLP_PROTOCOL=grpc is ignored: it must be http/json',
+      'OTEL_PROPAGATORS=b3 is ignored: it must be tracecontext',
+      'OTEL_RESOURCE_ATTRIBUTES is ignored: ',
+      'OTEL_TRACES_SAMPLER value \\"x\\" invalid',
+    ],
+    true,
+  ],
+  [
+    'another SDK in the process is a warning',
+    { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(OTHER_SDK)}` },
+    ['another OpenTelemetry SDK was started in this process'],
+    false,
+  ],
+])('traces follow the variables of OpenTelemetry: %s', async (_, env, warnings, isSent) => {
+  const { got, to } = await recorder()
+  const { service, port } = await serveTraced(at(sqlitePlace), to, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: '',
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `http://127.0.0.1:${to}/`,
+    ...env,
+  })
+  await send(port, 'GET /nothing')
+  expect(await service.stop()).toBe(0)
+  expect(said(service)).toEqual(
+    warnings.map((text) => expect.stringContaining(`40 traces: ${text}`)),
+  )
+  expect(spansIn(got.text)).toHaveLength(Number(isSent))
+})
+
 describeStores((kind) => {
   /** Uses a new service. @returns all that it sends to the collector, and its log */
   async function trace(place: Place, use: (port: number) => Promise<unknown>) {
-    let sent = ''
-    const server = http.createServer((request, response) => {
-      void text(request).then((body) => response.end('{}', () => (sent += `${body}\n`)))
-    })
-    const { service, port } = await serveTraced(place, await collector(server))
+    const { got, to } = await recorder()
+    const { service, port } = await serveTraced(place, to, { HOST: '0.0.0.0' })
     await use(port)
     await service.probe('/readyz')
     expect(await service.stop()).toBe(0)
-    return { sent, log: service.output.stdout }
+    return { sent: got.text, log: service.output.stdout }
   }
 
-  test('a request leaves spans of HTTP, the router and MongoDB, in the trace that it came with or that begins with it', async () => {
-    const headers = { traceparent: `00-${TRACE}-b7ad6b7169203331-01` }
-    const place = at(kind)
-    const { sent, log } = await trace(place, async (port) => {
-      await send(port, 'POST /login', { headers, json: { email: 'x' } })
-      await send(port, 'GET /nothing')
-    })
-    expect(sent).toContain('users-service')
-    expect(sent).not.toContain('readyz')
-    const spans = spansIn(sent)
-    const traced = spans.filter(({ traceId }) => traceId === TRACE)
-    expect(traced.map(({ scope, name }) => `${scope}: ${name}`).sort()).toEqual([
-      'http: POST /login',
-      'koa: login',
-      'koa: middleware - guard',
-      ...(place.MONGODB_URI ? ['mongodb: find users'] : []),
-    ])
-    const root = traced.find(({ scope }) => scope === 'http')!
-    expect(root.parentSpanId).toBe('b7ad6b7169203331')
-    const line = JSON.parse(log.split('\n').find((one) => one.includes('/nothing'))!)
-    const begun = spans.filter(({ traceId }) => traceId === line.trace_id)
-    expect(begun.map(({ scope }) => scope)).toContain('http')
-  })
-
-  test.each<[string, (user: User, headers: string) => string]>([
-    ['GET /users/{id}', ({ id }, headers) => get(`/users/${id}`, headers)],
-    ['GET /users', (_, headers) => get('/users?limit=9', headers)],
-    ['POST /users of 6 KB', (_, headers) => post(LARGE, headers, '/users')],
+  test.each<[string, string, (user: User, headers: string) => string]>([
+    ['GET /users/{id}', 'find', ({ id }, headers) => get(`/users/${id}`, headers)],
+    ['GET /users', 'list', (_, headers) => get('/users?limit=9', headers)],
+    ['POST /users', 'create', (_, headers) => post(LARGE, headers, '/users')],
     [
       'PUT /users/{id}',
+      'rename',
       ({ id }, headers) => post(LARGE, headers, `/users/${id}`).replace('POST', 'PUT'),
     ],
   ])(
-    'each of 32 %s at once, two on a connection, has the spans that one alone has',
-    async (_, request) => {
+    'each of 32 %s at once, eight on a connection, has its own spans, in the trace that it came with',
+    async (name, call, request) => {
       const place = at(kind)
       const [user] = await createAt(place, newUser())
       const idOf = (i: number) => (i + 1).toString(16).padStart(32, 'a')
       const requestOf = (i: number) =>
         request(user!, `traceparent: 00-${idOf(i)}-b7ad6b7169203331-01\r\n`)
-      const { sent } = await trace(place, async (port) => {
-        await exchange(port, requestOf(0) + get('/nothing', CLOSE))
-        await many(16, async (i) => {
-          await exchange(port, requestOf(2 * i + 1) + requestOf(2 * i + 2) + get('/nothing', CLOSE))
-        })
-      })
+      const { sent } = await trace(place, (port) =>
+        many(4, (i) => {
+          const requests = Array.from({ length: 8 }, (_, j) => requestOf(8 * i + j))
+          return exchange(port, requests.join('') + get('/nothing', CLOSE))
+        }),
+      )
       const spans = spansIn(sent)
-      /** The spans of a trace; what a batch did for several requests is in none. */
-      const spansOf = (i: number, isAlone = false) =>
-        spans
-          .filter(({ traceId, scope }) => traceId === idOf(i) && (isAlone || scope !== 'mongodb'))
-          .map(({ scope, name }) => `${scope}: ${name}`)
-          .sort()
-      const mongodb = (i: number) => spansOf(i, true).filter((span) => span.startsWith('mongodb'))
-      expect(spansOf(0)).toHaveLength(3)
-      for (let i = 1; i <= 32; i += 1) {
-        expect(spansOf(i)).toEqual(spansOf(0))
-        expect([[], mongodb(0)]).toContainEqual(mongodb(i))
+      expect(spans).toHaveLength(64 + 4)
+      for (let i = 0; i < 32; i += 1) {
+        const [child, root] = spans.filter(({ traceId }) => traceId === idOf(i))
+        expect(root?.parentSpanId).toBe('b7ad6b7169203331')
+        expect(child?.parentSpanId).toBe(root!.spanId)
+        expect([root!.name, child!.name]).toEqual([name, call])
       }
     },
   )
@@ -177,8 +228,9 @@ describeStores((kind) => {
     const statuses: number[] = []
     const requests: [string, Request?][] = [
       ['POST /login', { json: { email: user.email } }],
-      ['GET /users?email=secret%2B1@example.com', { headers: { 'user-agent': 'secret-4@x' } }],
+      ['GET /users?email=secret%2B1@example.com'],
       ['GET /users?email=secret+1@example.com'],
+      ['GET /users/secret-id'],
       ['POST /users', { json: user }],
       ['POST /users', { json: { ...user, email: 'secret-2@example.com' } }],
       ['POST /login', { json: { email: 'secret-3@example.com' } }],
@@ -187,9 +239,13 @@ describeStores((kind) => {
       ['POST /login', { body: '{"secret', headers: { 'content-type': 'application/json' } }],
     ]
     const { sent, log } = await trace(place, async (port) => {
-      for (const request of requests) statuses.push((await send(port, ...request)).status)
+      for (const [line, request] of requests) {
+        const headers = { ...MARKED, ...request?.headers }
+        statuses.push((await send(port, line, { ...request, headers })).status)
+      }
     })
-    expect(statuses).toEqual([200, 200, 400, 400, 201, 401, 204, 401, 400])
+    expect(statuses).toEqual([200, 200, 400, 404, 400, 201, 401, 204, 401, 400])
+    expect(spansIn(sent).length).toBeGreaterThan(requests.length)
     for (const text of [sent, log]) {
       expect(text).toContain(id)
       expect(text.match(/[^"]*(secret|the-name|the-token|eyJ)[^"]*/g)).toBeNull()

@@ -19,10 +19,10 @@ import { createLogger, type Logger } from './telemetry/log.ts'
 import { measure } from './telemetry/measure.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
 import { createRequestLog, type RequestLog } from './telemetry/request-log.ts'
+import type { SpanOptions } from './telemetry/spans.ts'
 import type { Tracing } from './telemetry/tracing.ts'
 
 interface Options {
-  tracing?: Tracing | undefined
   /** Gets the log, in place of standard output. */
   output?: DestinationStream
   /** Called with the log as soon as there is one. */
@@ -41,15 +41,16 @@ export async function run<Operations, Own extends Variables, Caller>(
   config: Config<Own>,
   redactPath: (url: string) => string,
   stop: Promise<string>,
-  { tracing, output, onLog, onListening }: Options,
+  { output, onLog, onListening }: Options,
 ): Promise<void> {
-  const { name, document } = service.contract.contents()
+  const { name, document, operations } = service.contract.contents()
   const { version } = document.info
   const metrics = createMetrics(name.replaceAll('-', '_'), version)
   metrics.maxConnections(config.MAX_CONNECTIONS)
   const log = createLogger(config.LOG_LEVEL, metrics.logLineDropped, output)
   onLog?.(log)
   log.info(`${name} ${version} on Node ${process.version}`)
+  const tracing = await tracingOf(config, { name, operations, redactPath }, log)
   const readiness = createReadiness(log)
   /** What closes all that is open, in the order in which to do it. */
   const closers: (() => Promise<unknown>)[] = []
@@ -60,8 +61,8 @@ export async function run<Operations, Own extends Variables, Caller>(
     closers.unshift(() => operator.close(0))
     await listen(operator.server, OPS_HOST, OPS_PORT, 'OPS_HOST (or HOST) and OPS_PORT')
 
-    const tools: Tools = { log, measure: (store, methods) => measure(store, methods, metrics) }
-    const opened = await Promise.race([service.open(config, tools), stop])
+    const measured: Tools['measure'] = (store, methods) => measure(store, methods, metrics, tracing)
+    const opened = await Promise.race([service.open(config, { log, measure: measured }), stop])
     if (typeof opened === 'string')
       return log.info(`${opened}: stopped before the service was open`)
     const { store } = opened
@@ -69,7 +70,7 @@ export async function run<Operations, Own extends Variables, Caller>(
     metrics.storeIs(store.description)
     const page = config.DOCS ? readPage((text) => log.warn(text)) : undefined
     const app = createApp(service.contract, opened, page, config.BASE_PATH)
-    const http = serverOf(app, config, createRequestLog({ log, metrics, redactPath }))
+    const http = serverOf(app, config, createRequestLog({ log, metrics, redactPath }), tracing)
     closers.unshift(() => closeServer(http, config.STOP_TIMEOUT * 0.8, log))
     await listen(http.server, config.HOST, config.PORT, 'HOST and PORT')
     const checks = checkRepeatedly(store, readiness, metrics)
@@ -94,10 +95,19 @@ export async function run<Operations, Own extends Variables, Caller>(
   log.info('stopped')
 }
 
+type Described = Pick<SpanOptions, 'name' | 'operations' | 'redactPath'>
+
+/** Starts traces if they have an endpoint. Without one, nothing of OpenTelemetry is loaded. */
+async function tracingOf(config: Config<Variables>, service: Described, log: Logger) {
+  if (!config.OTEL_EXPORTER_OTLP_ENDPOINT && !config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) return
+  return (await import('./telemetry/tracing.ts')).startTracing({ ...config, ...service }, log)
+}
+
 /** The public server. It does not listen yet. */
-function serverOf(app: Koa, config: Config<Variables>, requestLog: RequestLog) {
+function serverOf(app: Koa, config: Config<Variables>, requestLog: RequestLog, tracing?: Tracing) {
   app.on('error', requestLog.onFailure)
-  return createServer(app.callback(), {
+  const handle = app.callback()
+  return createServer(tracing ? tracing.ofRequests(handle) : handle, {
     observer: requestLog,
     hostCheck: (bound) => hostCheck(bound, config.ALLOWED_HOSTS),
     bodyLimit: config.BODY_LIMIT,

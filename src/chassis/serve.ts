@@ -1,4 +1,4 @@
-// The process: reads the environment, starts tracing if it is configured, runs the service.
+// The process: reads the environment, runs the service.
 import { loadConfig } from './config/config.ts'
 import type { Variables } from './config/validators.ts'
 import type { Service } from './service.ts'
@@ -23,16 +23,8 @@ export async function serve<Operations, Own extends Variables, Caller>(
     if (argument) throw new Error(`${argument}: ${NO_ARGUMENTS}`)
     const config = loadConfig(service.variables)
     const redactPath = pathRedactor(service.redactPath)
-    const { name } = service.contract.contents()
-    const tracing = config.OTEL_EXPORTER_OTLP_ENDPOINT
-      ? (await import('./telemetry/tracing.ts')).startTracing(name, redactPath)
-      : undefined
-    const { run } = await import('./run.ts') // only now: tracing instruments modules while they load
-    const setLog = (log: Logger) => {
-      onLog(log)
-      if (tracing) tracing.log = log
-    }
-    await run(service, config, redactPath, stop, { tracing, onLog: setLog })
+    const { run } = await import('./run.ts') // only now: a signal is heard a quarter of a second earlier
+    await run(service, config, redactPath, stop, { onLog })
     process.exit()
   } catch (error) {
     fail(error)

@@ -89,6 +89,8 @@ export type GuardedRequest<Caller> = IncomingMessage & {
 export interface Store {
   /** Where the records are, for people; without credentials. */
   description: string
+  /** The database, as traces call it: https://opentelemetry.io/docs/specs/semconv/registry/attributes/db/#db-system-name */
+  system?: string
   /**
    * When its oldest record was created; null if it has none, or keeps no times. Called every second, as the health check:
    * the service is ready as soon as it has resolved once.

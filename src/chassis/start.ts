@@ -18,6 +18,11 @@ export interface Running {
 /** Warnings and errors are shown, and not each request. */
 const DEFAULTS = { PORT: '0', OPS_PORT: '0', LOG_LEVEL: 'warn' }
 
+const NO_TRACES = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: undefined,
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: undefined,
+}
+
 /**
  * Starts a service in this process, for tests: also several at a time. It sends no traces.
  *
@@ -28,12 +33,12 @@ export async function start<Operations, Own extends Variables, Caller>(
   service: Service<Operations, Own, Caller>,
   variables: NodeJS.ProcessEnv,
 ): Promise<Running> {
-  const config = readConfig(variables, service.variables, DEFAULTS)
+  const config = { ...readConfig(variables, service.variables, DEFAULTS), ...NO_TRACES }
   const redactPath = pathRedactor(service.redactPath)
   const stopping = new AbortController()
   const stop = once(stopping.signal, 'abort').then(() => 'stop')
   const output = { write: (line: string) => process.stdout.write(line) } // no listener for each service
-  const { run } = await import('./run.ts') // only now: `serve` loads it after tracing
+  const { run } = await import('./run.ts') // only now, as `serve` does
   return new Promise((resolve, reject) => {
     const end = () => {
       stopping.abort()

@@ -53,6 +53,8 @@ test.each([
   ['TOKEN_TTL', '90', 90],
   ['BODY_LIMIT', '64KB', 65_536],
   ['DOCS', 'false', false],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://me:pw@[::1]:4318', 'http://me:pw@[::1]:4318'],
+  ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'HTTPS://x/y?z', 'HTTPS://x/y?z'],
   ['SIGNING_SECRET', 'é'.repeat(16), 'é'.repeat(16)],
   ['SIGNING_SECRETS', `${OTHER}\r\n \n${SECRET},\n${OTHER}`, [OTHER, SECRET, OTHER]],
 ])('%s=%s is accepted', (name, text, value, key = name) => {
@@ -82,6 +84,22 @@ const TEMPLATES = [
   '$SECRET',
 ].map((text) => text.replace(/\w+/, (word) => word.padEnd(32, '_')))
 
+/** What is no URL for the exporter: without a scheme, a URL of another scheme or of none, or not one. */
+const NOT_URLS = [
+  '10.0.0.5:4318',
+  'localhost:4317',
+  'true',
+  '//x',
+  'grpc://x',
+  'http://',
+  'http://a b',
+]
+NOT_URLS.push('http://x:4318:4318', 'https//me:pw@x', 'x?api-key=pw')
+const notUrls = (name: string) =>
+  NOT_URLS.map(
+    (text) => [name, text, 'must be a URL that begins with http:// or https://'] as const,
+  )
+
 const notReplaced = (name: string, texts: string[]) =>
   texts.map((text): [string, string, string] => [name, text, NOT_REPLACED])
 
@@ -106,6 +124,8 @@ test.each([
   ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
   ['DOCS', 'maybe', 'must be true or false'],
   ['NOTES_URI', 'localhost', 'must start with notes:'],
+  ...notUrls('OTEL_EXPORTER_OTLP_ENDPOINT'),
+  ...notUrls('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'),
   [
     'SIGNING_SECRET',
     `${SECRET}\n${SECRET}`,
@@ -125,7 +145,7 @@ test.each([
   ...notReplaced('DATA_DIR', ['~/notes', '/srv/{{ name }}']),
   ...notReplaced('NOTES_URI', ['notes://ada:$PASSWORD@host', 'notes://host/<database>?x=y']),
 ])('%s=%s is refused, and shown unless it may be a secret', (name, text, reason) => {
-  const isSecret = /^(SIGNING|NOTES)|@/.test(name + text)
+  const isSecret = /^(SIGNING|NOTES)|[@?]/.test(name + text)
   const line = `${name} ${reason}${isSecret ? '' : `, not "${text}"`}`
   expect(problems({ [name]: text })).toEqual([line])
 })

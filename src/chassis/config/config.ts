@@ -35,7 +35,7 @@ export function readConfig<Own extends Variables>(
     reporter({ errors }) {
       const problems = Object.entries(errors).map(([name, error]) => {
         if (vars[name] === undefined) return `${name} must be set`
-        const isSecret = variables[name]?.isSecret || vars[name].includes('@') // credentials in a URL
+        const isSecret = variables[name]?.isSecret || /[?@]/.test(vars[name]) // credentials in a URL
         return `${name} ${error?.message}${isSecret ? '' : `, not "${vars[name]}"`}`
       })
       for (const [name, { conflict }] of Object.entries(variables)) {

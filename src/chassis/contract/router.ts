@@ -27,7 +27,7 @@ export function createRouter<Operations, Caller>(
     if (typeof handler !== 'function') throw new Error(`${operation.id} has no handler: ${STALE}`)
     const route = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
     const middleware = operationMiddleware(route, operation, handler)
-    router.register(route, [operation.method], middleware, { name: operation.id }) // traces use the name
+    router.register(route, [operation.method], middleware)
   }
   return router
 }

@@ -1,5 +1,6 @@
 // Measures the calls of a store.
 import type { Metrics } from './metrics.ts'
+import type { Spans } from './spans.ts'
 
 type Call = (...args: unknown[]) => Promise<unknown>
 
@@ -8,11 +9,15 @@ export function measure<S extends object>(
   store: S,
   names: readonly (keyof S & string)[],
   metrics: Metrics,
+  spans?: Spans,
 ): S {
+  const system = 'system' in store ? String(store.system) : undefined
   const measured = names.map((name) => {
     const call = store[name] as Call
     const measureCall = metrics.storeOperation(name)
-    return [name, (...args: unknown[]) => measureCall(() => call.apply(store, args))]
+    const measured = (...args: unknown[]) => measureCall(() => call.apply(store, args))
+    const inSpan = spans?.ofStore(name, system)
+    return [name, inSpan ? (...args: unknown[]) => inSpan(() => measured(...args)) : measured]
   })
   return Object.assign(store, Object.fromEntries(measured)) // not a copy, which would lack private members
 }

@@ -1,84 +1,66 @@
-// OpenTelemetry traces of HTTP, the router and MongoDB. Loaded only when they are configured, and before the
-// modules that it instruments. A failure of tracing never changes what the service does. Never shows a credential.
-import type { Span } from '@opentelemetry/api'
-import { setGlobalErrorHandler } from '@opentelemetry/core'
+// OpenTelemetry, as its environment variables say: https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
+// Loaded only when traces are configured. A failure of tracing never changes what the service does. Never shows a credential.
+import { context, diag, DiagLogLevel, propagation, trace } from '@opentelemetry/api'
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
+import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
-import { registerInstrumentations } from '@opentelemetry/instrumentation'
-import { HttpInstrumentation } from '@opentelemetry/instrumentation-http'
-import { KoaInstrumentation } from '@opentelemetry/instrumentation-koa'
-import { MongoDBInstrumentation } from '@opentelemetry/instrumentation-mongodb'
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
-import {
-  BatchSpanProcessor,
-  NodeTracerProvider,
-  type SpanProcessor,
-} from '@opentelemetry/sdk-trace-node'
-import type { ClientRequest, IncomingMessage } from 'node:http'
-import { register } from 'node:module'
-import { IncomingRequest } from '../http/request.ts'
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import type { Logger } from './log.ts'
+import { createSpans, type SpanOptions } from './spans.ts'
 
-export type Tracing = ReturnType<typeof startTracing>
+export type Tracing = NonNullable<ReturnType<typeof startTracing>>
 
 /**
- * Traces the modules that are imported from now on.
+ * Starts to send spans; undefined if they are turned off, or if another SDK was started in this process.
  *
- * @param service the name of this service in traces
- * @param redactPath returns what may be shown of a path
+ * @param log gets a warning when spans cannot be sent, and for each value that is ignored; each text once
  */
-export function startTracing(service: string, redactPath: (path: string) => string) {
-  register('@opentelemetry/instrumentation/hook.mjs', import.meta.url)
-  let lastReason: string | undefined
-  function report({ code, message }: Error & { code?: number | string }): void {
-    const reason = String(code ?? message) // the message of an error with a code can have a credential
-    if (reason === lastReason) return
-    lastReason = reason
-    tracing.log?.warn(`traces cannot be sent: ${reason}`)
+export function startTracing(options: SpanOptions, log: Logger) {
+  if (valueOf('OTEL_SDK_DISABLED') === 'true' || valueOf('OTEL_TRACES_EXPORTER') === 'none') return
+  const getTracer = (name: string) => provider.getTracer(name)
+  const isFirst = trace.setGlobalTracerProvider({ getTracer })
+  if (!isFirst) log.warn(`traces: ${OTHER_SDK}`)
+  if (!isFirst) return
+  const said = new Set<string>()
+  const warn = (text: string) => {
+    if (said.size < said.add(text).size) log.warn(text)
   }
+  for (const [variable, values] of Object.entries(VALUES))
+    if (!['', ...values].includes(valueOf(variable)))
+      warn(`traces: ${variable}=${valueOf(variable)} is ignored: it must be ${values.join(' or ')}`)
+  const report = ({ code, message }: Error & { code?: number | string }) =>
+    warn(`traces cannot be sent: ${code ?? message}`) // the message of an error with a code can have a credential
   setGlobalErrorHandler((error) => report(error as Error))
-  const name = resourceFromAttributes({ 'service.name': service })
-  const provider = new NodeTracerProvider({
+  const diagnose = (text: string) => warn(`traces: ${text.replace(/\d+ spans/, 'spans')}`)
+  const debug = (text: string) => text.startsWith('EnvDetector failed') && diagnose(BAD_PAIR)
+  const logger = { error: diagnose, warn: diagnose, info() {}, debug, verbose() {} }
+  diag.setLogger(logger, { logLevel: DiagLogLevel.DEBUG, suppressOverrideMessage: true })
+
+  const name = resourceFromAttributes({ 'service.name': options.name })
+  const provider = new BasicTracerProvider({
     resource: name.merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [redactor(redactPath), new BatchSpanProcessor(new OTLPTraceExporter())],
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   })
-  provider.register()
-  registerInstrumentations({
-    instrumentations: [
-      new HttpInstrumentation({ ignoreIncomingRequestHook: isProbe, requestHook: setTraceId }),
-      new KoaInstrumentation(),
-      new MongoDBInstrumentation(),
-    ],
-  })
-  const tracing = {
-    /** Gets a warning when spans cannot be sent, and when the reason changes. Set after the start. */
-    log: undefined as Logger | undefined,
-    /** Sends the last traces. */
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager())
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator())
+  return {
+    ...createSpans(provider.getTracer('openapi-chassis'), options),
+    /** Sends the last spans. */
     stop: () => provider.shutdown().catch(report),
   }
-  return tracing
 }
 
-/** Removes what can have personal data: of the path, the query and all errors. The log has the errors, with the id of the trace. */
-const redactor = (redactPath: (path: string) => string): SpanProcessor => ({
-  onStart() {},
-  onEnd({ attributes, status, events }) {
-    const path = attributes['url.path']
-    if (typeof path === 'string') attributes['url.path'] = redactPath(path)
-    for (const name of Object.keys(attributes)) if (FROM_CLIENTS.test(name)) delete attributes[name]
-    delete status.message
-    events.length = 0
-  },
-  forceFlush: async () => {},
-  shutdown: async () => {},
-})
+const OTHER_SDK = 'another OpenTelemetry SDK was started in this process: the service has no spans'
+const BAD_PAIR = 'OTEL_RESOURCE_ATTRIBUTES is ignored: it must be name=value, percent-encoded'
 
-/** The query, and the name that the client's program gives itself: both can be any text. */
-const FROM_CLIENTS = /^url\.query$|agent/
-
-/** Gives the request log the id of the trace, which may begin with this request. */
-function setTraceId(span: Span, request: IncomingMessage | ClientRequest): void {
-  if (request instanceof IncomingRequest) request.log.trace_id = span.spanContext().traceId
+/** The values that variables can have here. */
+const VALUES = {
+  OTEL_SDK_DISABLED: ['true', 'false'],
+  OTEL_TRACES_EXPORTER: ['otlp', 'none'],
+  OTEL_EXPORTER_OTLP_PROTOCOL: ['http/json'],
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: ['http/json'],
+  OTEL_PROPAGATORS: ['tracecontext'],
 }
 
-/** Probes come so often that their traces would hide the others. */
-const isProbe = ({ url = '' }: { url?: string }) => /^\/(livez|readyz|metrics)\b/.test(url)
+const valueOf = (variable: string): string => process.env[variable]?.toLowerCase() ?? ''

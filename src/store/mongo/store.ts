@@ -38,6 +38,7 @@ export function openMongoStore(uri: string, options: StoreOptions = {}): UserSto
   )
   return {
     description,
+    system: 'mongodb',
     async create({ id = newUserId(), ...fields }, client) {
       const user = { id, ...fields }
       await insert(user, client)

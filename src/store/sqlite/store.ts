@@ -93,6 +93,7 @@ export async function openSqliteStore(
   if (id) continueAfter(id)
   return {
     description: `SQLite in ${file}`,
+    system: 'sqlite',
     async create({ id = newUserId(), ...fields }, client) {
       const user = { id, ...fields }
       const outcome = await write(() => {

@@ -12,6 +12,7 @@ import { pathRedactor } from '../../../src/chassis/telemetry/path-redactor.ts'
 import { createLogger } from '../../../src/chassis/telemetry/log.ts'
 import { createMetrics } from '../../../src/chassis/telemetry/metrics.ts'
 import { createRequestLog } from '../../../src/chassis/telemetry/request-log.ts'
+import type { Spans } from '../../../src/chassis/telemetry/spans.ts'
 import type { Expect } from './contract.ts'
 
 export const BODY_LIMIT = 100 * 1024
@@ -26,7 +27,11 @@ export interface Request {
   body?: string | Buffer
 }
 
-export type Options = Parameters<typeof createServer>[1] & { docs?: boolean; basePath?: string }
+export type Options = Parameters<typeof createServer>[1] & {
+  docs?: boolean
+  basePath?: string
+  spans?: Spans
+}
 
 interface Client {
   expectContract: Expect
@@ -40,7 +45,7 @@ export async function startApp<Operations, Caller>(
   contract: ReturnType<typeof loadContract<Operations>>,
   parts: Omit<Parts<Operations, Caller>, 'store'>,
   client: Client,
-  { docs = false, basePath = '', ...options }: Options = {},
+  { docs = false, basePath = '', spans, ...options }: Options = {},
 ) {
   /** What the service has logged. */
   const lines: Record<string, unknown>[] = []
@@ -51,11 +56,14 @@ export async function startApp<Operations, Caller>(
   const requestLog = createRequestLog({ log, metrics, redactPath })
   const app = createApp(contract, parts, docs ? readPage(() => {}) : undefined, basePath)
   app.on('error', requestLog.onFailure)
-  const { server, close } = createServer(app.callback(), {
-    observer: requestLog,
-    bodyLimit: BODY_LIMIT,
-    ...options,
-  })
+  const { server, close } = createServer(
+    spans ? spans.ofRequests(app.callback()) : app.callback(),
+    {
+      observer: requestLog,
+      bodyLimit: BODY_LIMIT,
+      ...options,
+    },
+  )
   const port = await listen(server)
   return {
     port,
@@ -69,9 +77,9 @@ export async function startApp<Operations, Caller>(
   }
 }
 
-/** Starts a server. @returns its port, which was free */
-export async function listen(server: net.Server): Promise<number> {
-  await once(server.listen(0, '127.0.0.1'), 'listening')
+/** Starts a server. @returns its port, by default one that was free */
+export async function listen(server: net.Server, port = 0): Promise<number> {
+  await once(server.listen(port, '127.0.0.1'), 'listening')
   return (server.address() as AddressInfo).port
 }
 
