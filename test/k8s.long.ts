@@ -1,13 +1,16 @@
 // The manifests, rendered as by `kubectl apply -k` (those of all overlays: k8s.test.ts), and the alerts with their sections of the runbook.
 import { describe, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { dump, load, loadAll } from 'js-yaml'
 import { variables } from '../src/config.ts'
+import { dial } from './chassis/support/app.ts'
+import { until } from './chassis/support/clients.ts'
 import { createMetrics, readConfig } from './chassis/support/internals.ts'
 import { NAMES, runToEnd } from './support/program.ts'
 import { read, readYaml, root, version } from './support/readme.ts'
-import { useService } from './support/service.ts'
+import { postHead, useService } from './support/service.ts'
 import { SECRET, sqlitePlace, useStore } from './support/stores.ts'
 
 type Any = any // eslint-disable-line -- manifests, of many kinds
@@ -223,11 +226,18 @@ const service = useService(useStore(sqlitePlace))
 test('the runbook counts requests by address, operation and status', async () => {
   for (let i = 0; i < 3; i += 1) await service().send('GET /users')
   await service().exchange('nonsense\r\n\r\n')
+  const { socket } = dial(service().port)
+  socket.write(postHead('Content-Length: 9\r\nExpect: 100-continue\r\n'))
+  await once(socket, 'data')
+  socket.destroy()
+  await until(() => service().lines.length === 5)
   const input = service().lines.map((line) => JSON.stringify(line))
   const [count] = /(?<=^```sh\n)sed .*? head$/ms.exec(runbook)!
   const options = { input: ['no JSON', ...input].join('\n') }
   const counts = runToEnd('sh', ['-c', count.replace('service.log', '')], options)
-  expect(counts).toMatch(/^ *3 127.0.0.1 listUsers 200\n *1 127.0.0.1 {2}400\n$/)
+  expect(counts).toMatch(
+    /^ *3 127.0.0.1 listUsers 200\n *1 127.0.0.1 createUser left\n *1 127.0.0.1 {2}400\n$/,
+  )
 })
 
 /** The metrics of a service after a request, with their labels; and `up`, which Prometheus adds. */

@@ -1,5 +1,6 @@
 // POST /login end to end on each store, as the specification describes it.
 import { expect, test } from '@jest/globals'
+import { CALLER } from '../src/auth/guard.ts'
 import { useService } from './support/service.ts'
 import { type Request } from './chassis/support/app.ts'
 import { describeStores, useStore } from './support/stores.ts'
@@ -9,6 +10,17 @@ describeStores((place) => {
   const store = useStore(place)
   const service = useService(store)
   const send = (line: string, request?: Request) => service().send(line, request)
+
+  test('the line of a log-in has the id of the user who logged in; that of a failed one has none', async () => {
+    const { id, email } = await store().create(newUser())
+    for (const json of [{ email }, { email: `x${email}` }]) await send('POST /login', { json })
+    const logIns = service().lines.slice(-2)
+    expect(logIns).toMatchObject([
+      { operation: 'login', status: 200, [CALLER]: id },
+      { operation: 'login', status: 401 },
+    ])
+    expect(logIns[1]).not.toHaveProperty(CALLER)
+  })
 
   test('the log-in ignores a query and an invalid token; its token stays valid after the user was deleted', async () => {
     const { id, email } = await store().create(newUser())

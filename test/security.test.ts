@@ -54,12 +54,19 @@ test('support people find a user, correct the name, erase the user, and see who 
   await service.stop()
   expect(await usersAt(place)).toEqual([ada])
   writeFileSync(join(folder, 'service.log'), service.output.stdout)
-  const [who] = commandsWith('service.log')
-  const lines = bash(who!.replaceAll(ID, grace!.id), folder).trim().split('\n')
-  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+  const [changes, logIns, most, ...others] = commandsWith('service.log')
+  const linesOf = (command: string, id: string) =>
+    bash(command.replaceAll(ID, id), folder).trim().split('\n')
+  expect(linesOf(changes!, grace!.id).map((line) => JSON.parse(line))).toMatchObject([
     { method: 'PUT', status: 204, [CALLER]: ada!.id },
     { method: 'DELETE', status: 204, [CALLER]: ada!.id },
   ])
+  const logIn = { method: 'POST', status: 200, remoteAddress: '127.0.0.1' }
+  expect(linesOf(logIns!, ada!.id).map((line) => JSON.parse(line))).toMatchObject([logIn])
+  const listed = /"listUsers","status":200,"bytes":(\d+)/.exec(service.output.stdout)![1]!
+  const logInBytes = /"login","status":200,"bytes":(\d+)/.exec(service.output.stdout)![1]!
+  const bytes = Number(listed) + Number(logInBytes)
+  expect([linesOf(most!, ''), others]).toEqual([[`${bytes} 127.0.0.1 ${ada!.id}`], []])
 })
 
 const ID = '665f1c2e8b3f4a0012d4c001'

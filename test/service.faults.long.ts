@@ -68,7 +68,7 @@ testAsRoot(
     await load.more(201)
     await load.stop()
     expect([200, 201, 204, 404, 500]).toEqual(expect.arrayContaining([...load.outcomes.keys()]))
-    expect(service.output.stdout).toMatch(/"level":50.*"cause":"[^"]*database or disk is full/)
+    expect(service.output.stdout).toMatch(/"level":"error".*"cause":"[^"]*database or disk is full/)
     await service.stop('SIGKILL')
     expect(load.contradictedBy(await usersAt(place))).toEqual([])
     expect(faultsIn(place)).toEqual([])

@@ -14,8 +14,11 @@ interface Caller {
   id?: string
 }
 
-/** The field of the log for the id in the token. */
+/** The field of the log for the user of the token; of a log-in, for the user who logged in. */
 export const CALLER = 'user'
+
+/** Only such an id is logged: a token of another program may have an email. */
+const USER_ID = /^[0-9a-f]{24}$/
 
 export function guard(tokens: Pick<Tokens, 'verify'>): Guard<Caller> {
   return async function guard(ctx, next) {
@@ -23,8 +26,8 @@ export function guard(tokens: Pick<Tokens, 'verify'>): Guard<Caller> {
     ctx.set('Cache-Control', 'private, no-cache')
     // Node joins several headers of this name, and the result is not a token.
     const result = tokens.verify(ctx.req.headers.authorization)
+    if (result.id !== undefined) ctx.req.log[CALLER] = USER_ID.test(result.id) ? result.id : '…'
     if (result.valid) {
-      ctx.req.log[CALLER] = result.id
       ctx.req.identify(result)
       return next()
     }

@@ -28,8 +28,11 @@ export function respondToErrors(app: Koa, own?: Parts<unknown>['toHttpError']): 
     if (isTooLate && CLIENT_GONE.has(error?.code ?? '')) return
     const httpError = log(this, toHttpError(error, own))
     // The client must not take a part of a response for the whole.
-    if (isTooLate && !this.res.isEnded) this.req.socket.resetAndDestroy()
-    if (isTooLate) return
+    if (isTooLate && this.res.isEnded) return
+    if (isTooLate) {
+      this.req.log.aborted ??= 'failed'
+      return void this.req.socket.resetAndDestroy()
+    }
     try {
       send(this, httpError)
     } catch (cause) {

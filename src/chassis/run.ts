@@ -19,6 +19,7 @@ import { createLogger, type Logger } from './telemetry/log.ts'
 import { measure } from './telemetry/measure.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
 import { createRequestLog, type RequestLog } from './telemetry/request-log.ts'
+import { pathRedactor } from './telemetry/path-redactor.ts'
 import type { SpanOptions } from './telemetry/spans.ts'
 import type { Tracing } from './telemetry/tracing.ts'
 
@@ -39,12 +40,13 @@ interface Options {
 export async function run<Operations, Own extends Variables, Caller>(
   service: Service<Operations, Own, Caller>,
   config: Config<Own>,
-  redactPath: (url: string) => string,
   stop: Promise<string>,
   { output, onLog, onListening }: Options,
 ): Promise<void> {
   const { name, document, operations } = service.contract.contents()
   const { version } = document.info
+  const paths = operations.map(({ path }) => path)
+  const redactPath = pathRedactor(paths, config.BASE_PATH, service.redactPath)
   const metrics = createMetrics(name.replaceAll('-', '_'), version)
   metrics.maxConnections(config.MAX_CONNECTIONS)
   const log = createLogger(config.LOG_LEVEL, metrics.logLineDropped, output)

@@ -3,7 +3,6 @@ import { loadConfig } from './config/config.ts'
 import type { Variables } from './config/validators.ts'
 import type { Service } from './service.ts'
 import type { Logger } from './telemetry/log.ts'
-import { pathRedactor } from './telemetry/path-redactor.ts'
 
 const NO_ARGUMENTS =
   'the service takes no arguments: variables in the environment or in .env configure it (README.md)'
@@ -22,9 +21,8 @@ export async function serve<Operations, Own extends Variables, Caller>(
     const [argument] = process.argv.slice(2)
     if (argument) throw new Error(`${argument}: ${NO_ARGUMENTS}`)
     const config = loadConfig(service.variables)
-    const redactPath = pathRedactor(service.redactPath)
     const { run } = await import('./run.ts') // only now: a signal is heard a quarter of a second earlier
-    await run(service, config, redactPath, stop, { onLog })
+    await run(service, config, stop, { onLog })
     process.exit()
   } catch (error) {
     fail(error)

@@ -21,7 +21,10 @@ export interface Service<Operations, Own extends Variables, Caller> {
   contract: Contract<Operations>
   /** Its own environment variables, beside those of the chassis. */
   variables: Own
-  /** What the log and traces show of a path, in which `…` already stands in place of segments with special characters. */
+  /**
+   * What the log and traces show of a path, in which `…` already stands in place of parameters with special characters, and
+   * of what no operation has.
+   */
   redactPath?: (path: string) => string
   /** Opens the service. Called once, before it listens. Its error ends the process: one line, and exit code 1. */
   open: (config: Config<Own>, tools: Tools) => Promise<Parts<Operations, Caller>>

@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { readConfig } from './config/config.ts'
 import type { Variables } from './config/validators.ts'
 import type { Service } from './service.ts'
-import { pathRedactor } from './telemetry/path-redactor.ts'
 
 /** A service that runs. */
 export interface Running {
@@ -34,7 +33,6 @@ export async function start<Operations, Own extends Variables, Caller>(
   variables: NodeJS.ProcessEnv,
 ): Promise<Running> {
   const config = { ...readConfig(variables, service.variables, DEFAULTS), ...NO_TRACES }
-  const redactPath = pathRedactor(service.redactPath)
   const stopping = new AbortController()
   const stop = once(stopping.signal, 'abort').then(() => 'stop')
   const output = { write: (line: string) => process.stdout.write(line) } // no listener for each service
@@ -45,7 +43,7 @@ export async function start<Operations, Own extends Variables, Caller>(
       return ended
     }
     const onListening = (url: string, opsUrl: string) => resolve({ url, opsUrl, stop: end })
-    const ended = run(service, config, redactPath, stop, { output, onListening })
+    const ended = run(service, config, stop, { output, onListening })
     ended.catch(reject)
   })
 }

@@ -7,7 +7,8 @@ import type { UserStore } from '../../src/store/user-store.ts'
 import { contract } from '../support/service.ts'
 import { forged } from '../chassis/support/forged.ts'
 import { rounds } from '../support/rounds.ts'
-import { tokens } from '../chassis/support/requests.ts'
+import { SECRET, tokens } from '../chassis/support/requests.ts'
+import { createTokens } from '../chassis/support/internals.ts'
 import { useService } from '../support/service.ts'
 import { sqlitePlace, useStore } from '../support/stores.ts'
 
@@ -24,11 +25,19 @@ const counting = (): UserStore =>
   })
 const service = useService(counting)
 
-const VALID = `Bearer ${tokens.issue('665f1c2e8b3f4a0012d4c001')}`
+const ID = '665f1c2e8b3f4a0012d4c001'
+const VALID = `Bearer ${tokens.issue(ID)}`
+const [EXPIRED, ...OTHERS] = [createTokens([SECRET], -1).issue(ID)].concat(
+  ['ada@example.com', 'ada', `${ID}0`, ''].map(tokens.issue),
+)
 const [, TOKEN = ''] = VALID.split(' ')
 
 test.each([
-  ['/users', VALID, 'private, no-cache', { [CALLER]: '665f1c2e8b3f4a0012d4c001' }],
+  ['/users', VALID, 'private, no-cache', { [CALLER]: ID }],
+  ['/users', `Bearer ${EXPIRED}`, 'private, no-cache', { refused: 'expired', [CALLER]: ID }],
+  ...OTHERS.map(
+    (token) => ['/users', `Bearer ${token}`, 'private, no-cache', { [CALLER]: '…' }] as const,
+  ),
   ['/users', undefined, 'private, no-cache', { refused: 'missing', operation: 'none' }],
   ['/users', 'Bearer x', 'private, no-cache', { refused: 'invalid', operation: 'none' }],
   ['/api/users/x', undefined, 'private, no-cache', { refused: 'missing', status: 401 }],

@@ -83,7 +83,7 @@ test('when the store fails, the response is a 500; only the log has the cause', 
   const sent = { message: 'the data store failed', code: 'internal_error' }
   expect([response.status, response.json]).toEqual([500, sent])
   const cause = 'cannot use the data store: the cause'
-  expect(lines).toMatchObject([{ level: 50, status: 500, code: 'internal_error', cause }])
+  expect(lines).toMatchObject([{ level: 'error', status: 500, code: 'internal_error', cause }])
 })
 
 test('an error of the service becomes the response of toHttpError, and any other a 500', async () => {

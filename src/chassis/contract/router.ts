@@ -73,7 +73,9 @@ function operationMiddleware(
     // The captures are as the client sent them; `ctx.params` are percent-decoded.
     const path: Record<string, string> = {}
     for (const [i, name] of names.entries()) path[name] = ctx['captures'][i]
-    const query = readQuery(rawQuery(request.url ?? ''))
+    const rawText = rawQuery(request.url ?? '')
+    const query = readQuery(rawText)
+    if (rawText) request.log.query = Object.keys(query).join() || undefined
     const respond = async (body?: unknown) => {
       const header = readHeader(request.headers)
       await write(ctx, await handler({ path, query, header, body }, request))

@@ -19,6 +19,9 @@ export class Aborted extends Error {
   readonly code = 'ABORT_ERR' // Node's
 }
 
+/** Why the service closed a connection before the end of a response. */
+export type CutOff = 'evicted' | 'failed' | 'pipelined' | 'stopped' | 'timeout'
+
 /** Fields that a service adds to the line of a request, without personal data; never those of `ChassisField`. */
 export type LogFields = Own & { [Name in ChassisField]?: never }
 
@@ -35,6 +38,10 @@ interface Collected {
   operation?: string
   code?: string
   cause?: string
+  /** The names of the query parameters. */
+  query?: string | undefined
+  /** Why the response was cut off, if not because the client left. */
+  aborted?: CutOff
 }
 
 export type RequestFields = Own & Collected
@@ -43,4 +50,4 @@ export type RequestFields = Own & Collected
 type ChassisField =
   | keyof Collected
   | ('level' | 'time' | 'msg' | 'err' | 'remoteAddress')
-  | ('method' | 'path' | 'location' | 'status' | 'ms')
+  | ('method' | 'path' | 'location' | 'status' | 'bytes' | 'ms')

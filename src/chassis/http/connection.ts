@@ -1,5 +1,6 @@
 // One connection: it serves its requests one at a time.
 import type { Socket } from 'node:net'
+import type { CutOff } from './client.ts'
 import { refuse, refuseInput, type HttpError } from './http-error.ts'
 import type { ServerLimits } from './limits.ts'
 import type { IncomingRequest } from './request.ts'
@@ -49,9 +50,9 @@ export function createConnection(
     if (isClosing) end()
   }
 
-  /** Serves a request, unless it was refused meanwhile or its client has left. */
+  /** Serves a request, unless its client has left. */
   function serveOpen(exchange: Exchange): void {
-    if (!socket.writable || exchange.response.headersSent) return
+    if (!socket.writable) return
     served = exchange
     handler = exchange.serve()
   }
@@ -64,6 +65,13 @@ export function createConnection(
     isClosing = true
   }
 
+  /** Closes the connection. If a response has begun, resets it: otherwise a part of a list could look whole. */
+  function evict(reason: CutOff): void {
+    if (queue[0]) queue[0].request.log.aborted ??= reason
+    if (queue[0]?.response.headersSent) socket.resetAndDestroy()
+    else socket.destroy()
+  }
+
   /** When the client last did something, in milliseconds. */
   const lastProgress = () => queue[0]?.request.lastProgress ?? idleSince
 
@@ -74,9 +82,17 @@ export function createConnection(
   const waitsForClient = () =>
     !queue[0]?.request.complete || queue[0].response.headersSent || queue.length > 1
 
+  function refuseBroken(broken: Exchange, error: HttpError, code: string): void {
+    if (code === 'HPE_INVALID_EOF_STATE') return void socket.destroy() // its client has left
+    broken.request.log.cause = code
+    broken.request.refusal = error
+    if (served === broken) refuse(broken.response, error)
+  }
+
   return {
     socket,
     closeAfterNewest,
+    evict,
     lastProgress,
 
     /**
@@ -99,7 +115,7 @@ export function createConnection(
     /** Serves a request when those before it have been served. */
     add(exchange: Exchange): void {
       if (isClosing) ignoredCount += 1
-      if (queue.length + ignoredCount > limits.maxWaitingRequests) socket.destroy()
+      if (queue.length + ignoredCount > limits.maxWaitingRequests) evict('pipelined')
       if (isClosing || socket.destroyed) return
       newest = exchange
       exchange.response.on('close', next)
@@ -116,23 +132,20 @@ export function createConnection(
 
     /**
      * Responds to input that is not valid HTTP, and closes the connection. The input belongs to the newest request if
-     * that has not arrived completely.
+     * that has not arrived completely: then its line in the log says so.
      *
-     * @returns false if the connection is already closing
+     * @param code of the parser
+     * @returns whether it belongs to no request, and the connection was not closing
      */
-    refuse(error: HttpError, id: string): boolean {
+    refuse(error: HttpError, id: string, code: string): boolean {
       const broken = newest?.request.complete === false ? newest : undefined
       if (isClosing && !broken) return false
       isClosing = true
       newest = undefined
-      if (broken && !broken.response.headersSent) {
-        broken.serve = () => refuse(broken.response, error, id)
-        if (queue[0] === broken) refuse(broken.response, error, id)
-        return true
-      }
       if (!broken) end = () => refuseInput(socket, error, id)
-      if (queue.length === 0) end()
-      return true
+      if (broken && !broken.response.headersSent) refuseBroken(broken, error, code)
+      else if (queue.length === 0) end()
+      return !broken
     },
 
     /** The client sends no more, so Node ends the connection. A part of a response must not look whole. */
@@ -142,12 +155,6 @@ export function createConnection(
       // An early response waits for the body, of which no more comes.
       if (exchange.response.earlyEnd) exchange.request.emit('halfClosed')
       else socket.resetAndDestroy()
-    },
-
-    /** Closes the connection. If a response has begun, resets it: otherwise a part of a list could look whole. */
-    evict(): void {
-      if (queue[0]?.response.headersSent) socket.resetAndDestroy()
-      else socket.destroy()
     },
   }
 }

@@ -26,6 +26,8 @@ export function createConnections(
   observer?: ConnectionObserver,
 ) {
   const places = new Map<Socket, Connection>()
+  /** Those with a place that are not closed. */
+  const open = new Set<Socket>()
   /** New connections that are not read until there is room. */
   const held = new Set<Socket>()
   let evictTimer: NodeJS.Timeout | undefined
@@ -52,6 +54,7 @@ export function createConnections(
       held.delete(socket)
       const connection = createConnection(socket, limits, start)
       places.set(socket, connection)
+      open.add(socket)
       observer?.onConnections(places.size)
       socket.once('end', () => connection.onEnd()) // before Node's own listener
       socket.once('close', () => void release(connection))
@@ -61,6 +64,7 @@ export function createConnections(
   }
 
   async function release({ socket, lastRequest, handlerEnd }: Connection): Promise<void> {
+    open.delete(socket)
     const request = lastRequest()
     const timer = setTimeout(() => {
       if (request) observer?.onAbandoned(request)
@@ -92,7 +96,7 @@ export function createConnections(
       idle.sort((one, other) => one.lastProgress() - other.lastProgress())
       const leaving = [...places.keys()].filter((socket) => socket.destroyed).length
       for (const connection of idle.slice(0, Math.max(0, held.size - leaving))) {
-        connection.evict()
+        connection.evict('evicted')
         observer?.onDropped('evicted')
       }
       evictTimer = held.size > 0 ? setTimeout(makeRoom, EVICT_MS) : undefined
@@ -129,7 +133,11 @@ export function createConnections(
       places.forEach((connection) => connection.close())
     },
 
-    evictAll: () => places.forEach((connection) => connection.evict()),
+    evictAll: () => places.forEach((connection) => connection.evict('stopped')),
+
+    /** Resolves when all connections are closed, whether or not their handlers have ended. */
+    closed: () =>
+      Promise.all(Array.from(open, (socket) => new Promise((done) => socket.once('close', done)))),
   }
 }
 

@@ -4,11 +4,14 @@ import { once } from 'node:events'
 import { IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, RequestFields } from './client.ts'
+import type { HttpError } from './http-error.ts'
 import { LIMITS } from './limits.ts'
 import { createSignal, type RequestSignal } from './signal.ts'
 
 export class IncomingRequest extends IncomingMessage implements Omit<Client, 'log'> {
   readonly log: RequestFields = {}
+  /** The error with which to respond to it, whatever it asks for. */
+  refusal: HttpError | undefined
   /** When the client last sent a part of it, or read a page of the response, in milliseconds. */
   lastProgress = performance.now()
 

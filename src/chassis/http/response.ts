@@ -7,6 +7,8 @@ export class OutgoingResponse extends ServerResponse<IncomingRequest> {
   isEnded = false
   /** When all of it was written before the end of the request, in milliseconds. */
   earlyEnd: number | undefined
+  /** How many bytes of a list were written. */
+  listBytes = 0
 
   /**
    * Sends the response, unless it already has an end. If the body of the request is still arriving, drops the rest of it

@@ -42,8 +42,8 @@ export function createServer(
 
   function receive(request: IncomingRequest, response: OutgoingResponse): void {
     request.bodyLimit = bodyLimit
+    request.refusal = refusalOf(request, isAllowedHost)
     const connection = connections.find(request.socket)
-    const refusal = refusalOf(request, isAllowedHost)
     // In this context, whatever request it waits for or starts with. `AsyncResource.bind` would take 20 µs on Node 20.
     const context = new AsyncResource('HTTP_REQUEST')
     const serve = () => {
@@ -52,12 +52,14 @@ export function createServer(
         request.responseClosed(response.writableFinished)
         if (onEnd) context.runInAsyncScope(onEnd)
       })
+      const { refusal } = request
       return refusal ? refuse(response, refusal) : handle(request, response)
     }
     connection?.add({ request, response, serve: () => context.runInAsyncScope(serve) })
     // Node drops what follows an offer to upgrade. What follows an expectation may be a body or a request.
     const { upgrade, expect } = request.headers
-    if (refusal || upgrade || expect || connections.areDraining()) connection?.closeAfterNewest()
+    if (request.refusal || upgrade || expect || connections.areDraining())
+      connection?.closeAfterNewest()
   }
 
   const server = http.createServer({
@@ -86,7 +88,7 @@ export function createServer(
       isAllowedHost = hostCheck(address)
     })
     .on('connection', (socket) => connections.add(socket))
-    .on('timeout', (socket) => connections.find(socket)?.evict())
+    .on('timeout', (socket) => connections.find(socket)?.evict('timeout'))
     .on('request', receive)
     .on('checkContinue', receive) // contract/body.ts sends 100 Continue
     .on('checkExpectation', receive) // Node would answer 417 without a body
@@ -96,7 +98,7 @@ export function createServer(
       if (!connection || !/^(HPE|ERR_HTTP)_/.test(code)) return void socket.destroy()
       const error = PARSER_ERRORS[code] ?? MALFORMED
       const id = randomUUID()
-      if (connection.refuse(error, id)) observer?.onMalformed(error, id, code, socket)
+      if (connection.refuse(error, id, code)) observer?.onMalformed(error, id, code, socket)
     })
 
   return {
@@ -115,6 +117,7 @@ export function createServer(
       const isLate = await Promise.race([closed, sleep(timeoutMs, true, { ref: false })])
       if (isLate) connections.evictAll()
       await closed
+      await connections.closed() // the server's event comes before those of its sockets, which write the last lines
       return isLate
     },
   }

@@ -26,19 +26,23 @@ export function createRequestLog({ log, metrics, redactPath }: Options) {
     startTime: number,
   ): void {
     const { method = '' } = request
-    const { id, trace_id, operation = 'none', refused, code, cause, ...client } = request.log
-    const { remoteAddress } = request.socket
+    const { remoteAddress, destroyed } = request.socket
+    const { id, trace_id, operation = 'none', refused, code, cause, aborted, ...own } = request.log
+    const reason = destroyed && !response.earlyEnd ? (aborted ?? 'left') : undefined
     const status = response.headersSent ? response.statusCode : undefined
-    const ms = Math.round(((response.earlyEnd ?? performance.now()) - startTime) * 1000) / 1000
-    metrics.requestEnded({ operation, method, status: String(status ?? 'none') }, ms / 1000)
+    const bytes = response.headersSent ? bytesOf(response) : undefined
+    const now = performance.now()
+    const ms = Math.round((now - startTime) * 1000) / 1000 // `time` less this is its begin
+    const seconds = ((response.earlyEnd ?? now) - startTime) / 1000
+    metrics.requestEnded({ operation, method, status: String(status ?? 'none') }, seconds)
     if (refused) metrics.refused(refused)
     const path = redactPath(request.url ?? '')
     const location = response.getHeader('Location') // of what was created
-    const outcome = { location, status, code, refused, cause, ms }
-    const line = { id, trace_id, remoteAddress, ...client, method, path, operation, ...outcome }
-    if (request.socket.destroyed && !response.earlyEnd) log.warn(line, 'response aborted')
-    else if (response.statusCode >= 500) log.error(line, 'request')
-    else log.info(line, 'request')
+    const outcome = { location, status, bytes, code, refused, cause, aborted: reason, ms }
+    const line = { id, trace_id, remoteAddress, ...own, method, path, operation, ...outcome }
+    const isFailure = response.statusCode >= 500 || reason === 'failed'
+    const level = isFailure ? 'error' : reason ? 'warn' : 'info'
+    log[level](line, reason ? 'response aborted' : 'request')
   }
 
   return {
@@ -59,8 +63,10 @@ export function createRequestLog({ log, metrics, redactPath }: Options) {
       const name = operation ? `the handler of ${operation}` : 'the guard'
       log.error({ id, trace_id, operation }, `${name} has not ended since its client left: ${HINT}`)
     },
-    onMalformed({ status }: HttpError, id: string, code: string, { remoteAddress }: Socket): void {
-      log.warn({ id, remoteAddress, status, code }, 'rejected malformed HTTP')
+    onMalformed({ status, body }: HttpError, id: string, code: string, socket: Socket): void {
+      const { remoteAddress } = socket
+      const bytes = Buffer.byteLength(body)
+      log.warn({ id, remoteAddress, status, bytes, code }, 'rejected malformed HTTP')
     },
     /** The service failed to serve a request. The line of the request has the cause; only of a bug, the stack is logged. */
     onFailure: ({ message, cause }: HttpError, { req: { log: fields } }: Context): void => {
@@ -73,7 +79,14 @@ export function createRequestLog({ log, metrics, redactPath }: Options) {
 
 const HINT = 'its place is free, but not its memory; give client.signal to what it waits for'
 
-const SAFE_ID = /^[\w.:/+=@-]{1,128}$/ // no character that needs escaping anywhere
+/** The size of the body. Node sends none for HEAD. */
+const bytesOf = (response: OutgoingResponse): number =>
+  response.req.method === 'HEAD'
+    ? 0
+    : Number(response.getHeader('Content-Length') ?? response.listBytes)
+
+/** No character that needs escaping anywhere, and no `@`, which addresses have. */
+const SAFE_ID = /^[\w.:/+=-]{1,128}$/
 
 /** The id that the client or a proxy gave the request. */
 const idOf = ({ headers }: IncomingRequest) =>

@@ -89,7 +89,7 @@ describe.each(TYPES)('a list as %s', (type) => {
     await service.close()
     const cause = expect.stringContaining('the cause')
     expect(service.lines).toMatchObject([
-      { level: 40, cause, status: 200, msg: 'response aborted' },
+      { level: 'error', aborted: 'failed', cause, status: 200, msg: 'response aborted' },
     ])
   })
 
@@ -110,7 +110,7 @@ describe.each(TYPES)('a list as %s', (type) => {
     expect(seen.fetched).toBeLessThanOrEqual(fetched + 1)
     expect(fetched).toBeLessThan(50_000)
     await service.close()
-    expect(service.lines).toMatchObject([{ msg: 'response aborted', remoteAddress: '127.0.0.1' }])
+    expect(service.lines).toMatchObject([{ aborted: 'left', remoteAddress: '127.0.0.1' }])
   })
 
   test('is read for HEAD no further than its first page and the next', async () => {

@@ -81,22 +81,27 @@ describe('a place', () => {
     ['after an upload that gets 404', half.replace('/notes', '/nothing'), 'end'],
     ['before it has read a list', get('/notes'), 'reset'],
     ['after broken chunks', `${addNoteHead(CHUNKED)}zz\r\n`, 'end'],
-  ])('comes back at once when its client leaves %s', async (_, bytes, how) => {
-    jest.replaceProperty(LIMITS, 'linger', FOREVER)
-    const { port, close } = await startNotes(
-      { addNote: added, listNotes: () => ({ status: 200, body: endless() }) },
-      { limits: { ...NO_LIMITS, maxConnections: 1 } },
-    )
-    const { socket } = dial(port)
-    socket.write(bytes)
-    await sleep(50)
-    if (how === 'reset') socket.resetAndDestroy()
-    else socket.end()
-    const next = arrive(port)
-    await once(next.socket, 'close')
-    expect(statusesIn(next.text())).toEqual([404])
-    await close()
-  })
+  ])(
+    'comes back at once, and there is one line, when its client leaves %s',
+    async (_, bytes, how) => {
+      jest.replaceProperty(LIMITS, 'linger', FOREVER)
+      const { port, close, lines } = await startNotes(
+        { addNote: added, listNotes: () => ({ status: 200, body: endless() }) },
+        { limits: { ...NO_LIMITS, maxConnections: 1 } },
+      )
+      const { socket } = dial(port)
+      socket.write(bytes)
+      await sleep(50)
+      if (how === 'reset') socket.resetAndDestroy()
+      else socket.end()
+      const next = arrive(port)
+      await once(next.socket, 'close')
+      expect(statusesIn(next.text())).toEqual([404])
+      await close()
+      expect(lines).toHaveLength(2)
+      expect(lines.map(({ msg }) => msg)).not.toContain('rejected malformed HTTP')
+    },
+  )
 
   test('that waits for a large body comes back before the bodies that are being stored', async () => {
     const large = addNote({ text: 'x'.repeat(5_000) })
@@ -306,13 +311,14 @@ describe('too many connections', () => {
   test('evict one that does not read its response', async () => {
     const limits = { maxConnections: 1, evictableAfter: 100 }
     const listNotes = () => ({ status: 200, body: endless() })
-    const { port, close } = await startNotes({ listNotes }, { limits })
+    const { port, close, lines } = await startNotes({ listNotes }, { limits })
     const idle = doesNotRead(get('/notes'))(port)
     await once(idle, 'connect')
     const next = arrive(port)
     await until(() => next.text() !== '')
     expect(statusesIn(next.text())).toEqual([404])
     await close()
+    expect(lines).toMatchObject([{ aborted: 'evicted' }, { status: 404 }])
   })
 
   test('that wait do not keep the server from closing', async () => {
@@ -405,11 +411,37 @@ test('when the server closes, all requests of a connection have their responses'
   expect(parseResponses(client.text()).map(({ status }) => status)).toEqual([200, 200])
 })
 
-test('the server cuts off slow clients when the time to close is over', async () => {
-  const { port, close } = await startNotes({}, { limits: { requestTimeout: 0, timeout: 0 } })
-  const { socket } = dial(port)
-  socket.write(addNote(' '.repeat(50_000)).slice(0, 1_000))
-  await once(socket, 'connect')
+test('too many requests at once on a connection cut off the response that one of them waits for', async () => {
+  const { port, waiting, end, close, lines } = await startSlow()
+  const client = dial(port)
+  client.socket.write(get('/notes/x'))
+  await until(() => waiting.length === 1)
+  client.socket.write(get('/notes/x').repeat(11))
+  await until(() => lines.length === 1)
+  expect(lines).toMatchObject([{ aborted: 'pipelined' }])
+  end()
+  await close()
+})
+
+test('the server cuts off requests when the time to close is over; it waits for the line of each, not for its handler', async () => {
+  const { port, waiting, close, lines } = await startSlow({ limits: NO_LIMITS })
+  const slow = [addNote(' '.repeat(50_000)).slice(0, 1_000), get('/notes/x').repeat(2)]
+  slow.forEach((request) => says(request)(port))
+  says('')(port)
+  await until(() => waiting.length === 1)
   await sleep(50)
   expect(await close(50)).toBe(true)
+  const line = { level: 'warn', aborted: 'stopped', msg: 'response aborted' }
+  expect(lines).toEqual(slow.map(() => expect.objectContaining(line)))
+})
+
+test('a client that leaves as the last one while the server closes has its line', async () => {
+  const { port, waiting, close, lines } = await startSlow()
+  const client = dial(port)
+  client.socket.write(get('/notes/x'))
+  await until(() => waiting.length === 1)
+  const closed = close(60_000)
+  client.socket.resetAndDestroy()
+  expect(await closed).toBe(false)
+  expect(lines).toMatchObject([{ aborted: 'left' }])
 })

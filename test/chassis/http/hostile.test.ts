@@ -68,7 +68,7 @@ test('a body that does not end gets 408', async () => {
 test('a client that stops reading is disconnected by a reset', async () => {
   const { port, lines } = forSilence()
   const sockets = await many(5, async () => doesNotRead(get('/notes'))(port))
-  const broken = () => lines.filter(({ msg }) => msg === 'response aborted')
+  const broken = () => lines.filter(({ aborted }) => aborted === 'timeout')
   const areBroken = until(() => broken().length === 5)
   await amid(areBroken, port)
   const errors = sockets.map((socket) => new Promise((done) => socket.write('x', done)))

@@ -20,7 +20,10 @@ function create() {
   return { lines, readiness: createReadiness(createLogger('info', undefined, { write })) }
 }
 
-const failure = (kind: string) => ({ level: 50, err: { message: `cannot use it: ${kind}: x` } })
+const failure = (kind: string) => ({
+  level: 'error',
+  err: { message: `cannot use it: ${kind}: x` },
+})
 const recovery = { msg: 'the store responds again' }
 
 test('at the start, the service is ready when the store responds, and says before why it does not', async () => {
@@ -65,7 +68,7 @@ test('a store that hangs gets no second call; that is an outage after seconds, u
   expect([await checked, calls.length]).toEqual([null, 1])
   jest.useRealTimers()
   expect(readiness.status()).toEqual({ isReady: true, state: 'ready' })
-  expect(lines).toMatchObject([{ level: 50, msg: 'the store cannot be used' }, recovery])
+  expect(lines).toMatchObject([{ level: 'error', msg: 'the store cannot be used' }, recovery])
   void readiness.check(store)
   expect(calls).toHaveLength(2)
 })
@@ -93,7 +96,7 @@ test('the service is not ready any more when its database was deleted or replace
   expect([lines, calls]).toEqual([[], 0]) // a question changes nothing
   for (let times = 0; times < 2; times += 1) await readiness.check(store)
   expect(readiness.status()).toEqual({ isReady: false, state })
-  expect([lines, calls]).toEqual([[expect.objectContaining({ level: 50, msg: state })], 1])
+  expect([lines, calls]).toEqual([[expect.objectContaining({ level: 'error', msg: state })], 1])
 })
 
 test('mistakes of a store are in the log, and the next check is made', async () => {
@@ -113,6 +116,6 @@ test('mistakes of a store are in the log, and the next check is made', async () 
 test('a store that rejects with another error than a StoreFailure is also in the log', async () => {
   const { lines, readiness } = create()
   await readiness.check({ oldest: () => Promise.reject(new Error('x')) })
-  expect(lines).toMatchObject([{ level: 50, msg: 'the store cannot be used' }])
+  expect(lines).toMatchObject([{ level: 'error', msg: 'the store cannot be used' }])
   expect(readiness.status().state).toBe('starting, but the store cannot be used: error')
 })

@@ -26,6 +26,7 @@ export const forged: Record<string, string> = {
   none: sign('', 'none'),
   'a key in its header': signRaw(CLAIMS, { jwk: { kty: 'oct', k: encoded(OTHER) } }, OTHER),
   'an extension that must be understood': signRaw(CLAIMS, { crit: ['b64'], b64: false }),
+  'such an extension, expired': signRaw('{"id":"x","exp":1}', { crit: ['b64'], b64: false }),
   'no extensions that must be understood': signRaw(CLAIMS, { crit: [] }),
   'an exp that is a string': signRaw('{"id":"x","exp":"1"}'),
   'no payload': signRaw(''),

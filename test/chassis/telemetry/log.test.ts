@@ -1,5 +1,5 @@
 // The lines of the log. (How a process writes them: log.long.ts. What is logged of a request: http/server.test.ts.)
-import { expect, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
 import { createLogger, messageOf } from '../../../src/chassis/telemetry/log.ts'
 
 const CONTROLS = /(?!\n)\p{Cc}/u
@@ -15,6 +15,19 @@ function lineOf(fields: object): string {
 test('lines have no control characters, and keep what they say', () => {
   expect(lineOf({ path })).not.toMatch(CONTROLS)
   expect(JSON.parse(lineOf({ path }))).toMatchObject({ path, msg: 'request' })
+})
+
+test('a line has the name of its level, and its time in UTC', () => {
+  const time = jest.spyOn(Date, 'now')
+  for (const iso of [
+    '2026-11-28T12:00:00.000Z',
+    '2026-11-28T12:00:00.007Z',
+    '2026-11-28T12:00:01.070Z',
+  ]) {
+    time.mockReturnValue(Date.parse(iso))
+    expect(JSON.parse(lineOf({}))).toMatchObject({ level: 'info', time: iso })
+  }
+  time.mockRestore()
 })
 
 test.each([

@@ -5,28 +5,35 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathRedactor } from '../../../src/chassis/telemetry/path-redactor.ts'
 import { dial } from '../support/app.ts'
-import { added, startNotes } from '../support/notes.ts'
+import { added, addNoteHead, startNotes } from '../support/notes.ts'
 import { CLOSE, get } from '../support/requests.ts'
 
 // SECURITY.md: The service reveals nothing.
 test.each([
   ['/notes/1?text=ada@example.com', '/notes/1'],
+  ['http://localhost/notes/1', '/notes/1'],
   ['/accounts/ada@example.com/edit', '/accounts/…/edit'],
-  ['/accounts/ada%40example.com', '/accounts/…'],
-  ['/accounts/ada%2540example.com', '/accounts/…'],
+  ['/accounts/ada%40example.com/edit', '/accounts/…/edit'],
+  ['/accounts/ada/edit', '/accounts/ada/edit'],
+  ['/accounts/ada', '/accounts/…'],
+  ['/accounts/ada/edit/', '/accounts/…/edit/'],
+  ['/a.b', '/a.b'],
+  ['/a-b', '/…'],
   ['/notes%2f1', '/…'],
-  ['/wp-admin.php', '/wp-admin.php'],
+  ['/wp-admin.php', '/…'],
+  ['*', '…'],
+  ['/docs/page.css', '/docs/page.css'],
 ])('%s is shown as %s, without what a service removes', (url, path) => {
-  expect(pathRedactor()(url)).toBe(path)
-  expect(pathRedactor((path) => path.replaceAll(/…|notes/g, 'x'))(url)).toBe(
-    path.replaceAll(/…|notes/g, 'x'),
-  )
+  const paths = ['/notes/{id}', '/accounts/{name}/edit', '/a.b']
+  const redact = (text: string) => text.replaceAll(/…|notes/g, 'x')
+  expect(pathRedactor(paths)(url)).toBe(path)
+  expect(pathRedactor(paths, '', redact)(url)).toBe(redact(path))
 })
 
 test('of a path of any length, the first 500 characters are shown', () => {
   const path = `/${'a'.repeat(499)}`
   for (const length of [0, 1, 1_000_000])
-    expect(pathRedactor()(path + 'b'.repeat(length))).toBe(path)
+    expect(pathRedactor(['/{id}'])(path + 'b'.repeat(length))).toBe(path)
 })
 
 /** A service with one note, so long. */
@@ -43,12 +50,52 @@ test('a client that leaves during the last bytes is not served', async () => {
   socket.end(() => socket.destroy())
   while (service.lines.length === 0) await sleep(10)
   await service.close()
-  expect(service.lines).toMatchObject([{ level: 40, status: 200, msg: 'response aborted' }])
+  expect(service.lines).toMatchObject([
+    { level: 'warn', status: 200, aborted: 'left', msg: 'response aborted' },
+  ])
 })
 
 test('a client that reads all and leaves is served', async () => {
   const service = await startLong(5_000_000)
   expect((await service.exchange(get('/notes/1', CLOSE))).length).toBeGreaterThan(5_000_000)
   await service.close()
-  expect(service.lines).toMatchObject([{ level: 30, status: 200, msg: 'request' }])
+  expect(service.lines).toMatchObject([{ level: 'info', status: 200, msg: 'request' }])
+})
+
+test('a client that leaves after an early response, while it sends its body, is served', async () => {
+  const service = await startNotes()
+  const { socket } = dial(service.port)
+  socket.write(addNoteHead('Content-Length: 999999\r\n'))
+  await once(socket, 'data')
+  socket.resetAndDestroy()
+  while (service.lines.length === 0) await sleep(10)
+  await service.close()
+  expect(service.lines).toMatchObject([{ level: 'info', status: 413, msg: 'request' }])
+  expect(service.lines[0]).not.toHaveProperty('aborted')
+})
+
+test('the line of a list has the names of its parameters, never a value; where a query is ignored, it has none', async () => {
+  const service = await startNotes()
+  const queries = ['GET /notes?text=Ada&limit=2', 'GET /notes', 'GET /notes/1?text=Ada']
+  for (const line of queries) await service.send(line)
+  await service.close()
+  expect(service.lines.map(({ query }) => query)).toEqual(['text,limit', undefined, undefined])
+  expect(JSON.stringify(service.lines)).not.toContain('Ada')
+})
+
+test('a line has the size of the body: as it was sent, or as far as it was', async () => {
+  async function* pages() {
+    for (const text of ['a', 'ü']) yield [{ text, tag: '' }]
+  }
+  const service = await startNotes({ listNotes: () => ({ status: 200, body: pages() }) })
+  const requests = ['/notes', '/notes/1', '/nothing'].flatMap((path) => [
+    `GET ${path}`,
+    `HEAD ${path}`,
+  ])
+  const sizes: number[] = []
+  for (const line of [...requests, 'DELETE /notes/1', 'PUT /notes/1'])
+    sizes.push(Buffer.byteLength((await service.send(line)).text))
+  await service.close()
+  expect(service.lines.map(({ bytes }) => bytes)).toEqual(sizes)
+  expect(sizes.slice(0, 2)).toEqual([46, 0])
 })

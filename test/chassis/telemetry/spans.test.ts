@@ -28,7 +28,7 @@ const spans = createSpans(provider.getTracer('x'), {
   ...notesContract.contents(),
   BASE_PATH: '/api', // the server in this test has none
   ALLOWED_HOSTS: ['Notes.example.com'],
-  redactPath: pathRedactor(),
+  redactPath: pathRedactor(notesContract.contents().operations.map(({ path }) => path)),
 })
 
 const store = measure(

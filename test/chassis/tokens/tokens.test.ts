@@ -13,7 +13,7 @@ const sign = (claims: object, options?: SignOptions) => jwt.sign(claims, key, op
 const verify = (token: string) => tokens.verify(`Bearer ${token}`)
 
 const valid = expect.objectContaining({ valid: true })
-const refused = (reason: string) => ({ valid: false, reason })
+const refused = (reason: string, id?: string) => ({ valid: false, reason, id })
 
 afterEach(() => void jest.restoreAllMocks())
 
@@ -62,20 +62,20 @@ test('a refused token leaves other errors their stack traces', () => {
   expect(new Error('another').stack).toMatch(/\n +at /)
 })
 
-test('a token is refused as expired as soon as it expires', () => {
-  const token = sign({ exp: NOW + 10 })
+test('a token is refused as expired as soon as it expires, with its id', () => {
+  const token = sign({ id: ID, exp: NOW + 10 })
   for (const time of [NOW, NOW + 9]) {
     setClock(time)
     expect(verify(token)).toEqual(valid)
   }
   setClock(NOW + 10)
-  for (let i = 0; i < 2; i += 1) expect(verify(token)).toEqual(refused('expired'))
+  for (let i = 0; i < 2; i += 1) expect(verify(token)).toEqual(refused('expired', ID))
 })
 
-test('a token is refused as premature, and accepted as soon as its nbf comes', () => {
-  const token = sign({ nbf: NOW + 10 })
+test('a token is refused as premature, with its id, and accepted as soon as its nbf comes', () => {
+  const token = sign({ id: ID, nbf: NOW + 10 })
   setClock(NOW + 9)
-  for (let i = 0; i < 2; i += 1) expect(verify(token)).toEqual(refused('premature'))
+  for (let i = 0; i < 2; i += 1) expect(verify(token)).toEqual(refused('premature', ID))
   setClock(NOW + 10)
   expect(verify(token)).toEqual(valid)
 })
@@ -109,8 +109,8 @@ describe('with several secrets', () => {
   })
 
   test('an expired token is refused as expired only if its secret is among them', () => {
-    const expired = `Bearer ${jwt.sign({ exp: 1 }, older)}`
-    expect(between!.verify(expired)).toEqual(refused('expired'))
+    const expired = `Bearer ${jwt.sign({ id: ID, exp: 1 }, older)}`
+    expect(between!.verify(expired)).toEqual(refused('expired', ID))
     expect(after!.verify(expired)).toEqual(refused('invalid'))
   })
 })
