@@ -37,6 +37,8 @@ WORKDIR /app
 # not the blocks of 32 KiB that V8 often takes.
 ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=36000 NODE_OPTIONS="--max-old-space-size=64 --max-semi-space-size=4"
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
+# How the log names the program that makes the first user.
+ENV CREATE_USER=create-user
 # The folder of SQLite, for a volume; only the uid 1000 can read it. Not declared as a VOLUME: a container with a
 # read-only file system would get one without a limit on its size.
 RUN install -d -m 700 -o 1000 -g 1000 /data
@@ -56,7 +58,8 @@ RUN DATA_DIR=/tmp/users timeout --preserve-status 5 node dist/src/main.js \
  && node -e "import('./dist/src/store/mongo/store.js')" \
  && rm -r /tmp/users
 EXPOSE 3000 9090
-# By bash: node would take 70 ms of CPU time, and obey proxy variables. HTTP/1.0 needs no Host.
+# By bash: node would take 70 ms of CPU time, and obey proxy variables. HTTP/1.0 needs no Host. A host of zeros alone is
+# all addresses: a container may have no ::1.
 HEALTHCHECK --interval=2s --timeout=3s --start-period=60s --retries=5 \
-  CMD ["bash", "-c", "port=${OPS_PORT//[[:space:]]} ops=${OPS_HOST//[[:space:]]} host=${HOST//[[:space:]]}; exec 3<>/dev/tcp/${ops:-${host:-127.0.0.1}}/${port:-9090} && printf 'GET /readyz HTTP/1.0\\r\\n\\r\\n' >&3 && read -rt 2 line <&3 && [[ $line == *' 200 '* ]]"]
+  CMD ["bash", "-c", "port=${OPS_PORT//[[:space:]]} ops=${OPS_HOST//[[:space:]]} host=${HOST//[[:space:]]}; host=${ops:-$host}; [[ $host == *[!0.:]* ]] || host=127.0.0.1; exec 3<>/dev/tcp/$host/${port:-9090} && printf 'GET /readyz HTTP/1.0\\r\\n\\r\\n' >&3 && read -rt 2 line <&3 && [[ $line == *' 200 '* ]]"]
 CMD ["node", "dist/src/main.js"]

@@ -12,8 +12,9 @@ import { users } from './users.ts'
 /** The methods of the store to measure: those that requests use. */
 const MEASURED = ['create', 'find', 'findByEmail', 'list', 'rename', 'remove'] as const
 
-const NO_USERS =
-  'no users yet: the program create-user makes one, with the same variables (README.md, "First calls")'
+/** The image sets how its programs are called. */
+const { CREATE_USER = 'npm run create-user --' } = process.env
+const NO_USERS = `no users yet: with the same variables, run: ${CREATE_USER} --name Ada --email ada@example.com`
 
 await serve({
   contract,

@@ -129,7 +129,7 @@ export interface components {
             /** @description What went wrong, for people. */
             message: string;
             /** @description For programs. The description of this API explains each code. Only an error of a proxy has none. */
-            code?: string;
+            code?: "body_invalid" | "query_invalid" | "precondition_malformed" | "email_taken" | "request_malformed" | "unauthorized" | "email_not_found" | "user_not_found" | "path_not_found" | "method_not_allowed" | "request_timeout" | "precondition_failed" | "etag_weak" | "body_too_large" | "unsupported_media_type" | "host_not_allowed" | "headers_too_large" | "internal_error" | (string & {});
         };
     };
     responses: {

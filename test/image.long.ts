@@ -8,13 +8,15 @@ const [, json] = /^HEALTHCHECK .*\\\n *CMD (.*)$/m.exec(read('Dockerfile'))!
 const [shell, ...args]: string[] = JSON.parse(json!)
 
 test.each([
-  [{ HOST: '0.0.0.0', http_proxy: 'http://192.0.2.1:1' }],
-  [{ HOST: ' 127.0.0.2 ', OPS_HOST: ' ' }],
-  [{ HOST: '0.0.0.0', OPS_HOST: '127.0.0.2 ' }],
-  [{ HOST: '::' }],
-])('the image becomes healthy with %j', async (variables) => {
+  ['127.0.0.1', { HOST: '0.0.0.0', http_proxy: 'http://192.0.2.1:1' }],
+  ['127.0.0.2', { HOST: ' 127.0.0.2 ', OPS_HOST: ' ' }],
+  ['127.0.0.2', { HOST: '0.0.0.0', OPS_HOST: '127.0.0.2 ' }],
+  ['127.0.0.1', { HOST: '::' }], // there may be no ::1
+  ['127.0.0.1', { HOST: '::1', OPS_HOST: '0::0' }],
+  ['::1', { HOST: '::1' }],
+])('the image is healthy when %s is, with %j', async (OPS_HOST, variables) => {
   const env = { ...variables, OPS_PORT: ` ${await freePort()} ` }
-  const service = await started(place, env)
+  const service = await started(place, { ...env, OPS_HOST })
   const printed = runToEnd(shell!, args, { env: { PATH: process.env['PATH'], ...env } })
   expect(printed).toBe('')
   await service.stop('SIGKILL')

@@ -118,14 +118,6 @@ describe.each(['demo', 'mongodb', 'sqlite'])('the overlay %s', (overlay) => {
         )
       },
     )
-  } else {
-    testKubectl('a roll-out or an eviction never removes the last pod', () => {
-      const { rollingUpdate } = one('Deployment').spec.strategy
-      expect(rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 })
-      expect(one('HorizontalPodAutoscaler').spec.minReplicas).toBeGreaterThanOrEqual(2)
-      expect(one('Deployment').spec).not.toHaveProperty('replicas') // the autoscaler's
-      expect(one('PodDisruptionBudget').spec.maxUnavailable).toBe(1)
-    })
   }
 
   testKubectl('the service reaches DNS and MongoDB; the MongoDB of the demo, nothing', () => {

@@ -5,6 +5,8 @@ import { read, readYaml } from './support/readme.ts'
 const specOf = (name: string) => readYaml(`k8s/base/${name}.yaml`).spec
 const { metadata, spec: pod } = specOf('deployment').template
 const [container] = pod.containers
+const secondsOf = (name: string) =>
+  Number(RegExp(`^${name}=(\\d+)s$`, 'm').exec(read('k8s/base/config.env'))![1])
 
 test('the probes ask the port for operators: alive, and only for requests also ready', () => {
   const { startupProbe, livenessProbe, readinessProbe } = container
@@ -40,6 +42,26 @@ test('pods with the label reach the public port, only monitoring that for operat
 
 test('other Services set no variables of the service', () => {
   expect(pod.enableServiceLinks).toBe(false)
+})
+
+test('a roll-out and a drained node take no pod before another is ready', () => {
+  const { rollingUpdate } = specOf('deployment').strategy
+  expect(rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 })
+  expect(specOf('poddisruptionbudget').maxUnavailable).toBe(1)
+  expect(specOf('horizontalpodautoscaler').minReplicas).toBeGreaterThan(1)
+  expect(specOf('deployment')).not.toHaveProperty('replicas') // the autoscaler's
+})
+
+test('a pod has more time to stop than the service takes', () => {
+  const [delay, timeout] = ['STOP_DELAY', 'STOP_TIMEOUT'].map(secondsOf)
+  expect(delay! + timeout!).toBeLessThan(pod.terminationGracePeriodSeconds)
+})
+
+test('the backup of the night compares its users with those of the copy before', () => {
+  const job = readYaml('k8s/components/backup/mongodb/cronjob.yaml').spec.jobTemplate.spec
+  const [{ command }] = job.template.spec.containers
+  expect(command.at(-1)).toContain('\nif [ $((users * 2)) -lt $((before)) ]; then')
+  expect(job.podFailurePolicy.rules[0].onExitCodes.values).toEqual([3])
 })
 
 test('the memory limit is at least 170 MB and 100 KB for each connection', () => {

@@ -27,7 +27,7 @@ test('a contract that cannot be used is named in one line, with exit code 1', ()
   }
 })
 
-test('a program compiles if a source is newer than its output; without the compiler, there must be an output', () => {
+test('a program compiles if a source is newer than its output; without the compiler, there must be an output; without packages, it says npm ci', () => {
   const cwd = newFolder()
   const build = 'mkdir -p dist/src && touch dist/src/main.js dist/.built && echo built'
   writeFileSync(join(cwd, 'package.json'), JSON.stringify({ scripts: { build } }))
@@ -38,13 +38,15 @@ test('a program compiles if a source is newer than its output; without the compi
     })
   const files = 'src/a.ts openapi.yaml tsconfig.json node_modules/.package-lock.json'
   const uncompiled = compileAfter(`mkdir -p src scripts node_modules/.bin; touch ${files}`)
-  expect(uncompiled).toMatchObject({ status: 1, stderr: expect.stringContaining('npm run build') })
+  const missing = { status: 1, stderr: expect.stringContaining('Run: npm ci\n') }
+  expect(uncompiled).toMatchObject(missing)
   for (const [change, stdout] of [
     ['ln -s /bin/sh node_modules/.bin/tsc', 'built\n'],
     [':', ''],
     ['touch openapi.yaml', 'built\n'],
     ['rm src/a.ts', 'built\n'],
-    ['touch src/b.ts; rm -r node_modules', ''],
+    ['touch src/b.ts; rm -r node_modules/.bin', ''],
   ])
     expect([change, compileAfter(change!)]).toMatchObject([change, { status: 0, stdout }])
+  expect(compileAfter('rm -r node_modules')).toMatchObject(missing)
 })

@@ -12,6 +12,7 @@ import {
 } from 'playwright-core'
 import { CHROMIUM } from './support/chromium.ts'
 import { tokens } from './chassis/support/requests.ts'
+import { runToEnd } from './support/program.ts'
 import { useService } from './support/service.ts'
 import { sqlitePlace, usersIn, useStore } from './support/stores.ts'
 import { newUser } from './support/users.ts'
@@ -248,12 +249,96 @@ describeBrowser('the page', () => {
     expect(styles).toEqual(['rgb(255, 255, 255)', 'rgb(87, 96, 106)', '1'])
   })
 
+  /** Logs in, opens an operation, and sends its request. @returns what lets its response come */
+  async function sendTo(operation: string, viewport = DESKTOP, send = () => choose('Execute')) {
+    await visit({ viewport })
+    await logIn()
+    requests.length = 0
+    let respond = () => {}
+    const responding = new Promise<void>((resolve) => (respond = resolve))
+    await page.route(/users/, (route) => responding.then(() => route.continue()))
+    await choose(operation)
+    await send()
+    await page.locator('.btn-execute:disabled').waitFor()
+    return respond
+  }
+
+  test.each([DESKTOP, PHONE])(
+    'what is typed while a request is on its way stays in its field, and sends nothing: %j',
+    async (viewport) => {
+      const respond = await sendTo('Create a user', viewport)
+      const body = page.getByRole('textbox', { name: 'request body' })
+      await body.fill('')
+      await body.pressSequentially('Mary ')
+      respond()
+      await page.locator('.response-message').waitFor()
+      await page.keyboard.type('Ann Smith')
+      expect([await body.inputValue(), requests]).toEqual(['Mary Ann Smith', ['POST /users']])
+    },
+  )
+
+  test('a response does not show in another operation, change its id or lead to its EXECUTE', async () => {
+    const respond = await sendTo('Create a user')
+    await choose('Delete a user')
+    const id = page.locator('[data-pname=id]')
+    await id.fill('x')
+    await page.getByRole('heading', { name: 'Delete a user' }).click() // takes no focus
+    respond()
+    while ((await says()) !== 'POST /users: 201') await sleep(20)
+    await page.keyboard.press('Space')
+    await sleep(100)
+    expect(await page.locator('.response-message').count()).toBe(0)
+    expect([await id.inputValue(), requests]).toEqual(['x', ['POST /users']])
+  })
+
+  test('a double click, a key that is held, and a second Enter in a field send one request', async () => {
+    const respond = await sendTo('Create a user')
+    respond()
+    const button = page.locator('.btn-execute:focus')
+    const { x, y } = (await button.boundingBox())!
+    await page.mouse.move(x + 5, y + 5)
+    await page.mouse.down({ clickCount: 2 })
+    await page.mouse.up({ clickCount: 2 })
+    await sleep(100)
+    expect(requests).toEqual(['POST /users'])
+    await page.keyboard.down('Enter')
+    await page.locator('.btn-execute:disabled').waitFor()
+    await button.waitFor()
+    await page.keyboard.down('Enter') // is a repetition
+    await page.keyboard.up('Enter')
+    expect(requests).toEqual(['POST /users', 'POST /users'])
+    await page.close()
+    const id = () => page.locator('[data-pname=id]')
+    await sendTo('Delete a user', DESKTOP, async () => {
+      await id().fill('x')
+      await id().press('Enter')
+    })
+    await id().press('Enter')
+    await sleep(100)
+    expect(requests).toEqual(['DELETE /users/x'])
+  })
+
+  test('shows the request of an operation as soon as it opens, in quotes that a shell reads', async () => {
+    await visit({ viewport: PHONE })
+    const first = await page.locator('summary').first().boundingBox()
+    expect(first!.y).toBeLessThan(PHONE.height / 2) // without a scroll
+    await choose('Create a user')
+    const curl = page.locator('[language=shell] pre')
+    await curl.filter({ hasText: 'curl -X POST' }).waitFor()
+    await page.getByRole('textbox', { name: 'request body' }).fill(`{"name":"O'Neill","email":"'"}`)
+    const printed = runToEnd('sh', [
+      '-c',
+      (await curl.innerText()).replace('curl', 'printf "%s\\n"'),
+    ])
+    expect(JSON.parse(printed.split('\n-d\n')[1]!)).toEqual({ name: "O'Neill", email: "'" })
+  })
+
   test('a log-in that fails says why, and keeps the token of the one before', async () => {
     await visit()
     expect(await logIn('nobody@example.com')).toBe('no user has this email')
     await choose('List all users')
     expect(await execute()).toContain('a valid bearer token is required')
-    expect(await says()).toBe('Logged out: each tab needs its own log-in')
+    expect(await says()).toBe('Log in first')
     await logIn()
     const refused = await logIn('nobody@example.com')
     expect(refused).toBe('no user has this email (the former token stays)')

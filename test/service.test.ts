@@ -9,6 +9,14 @@ import { SECRET } from './support/stores.ts'
 
 const place = usePlace()
 
+test.each([
+  [{}, 'npm run create-user --'],
+  [{ CREATE_USER: 'create-user' }, 'create-user'], // the image
+])('without users, the log names the command that makes one: with %j, %s', async (env, command) => {
+  const { output } = await started(place, env)
+  expect(output.stdout).toContain(`run: ${command} --name `)
+})
+
 test.each(['SIGTERM', 'SIGINT'] as const)(
   'the service starts, refuses other hosts, and by %s finishes requests, not idle connections; further signals change nothing',
   async (signal) => {

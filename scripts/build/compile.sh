@@ -1,7 +1,7 @@
-# Compiles if a source is newer than the output of the last build. Without the compiler, there must be an output.
+# Compiles if a source is newer than the output of the last build. Without the compiler, there must be an output, and packages.
 if [ ! -x node_modules/.bin/tsc ]; then
-  [ -e dist/src/main.js ] && exit
-  echo 'Not compiled. Run: npm ci && npm run build && npm prune --omit=dev' >&2
+  [ -e dist/src/main.js ] && [ -e node_modules ] && exit
+  echo 'Its packages are not installed. Run: npm ci' >&2
   exit 1
 fi
 [ -e dist/src/main.js ] || echo 'Compiling (once, about 10 seconds)' >&2

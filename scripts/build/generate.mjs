@@ -3,12 +3,19 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { loadConfig } from '@redocly/openapi-core'
 import openapiTS, * as ast from 'openapi-typescript'
+import ts from 'typescript'
 
 const [FROM, TO] = ['openapi.yaml', 'src/openapi.ts']
 
-/** Makes no type of fields that the contract does not name. */
+/** Any text. Unlike beside `string`, editors complete the texts beside `string & {}` in a union. */
+const ANY_TEXT = ast.tsIntersection([ast.STRING, ts.factory.createTypeLiteralNode([])])
+
+/** Makes no type of fields that the contract does not name, and of texts that may get more values the known ones. */
 function transform(schema) {
   delete schema.additionalProperties
+  const { type, nullable, 'x-extensible-enum': known } = schema
+  if (type !== 'string' || !known) return undefined
+  return ast.tsUnion([...known.map(ast.tsLiteral), ANY_TEXT, ...(nullable ? [ast.NULL] : [])])
 }
 
 const types = await openapiTS(new URL(`../../${FROM}`, import.meta.url), {

@@ -2,7 +2,7 @@
 // reverse order.
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { isIPv6, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type Koa from 'koa'
 import type { DestinationStream } from 'pino'
@@ -153,11 +153,15 @@ const CHECK_MS = 1_000
 /** @param variables the names of those that set `host` and `port` */
 async function listen(server: Server, host: string, port: number, variables: string) {
   try {
-    await once(server.listen({ port, host, backlog: BACKLOG }), 'listening')
+    const where = isAllAddresses(host) ? {} : { host } // Node then takes 0.0.0.0 where the kernel has no IPv6
+    await once(server.listen({ port, ...where, backlog: BACKLOG }), 'listening')
   } catch (error) {
     throw new Error(`cannot listen on ${variables}: ${(error as Error).message}`, { cause: error })
   }
 }
+
+/** Whether it is `::`, also with its zeros. */
+const isAllAddresses = (host: string) => isIPv6(host) && /^[0:]+$/.test(host)
 
 /** How many connections can wait to be accepted; the kernel makes others try again after a second. */
 const BACKLOG = 4_096

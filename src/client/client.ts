@@ -1,13 +1,46 @@
 // The client, for Node and for browsers; a package of its own: users-service-client. All types come from the
 // contract. Imports no code of the service.
-import createClient, { type Client, type ClientOptions, type ParseAs } from 'openapi-fetch'
+import createClient, {
+  type Client,
+  type ClientOptions,
+  type FetchResponse,
+  type MaybeOptionalInit,
+  type ParseAs,
+} from 'openapi-fetch'
 import type { components, paths } from '../openapi.js' // TypeScript 4 finds no types in a `.ts`
 
 export type User = components['schemas']['User']
 /** Why a call failed: `message` for people, and `code` for programs, unless the error comes from a proxy. */
 export type ErrorMessage = components['schemas']['ErrorMessage']
 
-export interface UsersClient extends Client<paths, 'application/json'> {
+type Method = Lowercase<(typeof METHODS)[number]>
+type PathOf<M extends Method> = {
+  [Path in keyof paths]: paths[Path] extends Record<M, object> ? Path : never
+}[keyof paths]
+type InitOf<Path extends keyof paths, M extends Method> = MaybeOptionalInit<paths[Path], M>
+type Args<Init> = undefined extends Init ? [(Init & Others)?] : [Init & Others]
+type Others = Record<string, unknown>
+
+/** What openapi-fetch returns, with `ErrorMessage`: its own types make an object of a `code` that editors complete. */
+type Completion<Path extends keyof paths, M extends Method, Init> = Promise<
+  | Exclude<FetchResponse<paths[Path][M] & object, Init, 'application/json'>, { error: object }>
+  | { data?: never; error: ErrorMessage; response: Response }
+>
+
+type Calls = {
+  [M in Method as Uppercase<M>]: <Path extends PathOf<M>, Init extends InitOf<Path, M>>(
+    path: Path,
+    ...init: Args<Init>
+  ) => Completion<Path, M, Init>
+} & {
+  request: <M extends Method, Path extends PathOf<M>, Init extends InitOf<Path, M>>(
+    method: M,
+    path: Path,
+    ...init: Args<Init>
+  ) => Completion<Path, M, Init>
+}
+
+export interface UsersClient extends Calls, Omit<Client<paths, 'application/json'>, keyof Calls> {
   /**
    * All users in order of creation, fetched page by page while you read them: `for await (const user of
    * client.all())`. @throws PageFailed, or the reason of `signal` when it aborts
@@ -42,7 +75,19 @@ export interface UsersClientOptions extends ClientOptions {
 const LOGIN = '/login' satisfies keyof paths
 
 /** The methods of openapi-fetch. */
-const METHODS = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH', 'TRACE']
+const METHODS = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH', 'TRACE'] as const
+
+type Empty<Path extends keyof paths, Method extends keyof paths[Path]> = Method extends string
+  ? paths[Path][Method] extends { responses: { 204: unknown } }
+    ? `${Uppercase<Method>} ${Path}`
+    : never
+  : never
+
+/** The operations with a 204 in the contract: each other 204 comes from something else. */
+const MAY_BE_EMPTY: { [Path in keyof paths as Empty<Path, keyof paths[Path]>]: true } = {
+  'PUT /users/{id}': true,
+  'DELETE /users/{id}': true,
+}
 
 /** Ids sort in order of creation. */
 const NO_PROGRESS = { message: 'the next page is not after this one' }
@@ -57,7 +102,7 @@ type Result = { data?: string; error?: ErrorMessage; response: Response }
  * A client with one method per HTTP method, typed by the contract:
  * `const { data, error } = await client.GET('/users/{id}', { params: { path: { id } } })`.
  * A call resolves to `error`, an `ErrorMessage`, when the response is not a 2xx or not JSON, and rejects when there
- * is no response. Only a 204 to PUT or DELETE, and a 2xx to HEAD, have neither `data` nor `error`.
+ * is no response. Only a 204 that the contract has, and a 2xx to HEAD, have neither `data` nor `error`.
  *
  * With an `email`, a call that gets 401 logs in again and is retried once. Concurrent calls share one log-in, which
  * the `signal` of a call does not abort. If the log-in fails, its response becomes the response of the call. A call
@@ -117,8 +162,8 @@ export function createUsersClient(options: UsersClientOptions): UsersClient {
       const code = sent && typeof error?.code === 'string' ? { code: error.code } : {}
       return { error: { message, ...code }, response }
     }
-    const isChanged = response.status === 204 && /put|delete/i.test(method)
-    if (isChanged || /head/i.test(method) || !isJson) return { data, response }
+    const isEmpty = response.status === 204 && `${method.toUpperCase()} ${url}` in MAY_BE_EMPTY
+    if (isEmpty || /head/i.test(method) || !isJson) return { data, response }
     const json: unknown = await new Response(data).json().catch(() => undefined)
     return json ? { data: json, response } : { error: NOT_OURS, response }
   }

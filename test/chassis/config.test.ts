@@ -150,11 +150,14 @@ test.each([
   expect(problems({ [name]: text })).toEqual([line])
 })
 
-test.each(['api', '/api/', '//api', '/a%20b', '/api/../x'])('BASE_PATH=%s is refused', (path) => {
-  expect(problems({ BASE_PATH: path })).toEqual([
-    `BASE_PATH must be a path such as /api, of letters, digits and -._~, with no slash at its end, not "${path}"`,
-  ])
-})
+test.each(['api', '/api/', '//api', '/a%20b', '/./api', '/api/../x'])(
+  'BASE_PATH=%s is refused',
+  (path) => {
+    expect(problems({ BASE_PATH: path })).toEqual([
+      `BASE_PATH must be a path such as /api, of letters, digits and -._~, with no slash at its end, not "${path}"`,
+    ])
+  },
+)
 
 test('both variables for the secret are refused, at once with others', () => {
   const both = problems({ SIGNING_SECRET: SECRET, SIGNING_SECRETS: SECRET, PORT: 'x' })

@@ -2,6 +2,7 @@
 import { afterEach, expect, test } from '@jest/globals'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import http from 'node:http'
 import { newFolder } from '../support/readme.ts'
 import { until } from './support/clients.ts'
 
@@ -111,6 +112,35 @@ test.each([
     expect(messages.slice(-said.length)).toEqual(said)
   },
 )
+
+/** What Node says of a socket for IPv6 where the kernel has none. */
+const NO_IPV6 = "data:text/javascript,process.binding('tcp_wrap').TCP.prototype.bind6 = () => -97"
+
+test.each([
+  ['::', '', '[::]', '[::]'],
+  ['::', NO_IPV6, '0.0.0.0', '0.0.0.0'],
+  ['127.0.0.1', NO_IPV6, '127.0.0.1', '0.0.0.0'],
+])('HOST=%s %s listens on %s, and OPS_HOST=0::0 on %s', async (HOST, without, host, operators) => {
+  const NODE_OPTIONS = without && `--no-deprecation --import="${without}"`
+  const { printed } = start({ HOST, OPS_HOST: '0::0', NODE_OPTIONS })
+  expect(new URL(await printed('metrics are on ')).hostname).toBe(operators)
+  const url = new URL(await printed('listening on '))
+  expect(url.hostname).toBe(host)
+  expect((await fetch(`http://127.0.0.1:${url.port}/nothing`)).status).toBe(404)
+})
+
+test.each([
+  ['0.0.0.0', { '10.0.0.7:9090': 200, 'users.example.com': 200 }],
+  ['127.0.0.1', { '10.0.0.7:9090': 421, localhost: 200 }],
+])('on %s ALLOWED_HOSTS shuts no probe out of the port for operators', async (HOST, hosts) => {
+  const { printed } = start({ HOST, ALLOWED_HOSTS: 'users.example.com' })
+  const operators = await printed('metrics are on ')
+  for (const [host, status] of Object.entries(hosts)) {
+    const request = http.get(`${operators}/livez`, { headers: { host } })
+    const [{ statusCode }] = await once(request, 'response')
+    expect([host, statusCode]).toEqual([host, status])
+  }
+})
 
 test('a store that fails is not called empty in /metrics; from the signal on, the service is not ready and each response is the last of its connection', async () => {
   const { child, printed } = start({ STOP_DELAY: '1h', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://all' })

@@ -13,6 +13,23 @@ export async function report(users: UsersClient, log: (text: string) => void): P
   return error.code === 'email_taken'
 }
 
+/** What an editor completes in what a call of `GET` and of `request` resolves to. */
+type Code = Awaited<ReturnType<UsersClient['GET' | 'request']>>['error']
+'email_taken' satisfies Extract<NonNullable<Code>['code'], 'email_taken'>
+'code_of_later' satisfies NonNullable<Code>['code']
+
+/** What does not compile. */
+export function misuse(users: UsersClient, id: string) {
+  // @ts-expect-error no such path
+  void users.GET('/user')
+  // @ts-expect-error no such method of this path
+  void users.PUT('/users', {})
+  // @ts-expect-error no body
+  void users.PUT('/users/{id}', { params: { path: { id } } })
+  // @ts-expect-error no parameters
+  void users.request('delete', '/users/{id}')
+}
+
 // @ts-expect-error a code is a text
 7 satisfies ErrorMessage['code']
 

@@ -38,14 +38,35 @@ explorer.shadowRoot.addEventListener('request', ({ target, detail: { request } }
   if (body) request.body = body.value // as typed: OpenAPI Explorer repairs JSON
 })
 
-explorer.shadowRoot.addEventListener('response', ({ target, detail: { response } }) => {
-  if (response?.status === 201) fillIn('id', JSON.parse(response.body).id)
-  if (response?.status === 401 && target.path !== issuer?.path)
-    output.value = 'Logged out: each tab needs its own log-in'
+explorer.shadowRoot.addEventListener('response', ({ target, detail }) => {
+  const { request, response, error } = detail
   const button = target.querySelector('.btn-execute')
-  button.focus() // it was disabled
-  bringUp(button)
+  if (response?.status === 201) fillIn('id', JSON.parse(response.body).id)
+  if (request.explorerLocation !== target.elementId) {
+    target.clearResponseData() // or it would look like a response of the operation that is open now
+    output.value = `${request.method} ${new URL(request.url).pathname}: ${response?.status ?? error.message}`
+  } else if (document.activeElement === document.body) {
+    button.focus() // it was disabled
+    bringUp(button)
+  }
+  if (response?.status === 401 && target.path !== issuer?.path) output.value = 'Log in first'
 })
+
+// One request at a double click, while a key is held, and at Enter in a field while a request is on its way.
+for (const type of ['click', 'keydown', 'keyup'])
+  explorer.shadowRoot.addEventListener(
+    type,
+    (event) => {
+      const { target, detail, repeat, key } = event
+      const isButton = target.matches('.btn-execute')
+      const isField = type === 'keyup' && key === 'Enter' && target.matches('input')
+      const isSending = target.closest('api-request')?.querySelector('.btn-execute:disabled')
+      if (!(isButton && (detail > 1 || repeat)) && !(isField && isSending)) return
+      event.preventDefault()
+      event.stopPropagation()
+    },
+    true,
+  )
 
 explorer.shadowRoot.addEventListener('click', ({ target }) => bringUp(target))
 
@@ -55,8 +76,19 @@ const fieldsOf = (part) =>
 function showForm() {
   const [field] = fieldsOf(issuer.requestBody)
   form.querySelector('span').textContent = field[0].toUpperCase() + field.slice(1)
-  input.name = input.autocomplete = field
+  input.name = input.autocomplete = input.inputMode = field
 }
+
+/** Shows the request of each operation that is open, as OpenAPI Explorer does at the first change of a field. */
+function showRequests() {
+  for (const request of explorer.shadowRoot.querySelectorAll('api-request')) {
+    request.computeCurlSyntax()
+    // OpenAPI Explorer does not escape an apostrophe for the shell.
+    request.curlSyntax = request.curlSyntax.replace(/(?<= -d '.*)'(?!$)/gs, '\\u0027')
+  }
+}
+
+explorer.shadowRoot.addEventListener('input', showRequests)
 
 /** Scrolls to a button, or the title of an operation, when OpenAPI Explorer has rendered what is below it. */
 const bringUp = (element) =>
@@ -68,10 +100,12 @@ function describeParameter(parameter) {
   if (format) parameter.schema = { ...parameter.schema, format }
 }
 
-/** Fills in a parameter. OpenAPI Explorer then refuses to send a request without it. */
+/** Fills in a parameter, unless its field shows a value. OpenAPI Explorer then refuses to send a request without it. */
 function fillIn(name, value) {
-  for (const parameter of operations.flatMap(({ parameters }) => parameters))
-    if (parameter.name === name) {
+  for (const { elementId, parameters } of operations)
+    for (const parameter of parameters.filter((one) => one.name === name)) {
+      const field = `api-request[element-id="${elementId}"] [data-pname="${name}"]`
+      if (explorer.shadowRoot.querySelector(field)?.value) continue
       const { description = '', required } = parameter
       if (!required) parameter.description = `${description} Only this page requires a value.`
       parameter.required = true
@@ -89,6 +123,7 @@ form.onsubmit = async (event) => {
   const { securitySchemes } = explorer.resolvedSpec
   const { apiKeyId, finalKeyValue } = securitySchemes.find(({ scheme }) => scheme === 'bearer')
   if (token) await explorer.setAuthenticationConfiguration(apiKeyId, { token })
+  setTimeout(showRequests)
   output.value = token ? 'Logged in' : message + (finalKeyValue ? ' (the former token stays)' : '')
 }
 
@@ -103,6 +138,7 @@ const fetchJson = (path, request) =>
 
 // On a narrow screen, OpenAPI Explorer opens an operation only at a click, and makes its title light.
 new MutationObserver(() => {
+  showRequests()
   for (const summary of explorer.shadowRoot.querySelectorAll('summary')) {
     summary.tabIndex = 0
     summary.role = 'link'
@@ -122,6 +158,10 @@ styles.replaceSync(`
     .main-content { padding: 8px }
     td { display: block; width: auto !important }
     .param-name, .param-type { text-align: left }
+    .operations-root { display: flex; flex-direction: column }
+    #overview { order: 1 }
+    pre { padding: 2.5em 8px 8px !important }
+    .token { line-break: auto !important }
   }
 `)
 explorer.shadowRoot.adoptedStyleSheets.push(styles)

@@ -1,5 +1,6 @@
 // Serves the contract: /docs, a page to read and try it, /openapi.yaml and /openapi.json. Runs after
 // the router, so that it does not slow down the operations.
+import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -42,21 +43,25 @@ export function serveReference(
 ): Koa.Middleware {
   const { text, document } = contents()
   const yaml = basePath ? withServer(text, basePath, document.servers[0]!.url) : text
-  const pages = new Map([
+  const bodies: [string, Buffer][] = [
     ...page,
     ['/openapi.yaml', Buffer.from(yaml)],
     ['/openapi.json', Buffer.from(JSON.stringify(basePath ? load(yaml) : document))],
-  ])
+  ]
+  const pages = new Map(bodies.map(([path, body]) => [path, { body, etag: hash('sha1', body) }]))
   const hint = page.size > 0 ? '/docs' : '/openapi.yaml'
   return async (ctx, next) => {
     if (ctx.path === '/') throw pathNotFound(`; see ${basePath}${hint}`)
-    const body = pages.get(ctx.path)
-    if (!body) return next()
+    const found = pages.get(ctx.path)
+    if (!found) return next()
     if (!['GET', 'HEAD'].includes(ctx.method)) throw methodNotAllowed(ctx.method, 'HEAD, GET')
-    ctx.body = body
+    ctx.body = found.body
     const extension = extname(ctx.path) || '.html'
     ctx.type = extension === '.yaml' ? YAML_TYPE : extension
+    ctx.etag = found.etag
+    ctx.set('Cache-Control', 'no-cache') // unchanged until the next version, which has another ETag
     ctx.set('Content-Security-Policy', CONTENT_SECURITY_POLICY)
+    if (ctx.fresh) ctx.status = 304
   }
 }
 

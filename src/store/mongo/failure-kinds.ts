@@ -4,8 +4,9 @@ import { MongoServerSelectionError } from 'mongodb'
 /** What kind of failure an error of the driver is: the code of its first cause, such as `ECONNREFUSED`. */
 export function kindOf(error: unknown): string {
   if (error instanceof MongoServerSelectionError && error.reason) {
-    const servers = [...error.reason.servers.values()]
-    if (servers.some(({ type }) => type !== 'Unknown')) return 'no primary'
+    const { servers, setName } = error.reason
+    if ([...servers.values()].some(({ type }) => type !== 'Unknown')) return 'no primary'
+    if (!error.cause && setName) return 'replica set not found'
   }
   let root = error as Error & { code?: string | number; codeName?: string }
   while (root.cause instanceof Error) root = root.cause

@@ -5,7 +5,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { newFolder, read } from '../../support/readme.ts'
+import { parseResponses } from '../support/app.ts'
 import { readNotesContract, startNotes, useNotes } from '../support/notes.ts'
+import { CLOSE } from '../support/requests.ts'
 
 const service = useNotes({}, { docs: true })
 const url = (path: string) => `http://127.0.0.1:${service().port}${path}`
@@ -51,6 +53,19 @@ test.each(TYPES)('%s is %s, with a policy for its own scripts only', async (path
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
       "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   )
+})
+
+test.each(PATHS)('a browser keeps %s, and asks whether it has changed: 304', async (path) => {
+  const { headers } = await fetch(url(path))
+  expect(headers.get('cache-control')).toBe('no-cache')
+  const ask = async (method: string, etag: string) => {
+    const line = `${method} ${path} HTTP/1.1\r\nHost: x\r\n${CLOSE}If-None-Match: ${etag}\r\n\r\n`
+    return parseResponses(await service().exchange(line))
+  }
+  const etag = headers.get('etag')!
+  for (const method of ['GET', 'HEAD'])
+    expect(await ask(method, etag)).toMatchObject([{ status: 304, headers: { etag }, text: '' }])
+  expect(await ask('GET', '"of the version before"')).toMatchObject([{ status: 200 }])
 })
 
 test.each(PATHS)('%s accepts HEAD and GET, and no other method', async (path) => {

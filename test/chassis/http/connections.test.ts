@@ -45,6 +45,12 @@ function arrive(port: number) {
   return client
 }
 
+/** Expects that a client which `arrive`d gets a place, and its response. */
+async function expectPlace(client: ReturnType<typeof arrive>): Promise<void> {
+  await until(() => !isOpen(client), 'the client never got a place')
+  expect(statusesIn(client.text())).toEqual([404])
+}
+
 /** Connects, has one response, and stays idle. */
 async function connect(port: number) {
   const client = dial(port)
@@ -68,8 +74,7 @@ describe('a place', () => {
     await sleep(100)
     expect(next.text()).toBe('')
     end()
-    await once(next.socket, 'close')
-    expect(statusesIn(next.text())).toEqual([404])
+    await expectPlace(next)
     await close()
   })
 
@@ -95,8 +100,7 @@ describe('a place', () => {
       if (how === 'reset') socket.resetAndDestroy()
       else socket.end()
       const next = arrive(port)
-      await once(next.socket, 'close')
-      expect(statusesIn(next.text())).toEqual([404])
+      await expectPlace(next)
       await close()
       expect(lines).toHaveLength(2)
       expect(lines.map(({ msg }) => msg)).not.toContain('rejected malformed HTTP')
@@ -113,8 +117,7 @@ describe('a place', () => {
     await sleep(50)
     socket.resetAndDestroy()
     const next = arrive(port)
-    await once(next.socket, 'close')
-    expect(statusesIn(next.text())).toEqual([404])
+    await expectPlace(next)
     end()
     await close()
   })

@@ -81,8 +81,12 @@ test.each([
   ['the host [::1]:3000', `HTTP/1.1\r\nHost: [::1]:3000\r\n${CLOSE}`],
   ['an empty host', `HTTP/1.1\r\nHost:\r\n${CLOSE}`],
   ['HTTP/1.0 without a host', 'HTTP/1.0\r\n'],
+  [
+    'HTTP/1.0 with an expectation',
+    'HTTP/1.0\r\nConnection: keep-alive\r\nExpect: 100-continue\r\n',
+  ],
   ['another expectation', `HTTP/1.1\r\nHost: localhost\r\nExpect: wonders\r\n${CLOSE}`],
-])('%s is accepted', async (_, rest) => {
+])('%s is accepted, and the connection ends', async (_, rest) => {
   expect(statusesIn(await service().exchange(`GET /nothing ${rest}\r\n`))).toEqual([404])
 })
 

@@ -72,11 +72,14 @@ export const leaves =
     })
   }
 
-/** Waits for a condition. @throws Error it is still false after 30 s */
-export async function until(condition: () => boolean): Promise<void> {
+/** Waits for a condition. @throws Error `problem`: it is still false after 30 s */
+export async function until(
+  condition: () => boolean,
+  problem = 'it never became true',
+): Promise<void> {
   const start = performance.now()
   while (!condition()) {
-    if (performance.now() > start + 30_000) throw new Error('it never became true')
+    if (performance.now() > start + 30_000) throw new Error(problem)
     await sleep(5)
   }
 }

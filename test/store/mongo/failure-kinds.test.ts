@@ -9,13 +9,14 @@ const failure = (syscall: string, code: string) => Object.assign(new Error(), { 
 /** The driver's error when it finds no primary: `types` are those of the servers that it has seen. */
 const selection = (types: string[], error?: Error) => {
   const servers = new Map(types.map((type, i) => [`host${i}`, { type }]))
-  return new mongodb.MongoServerSelectionError('no', { servers, error } as never)
+  return new mongodb.MongoServerSelectionError('no', { servers, setName: 'rs0', error } as never)
 }
 const refused = failure('connect', 'ECONNREFUSED')
 const network = new mongodb.MongoNetworkError('no', { cause: refused })
 
 test.each([
   ['no primary', selection(['Unknown', 'RSSecondary'], refused)],
+  ['replica set not found', selection([])],
   ['ECONNREFUSED', selection(['Unknown'], network)],
   ['EAI_AGAIN', failure('getaddrinfo', 'EAI_AGAIN')],
   [
