@@ -11,12 +11,12 @@ export async function* pagesOf(
   filter: Filter = {},
   client?: Client,
 ): AsyncGenerator<User[]> {
-  let query: Filter | undefined = filter
+  const position: { query?: Filter | undefined } = { query: filter }
   // In a variable of this generator, the page would stay in memory until the next one.
-  const readPage = async (from: Filter) => {
-    const { users, next } = await store.list(from, client)
-    query = next === undefined ? undefined : { ...filter, after: next }
+  const readPage = async (query: Filter) => {
+    const { users, next } = await store.list(query, client)
+    position.query = next === undefined ? undefined : { ...filter, after: next }
     return users
   }
-  while (query) yield await readPage(query)
+  while (position.query) yield await readPage(position.query)
 }
