@@ -19,14 +19,16 @@ test('lines have no control characters, and keep what they say', () => {
 
 test('a line has the name of its level, and its time in UTC', () => {
   const time = jest.spyOn(Date, 'now')
-  for (const iso of [
-    '2026-11-28T12:00:00.000Z',
-    '2026-11-28T12:00:00.007Z',
-    '2026-11-28T12:00:01.070Z',
-  ]) {
+  const lines: string[] = []
+  const log = createLogger('info', undefined, { write: (line) => void lines.push(line) })
+  const times = ['12:00:00.000', '12:00:00.007', '12:00:01.070', '11:59:59.999']
+  const isoTimes = times.map((one) => `2026-11-28T${one}Z`)
+  for (const iso of isoTimes) {
     time.mockReturnValue(Date.parse(iso))
-    expect(JSON.parse(lineOf({}))).toMatchObject({ level: 'info', time: iso })
+    log.info('x')
   }
+  const expected = isoTimes.map((iso) => ({ level: 'info', time: iso, msg: 'x' }))
+  expect(lines.map((line) => JSON.parse(line))).toEqual(expected)
   time.mockRestore()
 })
 
