@@ -48,7 +48,7 @@ const causesOf = (error: unknown): string[] => {
 }
 
 test.each<[string, Untyped]>([
-  ['await next()', async (next) => await next()],
+  ['await next(), and more', async (next) => [await next()]],
   ['return next()', (next) => next()],
   ['next() without await', async (next) => void next()],
   ['next(), whose error it drops', (next) => next().catch(() => {})],
@@ -73,7 +73,12 @@ test.each<[string, Untyped, ...unknown[]]>([
   ['sets a body after next', (next, ctx) => next().then(() => (ctx.body = 'x')), 500, CHANGED],
   ['sets a status after next', (next, ctx) => next().then(() => (ctx.status = 202)), 500, CHANGED],
   ['calls next twice', (next) => Promise.all([next(), next()]), 500, TWICE],
-  ['calls next twice, one after the other', (next) => next().then(next), 500, TWICE],
+  [
+    'calls next twice, one after the other',
+    async (next) => [await next(), await next()],
+    500,
+    TWICE,
+  ],
   ['throws after next', (next) => [next(), fail()], 500, mistake.message],
   ['throws after the response of next', (next) => next().then(fail), 500, mistake.message],
   [
@@ -97,8 +102,8 @@ test('of several errors, the first is the response, and each other one a line', 
 })
 
 test.each<[string, Untyped]>([
-  ['a timer', (next) => void setTimeout(next, 10)],
-  ['a promise without await', (next) => void sleep(10).then(next)],
+  ['a timer', (next) => void setTimeout(() => void next(), 10)],
+  ['a promise without await', (next) => void (async () => (await sleep(10), next()))()],
 ])('a guard that calls next in %s serves nothing, because it has ended', async (_, one) => {
   served.length = 0
   expect(await ask(one)).toEqual([500, FORGOTTEN, LATE])

@@ -65,7 +65,7 @@ function operationMiddleware(
   const readHeader = headerReader(operation)
   const readBody = operation.bodySchema && bodyReader(operation)
   const write = replyWriter(operation)
-  return async (ctx, next) => {
+  return (ctx, next) => {
     if (ctx['matched'][0].path !== route) return next() // another path comes first, but without this method
     const request = ctx.req
     request.log.operation = operation.id
