@@ -104,7 +104,7 @@ export interface components {
     schemas: {
         ETags: string;
         User: {
-            /** @description Ids sort in order of creation. */
+            /** @description Ids sort in order of creation; those of several instances, only by the second. */
             id: string;
             /** @description The only field that can change. */
             name: string;

@@ -3,6 +3,7 @@
 import createClient, {
   type Client,
   type ClientOptions,
+  type ClientPathsWithMethod,
   type FetchResponse,
   type MaybeOptionalInit,
   type ParseAs,
@@ -14,9 +15,7 @@ export type User = components['schemas']['User']
 export type ErrorMessage = components['schemas']['ErrorMessage']
 
 type Method = Lowercase<(typeof METHODS)[number]>
-type PathOf<M extends Method> = {
-  [Path in keyof paths]: paths[Path] extends Record<M, object> ? Path : never
-}[keyof paths]
+type PathOf<M extends Method> = ClientPathsWithMethod<Client<paths>, M>
 type InitOf<Path extends keyof paths, M extends Method> = MaybeOptionalInit<paths[Path], M>
 type Args<Init> = undefined extends Init ? [(Init & Others)?] : [Init & Others]
 type Others = Record<string, unknown>
@@ -89,7 +88,7 @@ const MAY_BE_EMPTY: { [Path in keyof paths as Empty<Path, keyof paths[Path]>]: t
   'DELETE /users/{id}': true,
 }
 
-/** Ids sort in order of creation. */
+/** The users of a page come after the last one of the page before. */
 const NO_PROGRESS = { message: 'the next page is not after this one' }
 
 /** The error when a 2xx does not have what the contract says. */

@@ -100,7 +100,9 @@ test('bundled, it starts without the page, and one warning says so', async () =>
   await build({ ...options, entryPoints: [entry!], outfile: outfile! })
   copyFileSync(join(folder, 'openapi.yaml'), join(folder, 'bundle/openapi.yaml'))
   await run('bundle/main.mjs')
-  expect(log.match(/"level":40.*/g)).toEqual([expect.stringContaining('"/docs is not served: ')])
+  expect(log.match(/"level":"warn".*/g)).toEqual([
+    expect.stringContaining('"/docs is not served: '),
+  ])
   expect(log).not.toContain('try it at')
   expect((await ask('GET /openapi.yaml')).text).toBe(files.get('openapi.yaml'))
   expect((await ask('GET /docs')).status).toBe(404)

@@ -32,6 +32,4 @@ export interface Schema {
   type?: string
   format?: string
   items?: Schema
-  minimum?: number
-  maximum?: number
 }

@@ -38,7 +38,8 @@ const PAIR = /^([^=]*)=?([^]*)$/
 
 /** The value of `type` that is written as JSON writes it, so not ` 1`, `+1`, `01`, `1e2` or `True`; else the text. */
 function valueOf(text: string, type?: string): unknown {
-  if (type === 'integer' && INTEGER.test(text)) return Number(text)
+  if (type === 'integer' && INTEGER.test(text) && Number.isSafeInteger(Number(text)))
+    return Number(text)
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
   return text
 }

@@ -8,7 +8,7 @@ import type { Operation } from './operation.ts'
 
 export interface Reply {
   status: number
-  headers?: Record<string, string>
+  headers?: Record<string, string | undefined>
   body?: unknown
 }
 
@@ -36,7 +36,9 @@ export function replyWriter({ id, responses }: Operation) {
       if (ctx.body !== undefined) throw new Error(`a middleware before ${id} has set a body`)
       if (body === undefined && !NO_BODY.has(status)) ctx.body = null // Koa would send the text of the status
       ctx.status = status
-      for (const name in headers) res.setHeader(name, headers[name]!) // Koa's `set` takes longer
+      for (const name in headers)
+        // Koa's `set` takes longer, and would send an undefined one as a text
+        if (headers[name] !== undefined) res.setHeader(name, headers[name])
       if (hasChoice) ctx.vary('Accept')
       if (body !== undefined) res.setHeader('Content-Type', contentType(type))
     }

@@ -11,12 +11,14 @@ export function operationsOf(document: object): Operation[] {
       if (NO_METHOD.test(method)) return []
       if (!METHOD.test(method)) throw new Error(`${path}: ${method} is not a method`)
       const { operationId: id, requestBody, security = ofAll } = operation
-      const all = [item.parameters, operation.parameters].flatMap((some) => some ?? [])
+      const all = [item.parameters, operation.parameters].flatMap((list) => list ?? [])
       const [body, resolved]: Any = resolveContract(document, [requestBody, all])
       const bodySchema = body && schemaOf(body, method, path)
-      const byPlace = new Map(resolved.map((one: Any) => [`${one.in} ${one.name}`, one]))
+      const byPlace = new Map(
+        resolved.map((parameter: Any) => [`${parameter.in} ${parameter.name}`, parameter]),
+      )
       const parameters: Any = [...byPlace.values()] // its own come after those of the path
-      const isProtected = security.length > 0 && security.every((one: object) => !isEmpty(one))
+      const isProtected = security.length > 0 && !security.some(isEmpty)
       const responses = mediaTypesOf(operation.responses, document)
       return [{ id, method, path, isProtected, bodySchema, parameters, responses }]
     }),
@@ -39,15 +41,16 @@ const isEmpty = (requirement: object): boolean => Object.keys(requirement).lengt
 
 function mediaTypesOf(responses: object, document: object): Operation['responses'] {
   const types = (response: Any) => Object.keys(targetOf(response, document).content ?? {})
-  return Object.fromEntries(Object.entries(responses).map(([status, one]) => [status, types(one)]))
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => [status, types(response)]),
+  )
 }
 
 /** A document, or a part of it, without references, and with `x-also-accepts` in place of the keywords of its schema. */
 export const resolveContract = <T extends object>(document: T, part: object = document): T =>
-  JSON.parse(JSON.stringify(dereference(document, part)), (key, node) => {
-    if (key === 'additionalProperties' && node === true) return undefined // it means the same
-    return node?.['x-also-accepts'] ? { ...node, ...node['x-also-accepts'] } : node
-  })
+  JSON.parse(JSON.stringify(dereference(document, part)), (_, node) =>
+    node?.['x-also-accepts'] ? { ...node, ...node['x-also-accepts'] } : node,
+  )
 
 /** A document, or a part of it, with references replaced by what they point to. @throws TypeError one leads to where it is */
 export const dereference = <T extends object>(document: T, part: object = document): T =>

@@ -17,8 +17,7 @@ export function parameterValidator(id: string, parameters: Parameter[], toError:
     const error = valid.errors![0]!
     const { missingProperty } = error.params
     if (missingProperty !== undefined) throw toError(missingProperty, 'is required')
-    const [, pointer = ''] = error.instancePath.split('/') // `/tag/0` is the first value of `tag`
-    const name = pointer.replaceAll('~1', '/').replaceAll('~0', '~') // RFC 6901
+    const [, name = ''] = error.instancePath.split('/') // `/tag/0` is the first value of `tag`
     throw toError(name, problemIn(error), error.parentSchema?.['x-code'])
   }
 }

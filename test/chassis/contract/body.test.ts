@@ -54,7 +54,7 @@ const surrogates = json('{"text":"\\ud800","tag":"\\udc00 lone"}')
 const mustBeString = (field: string) => `field \`${field}\` must be string`
 const mustBeText = `${mustBeString('tag')} or number or boolean or null`
 const isRequired = (field: string) => `field \`${field}\` is required`
-const INEXACT =
+const ROUNDED =
   'field `tag` must not contain a number beyond ±(2^53 − 1), or one that would be rounded'
 const noSurrogate = (field: string) => `field \`${field}\` must not contain a lone surrogate`
 
@@ -70,7 +70,7 @@ const OTHER_TYPES: (string | string[])[] = [
   `${JSON_TYPE}; x="a, ${JSON_TYPE}`,
 ]
 
-const INEXACT_NUMBERS =
+const ROUNDED_NUMBERS =
   '9.123456789012345 1.0e-400 9007199254740992 -9007199254740993 12345678901234567890 -1e300 1E400 4503599627370497.3 0.1234567890123456789 0.10000000000000001 -1e-400'
 
 // A form and a body that is too large: examples.test.ts.
@@ -93,11 +93,11 @@ test.each<Refused>([
   ]),
   ['gzip', json(gzipSync('{}'), coded('gzip')), 415, NOT_COMPRESSED],
   ['an object where others are accepted', { json: { tag: {} } }, 400, mustBeText, CHANGE],
-  ...INEXACT_NUMBERS.split(' ').map((number): Refused => [
+  ...ROUNDED_NUMBERS.split(' ').map((number): Refused => [
     `the number ${number}`,
     json(`{"tag":${number}}`),
     400,
-    INEXACT,
+    ROUNDED,
     CHANGE,
   ]),
   ['no body where no field is required', {}, 400, MUST_BE_OBJECT, CHANGE],

@@ -23,18 +23,6 @@ test.each([
   expect(() => read({ [name]: value })).toThrow(error)
 })
 
-test('a header may be required, and may have a default', () => {
-  const type = { type: 'string' }
-  const [required, other] = [
-    { name: 'X-Key', in: 'header', required: true, schema: type },
-    { name: 'X-Lang', in: 'header', schema: { ...type, default: 'en' } },
-  ] as const
-  const reader = headerReader({ id: 'x', parameters: [required, other] })
-  expect(reader({ 'x-key': 'a' })).toEqual({ 'X-Key': 'a', 'X-Lang': 'en' })
-  for (const headers of [{}, { 'x-key': ' ' }])
-    expect(() => reader(headers)).toThrow('X-Key is required')
-})
-
 const service = useNotes()
 
 test.each([

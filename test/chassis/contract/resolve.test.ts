@@ -19,24 +19,8 @@ test('a reference is replaced by what it points to, through others, and x-also-a
   expect(resolved.body).toEqual({ properties: { text: { ...text, type: ['string', 'null'] } } })
 })
 
-test('additionalProperties: true is left out: it means what its absence means', () => {
-  const schema = { type: 'object', additionalProperties: true }
-  const text = { type: 'string' }
-  expect(resolveContract({ ...schema, properties: { additionalProperties: text } })).toEqual({
-    type: 'object',
-    properties: { additionalProperties: text },
-  })
-})
-
 test.each(['#/schemas/None', '#/none/Note'])('the reference %s leads nowhere and fails', ($ref) => {
   expect(() => resolveContract({ body: { $ref }, schemas: {} })).toThrow(`${$ref} leads nowhere`)
-})
-
-test('an operation has the parameters of its path and its own', () => {
-  const [page, size] = ['page', 'size'].map((name) => ({ name, in: 'query' }))
-  const get = { operationId: 'listNotes', parameters: [size], responses: {} }
-  const [operation] = operationsOf({ paths: { '/notes': { parameters: [page], get } } })
-  expect(operation!.parameters).toEqual([page, size])
 })
 
 test.each([
