@@ -25,9 +25,9 @@ interface Options {
 const SWEEP_MS = 50
 
 /**
- * Returns a function that takes one item. Its calls of one or two turns of the event loop go to `run` together, at the
- * end of the last turn; with a `maxBatchSize` of 1, each call begins at once. A batch of one call runs in the async context
- * of its caller, a larger one in that of nobody.
+ * Returns a function that takes one item. Calls made within one or two turns of the event loop are passed to `run` as one
+ * batch; with a `maxBatchSize` of 1, each call begins at once. A batch of one call runs in the async context of its caller;
+ * a larger one has none.
  *
  * @param run returns a result for each item; an `Error` fails its own call only. When `run` rejects, its calls fail,
  * and so do those that wait for it (fail fast: the server has just timed out)
@@ -39,7 +39,7 @@ export function batched<In, Out>(
   let waiting: Call<In, Out>[] = []
   let running = 0
   let wasAlone = false // whether the last batch had one call
-  const nobodys = new AsyncResource('BATCH')
+  const noContext = new AsyncResource('BATCH')
   const sweeper = setTimeout(flush, SWEEP_MS).unref()
 
   function flush(): void {
@@ -53,7 +53,7 @@ export function batched<In, Out>(
     wasAlone = calls.length === 1
     try {
       const items = calls.map(({ item }) => item)
-      const context = wasAlone ? calls[0]!.context : nobodys
+      const context = wasAlone ? calls[0]!.context : noContext
       const results = await context.runInAsyncScope(run, undefined, items)
       calls.forEach(({ resolve, reject }, i) => {
         const result = results[i] as Out | Error

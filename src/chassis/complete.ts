@@ -12,35 +12,30 @@ import type { Guard, GuardContext } from './service.ts'
 export function complete<Caller>(check: Guard<Caller>): Koa.Middleware<Koa.DefaultState, OnServer> {
   if (typeof check !== 'function') throw new TypeError('`open` must return a guard')
   return async function guard(ctx, next) {
-    let served: Promise<void> | undefined
-    let first: { error: unknown } | undefined
-    let body: unknown
-    let status = 0
-    const keep = () => {
-      body = ctx.body
-      status = ctx.status
-    }
+    const errors: unknown[] = [] // the first is the response
     const fail = (error: unknown) => {
-      first ??= { error }
-      if (first.error !== error) logMistake(ctx, OTHER, error)
+      if (!errors.includes(error)) errors.push(error)
     }
+    let served: Promise<{ body: unknown; status: number } | void> | undefined
     let serve = () => {
       const response = next() as Promise<void>
-      const settled = response.then(keep, fail) // before the guard can go on
+      const settled = response.then(() => ({ body: ctx.body, status: ctx.status }), fail) // before the guard can go on
       served ??= settled // a second call has failed already
       return response
     }
     try {
       await check(ctx as GuardContext<unknown>, () => serve())
     } catch (error) {
-      if (served && !first && error instanceof HttpError) logMistake(ctx, THROWN, error)
+      if (served && errors.length === 0 && error instanceof HttpError)
+        logMistake(ctx, THROWN, error)
       fail(error)
     }
     serve = async () => logMistake(ctx, LATE) // not an error: nobody may wait for it
-    await served
-    if (first) throw first.error
-    if (!served) throw new Error(FORGOTTEN)
-    if (ctx.body !== body || ctx.status !== status) throw new Error(CHANGED)
+    const response = await served
+    for (const error of errors.slice(1)) logMistake(ctx, OTHER, error)
+    if (errors.length > 0) throw errors[0]
+    if (!response) throw new Error(FORGOTTEN)
+    if (ctx.body !== response.body || ctx.status !== response.status) throw new Error(CHANGED)
   }
 }
 

@@ -7,10 +7,10 @@ import { HttpError } from './http/http-error.ts'
 import type { Parts } from './service.ts'
 
 /** Turns any error into an HttpError. A 5xx keeps the error as its cause, for the log. */
-function toHttpError(error: unknown, own?: Parts<unknown>['toHttpError']): HttpError {
+function toHttpError(error: unknown, translate?: Parts<unknown>['toHttpError']): HttpError {
   try {
     if (error instanceof HttpError) return error
-    const known: unknown = own?.(error)
+    const known: unknown = translate?.(error)
     if (known instanceof HttpError) return known
     if (known) error = new Error(NO_HTTP_ERROR, { cause: error })
   } catch (cause) {
@@ -20,13 +20,14 @@ function toHttpError(error: unknown, own?: Parts<unknown>['toHttpError']): HttpE
   return new HttpError(500, 'internal_error', message, { cause: error ?? String(error) })
 }
 
-/** Makes `app` respond to everything that is thrown in it, and emit `error` for a 5xx. @param own knows more errors */
-export function respondToErrors(app: Koa, own?: Parts<unknown>['toHttpError']): void {
+/** Makes `app` respond to everything that is thrown in it, and emit `error` for a 5xx. @param translate knows more errors */
+export function respondToErrors(app: Koa, translate?: Parts<unknown>['toHttpError']): void {
   app.context.onerror = function (this: Context, error: NodeJS.ErrnoException | null | undefined) {
     if (!error && !this.writable) return // Koa says that the response has ended
     const isTooLate = this.headerSent || !this.writable
-    if (isTooLate && CLIENT_GONE.has(error?.code ?? '')) return
-    const httpError = log(this, toHttpError(error, own))
+    const isOver = this.req.hasLeft || this.res.isEnded // a call of another service has the same codes
+    if (isTooLate && isOver && CLIENT_GONE.has(error?.code ?? '')) return
+    const httpError = log(this, toHttpError(error, translate))
     // The client must not take a part of a response for the whole.
     if (isTooLate && this.res.isEnded) return
     if (isTooLate) {

@@ -2,7 +2,7 @@
 // reverse order.
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import { isIPv6, type AddressInfo } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type Koa from 'koa'
 import type { DestinationStream } from 'pino'
@@ -52,7 +52,7 @@ export async function run<Operations, Own extends Variables, Caller>(
   const log = createLogger(config.LOG_LEVEL, metrics.logLineDropped, output)
   onLog?.(log)
   log.info(`${name} ${version} on Node ${process.version}`)
-  const tracing = await tracingOf(config, { name, operations, redactPath }, log)
+  const tracing = await tracingOf({ ...config, name, operations, redactPath }, log)
   const readiness = createReadiness(log)
   /** What closes all that is open, in the order in which to do it. */
   const closers: (() => Promise<unknown>)[] = []
@@ -97,12 +97,10 @@ export async function run<Operations, Own extends Variables, Caller>(
   log.info('stopped')
 }
 
-type Described = Pick<SpanOptions, 'name' | 'operations' | 'redactPath'>
-
 /** Starts traces if they have an endpoint. Without one, nothing of OpenTelemetry is loaded. */
-async function tracingOf(config: Config<Variables>, service: Described, log: Logger) {
-  if (!config.OTEL_EXPORTER_OTLP_ENDPOINT && !config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) return
-  return (await import('./telemetry/tracing.ts')).startTracing({ ...config, ...service }, log)
+async function tracingOf(options: Config<Variables> & SpanOptions, log: Logger) {
+  if (!options.OTEL_EXPORTER_OTLP_ENDPOINT && !options.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) return
+  return (await import('./telemetry/tracing.ts')).startTracing(options, log)
 }
 
 /** The public server. It does not listen yet. */
@@ -153,15 +151,15 @@ const CHECK_MS = 1_000
 /** @param variables the names of those that set `host` and `port` */
 async function listen(server: Server, host: string, port: number, variables: string) {
   try {
-    const where = isAllAddresses(host) ? {} : { host } // Node then takes 0.0.0.0 where the kernel has no IPv6
+    const where = ALL_ADDRESSES.test(host) ? {} : { host } // Node then takes 0.0.0.0 where the kernel has no IPv6
     await once(server.listen({ port, ...where, backlog: BACKLOG }), 'listening')
   } catch (error) {
     throw new Error(`cannot listen on ${variables}: ${(error as Error).message}`, { cause: error })
   }
 }
 
-/** Whether it is `::`, also with its zeros. */
-const isAllAddresses = (host: string) => isIPv6(host) && /^[0:]+$/.test(host)
+/** `::`, also with its zeros. */
+const ALL_ADDRESSES = /^[0:]+$/
 
 /** How many connections can wait to be accepted; the kernel makes others try again after a second. */
 const BACKLOG = 4_096

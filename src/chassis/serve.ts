@@ -16,31 +16,22 @@ export async function serve<Operations, Own extends Variables, Caller>(
   const stop = new Promise<NodeJS.Signals>((resolve) => {
     process.on('SIGTERM', resolve).on('SIGINT', resolve)
   })
-  const onLog = logUncaught()
+  let log: Logger | undefined
+  // A mistake of a guard, a handler or a store in a promise that nobody awaits, or in a callback, is a line in the log:
+  // Node would end the process, and with it all other requests. While there is no log, it is a failure of the start.
+  const onError = (error: unknown) =>
+    log ? log.error({ err: error ?? String(error) }, UNCAUGHT) : fail(error)
+  process.on('unhandledRejection', onError).on('uncaughtException', onError)
   try {
     const [argument] = process.argv.slice(2)
     if (argument) throw new Error(`${argument}: ${NO_ARGUMENTS}`)
     const config = loadConfig(service.variables)
     const { run } = await import('./run.ts') // only now: a signal is heard a quarter of a second earlier
-    await run(service, config, stop, { onLog })
+    await run(service, config, stop, { onLog: (opened) => void (log = opened) })
     process.exit()
   } catch (error) {
     fail(error)
   }
-}
-
-/**
- * A mistake of a guard, a handler or a store in a promise that nobody awaits, or in a callback, is a line in the log: Node
- * would end the process, and with it all other requests. While there is no log, it is a failure of the start.
- *
- * @returns a function that gets the log
- */
-function logUncaught(): (log: Logger) => void {
-  let log: Logger | undefined
-  const onError = (error: unknown) =>
-    log ? log.error({ err: error ?? String(error) }, UNCAUGHT) : fail(error)
-  process.on('unhandledRejection', onError).on('uncaughtException', onError)
-  return (opened) => void (log = opened)
 }
 
 const UNCAUGHT = 'an error that nobody has caught: a promise without await, or a callback'

@@ -9,8 +9,8 @@ import type { LogFields } from './http/client.ts'
 import type { HttpError } from './http/http-error.ts'
 
 /**
- * A service: one contract, the handlers of its operations, a guard and a store. `serve` runs it, and `start` in a test. What runs for one request
- * runs in the async context in which that request arrived; of what a batch does for several, in that of nobody.
+ * A service: one contract, the handlers of its operations, a guard and a store. `serve` runs it, and `start` in a test.
+ * Work for one request keeps that request's async context. A batch that serves several requests has none.
  *
  * @typeParam Operations the type `operations` that openapi-typescript makes
  * @typeParam Own its variables

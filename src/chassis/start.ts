@@ -17,13 +17,8 @@ export interface Running {
 /** Warnings and errors are shown, and not each request. */
 const DEFAULTS = { PORT: '0', OPS_PORT: '0', LOG_LEVEL: 'warn' }
 
-const NO_TRACES = {
-  OTEL_EXPORTER_OTLP_ENDPOINT: undefined,
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: undefined,
-}
-
 /**
- * Starts a service in this process, for tests: also several at a time. It sends no traces.
+ * Starts a service in this process, for tests: also several at a time.
  *
  * @param variables its configuration: the environment and `.env` are not read. By default, the ports are free ones
  * @throws Error it cannot start, as `serve` would say. Nothing is left open
@@ -32,7 +27,7 @@ export async function start<Operations, Own extends Variables, Caller>(
   service: Service<Operations, Own, Caller>,
   variables: NodeJS.ProcessEnv,
 ): Promise<Running> {
-  const config = { ...readConfig(variables, service.variables, DEFAULTS), ...NO_TRACES }
+  const config = readConfig(variables, service.variables, DEFAULTS)
   const stopping = new AbortController()
   const stop = once(stopping.signal, 'abort').then(() => 'stop')
   const output = { write: (line: string) => process.stdout.write(line) } // no listener for each service

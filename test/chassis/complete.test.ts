@@ -33,8 +33,9 @@ const service = useNotes(
 )
 
 /** Sends a request through a guard: the status, and the errors in the log, without the lines of requests. */
-async function ask(one: Untyped, line = 'GET /notes/1') {
-  check = one
+async function ask(untyped: Untyped, line: string) {
+  check = untyped
+  served.length = 0
   service().lines.length = 0
   const { status } = await service().send(line)
   await sleep(30) // for what comes after the response
@@ -52,10 +53,10 @@ test.each<[string, Untyped]>([
   ['return next()', (next) => next()],
   ['next() without await', async (next) => void next()],
   ['next(), whose error it drops', (next) => next().catch(() => {})],
-])('a guard that does %s waits for the response, which is right', async (_, one) => {
-  expect(await ask(one)).toEqual([200])
-  expect(await ask(one, 'GET /notes/2')).toEqual([404])
-  expect(await ask(one, 'DELETE /notes/1')).toEqual([204])
+])('a guard that does %s waits for the response, which is right', async (_, untyped) => {
+  expect(await ask(untyped, 'GET /notes/1')).toEqual([200])
+  expect(await ask(untyped, 'GET /notes/2')).toEqual([404])
+  expect(await ask(untyped, 'DELETE /notes/1')).toEqual([204])
 })
 
 const FORGOTTEN = 'the guard has ended without calling `next`, and without an error'
@@ -65,6 +66,8 @@ const BEFORE = 'a middleware before readNote has set a body'
 const TWICE = 'next() called multiple times'
 const OTHER = 'an error that is not the response, which is another error'
 const THROWN = 'the guard has refused the request after `next`: its operation may have been done'
+const nextLater = async (next: Next) => (await sleep(10), next())
+const refuse = () => Promise.reject(REFUSED)
 
 test.each<[string, Untyped, ...unknown[]]>([
   ['ends without next', () => {}, 500, FORGOTTEN],
@@ -73,39 +76,22 @@ test.each<[string, Untyped, ...unknown[]]>([
   ['sets a body after next', (next, ctx) => next().then(() => (ctx.body = 'x')), 500, CHANGED],
   ['sets a status after next', (next, ctx) => next().then(() => (ctx.status = 202)), 500, CHANGED],
   ['calls next twice', (next) => Promise.all([next(), next()]), 500, TWICE],
-  [
-    'calls next twice, one after the other',
-    async (next) => [await next(), await next()],
-    500,
-    TWICE,
-  ],
+  ['calls next twice, in turn', async (next) => [await next(), await next()], 500, TWICE],
   ['throws after next', (next) => [next(), fail()], 500, mistake.message],
   ['throws after the response of next', (next) => next().then(fail), 500, mistake.message],
-  [
-    'refuses after next',
-    (next) => next().then(() => Promise.reject(REFUSED)),
-    401,
-    THROWN,
-    'no key',
-  ],
+  ['refuses after next', (next) => next().then(refuse), 401, THROWN, 'no key'],
   ['rejects without a reason', () => Promise.reject(), 500, 'undefined'],
-])('a guard that %s is an error, and the log says so', async (_, one, ...expected) => {
-  expect(await ask(one)).toEqual(expected)
+  ['calls next in a timer', (next) => void setTimeout(() => void next(), 10), 500, FORGOTTEN, LATE],
+  ['calls next too late', (next) => void nextLater(next), 500, FORGOTTEN, LATE],
+])('a guard that %s is an error, and the log says so', async (_, untyped, ...expected) => {
+  expect(await ask(untyped, 'GET /notes/1')).toEqual(expected)
+  if (expected.includes(LATE)) expect(served).toEqual([])
 })
 
 test('of several errors, the first is the response, and each other one a line', async () => {
   const late: Untyped = (next) => (void next(), sleep(20).then(fail))
   expect(await ask(late, 'GET /notes/2')).toEqual([404, OTHER, mistake.message])
-  const refused: Untyped = (next) => (void next(), Promise.reject(REFUSED))
+  const refused: Untyped = (next) => (void next(), refuse())
   const lines = [THROWN, REFUSED.message, OTHER, NO_NOTE.message]
   expect(await ask(refused, 'GET /notes/2')).toEqual([401, ...lines])
-})
-
-test.each<[string, Untyped]>([
-  ['a timer', (next) => void setTimeout(() => void next(), 10)],
-  ['a promise without await', (next) => void (async () => (await sleep(10), next()))()],
-])('a guard that calls next in %s serves nothing, because it has ended', async (_, one) => {
-  served.length = 0
-  expect(await ask(one)).toEqual([500, FORGOTTEN, LATE])
-  expect(served).toEqual([])
 })

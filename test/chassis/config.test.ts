@@ -33,14 +33,11 @@ test('a variable without a default must be set', () => {
     NOTES_SIZE: integer(1, 9)(),
     NOTES_SECRET: secret(text()()),
   }
-  const read = (environment: NodeJS.ProcessEnv) => config.readConfig(environment, required)
   const given = { NOTES_KEY: 'x', NOTES_SIZE: '3', NOTES_SECRET: 'y' }
-  expect(read(given)).toMatchObject({ ...given, NOTES_SIZE: 3 })
+  expect(config.readConfig(given, required)).toMatchObject({ ...given, NOTES_SIZE: 3 })
   const lines = Object.keys(given).map((name) => `${name} must be set`)
   expect(problems({}, required)).toEqual(lines)
-  const empty = { NOTES_KEY: '', NOTES_SIZE: '0', NOTES_SECRET: '' }
-  const range = 'NOTES_SIZE must be between 1 and 9, not "0"'
-  expect(problems(empty, required).toSorted()).toEqual(lines.with(1, range).toSorted())
+  expect(problems({ NOTES_KEY: '', NOTES_SIZE: '', NOTES_SECRET: '' }, required)).toEqual(lines)
 })
 
 test.each([
@@ -85,20 +82,9 @@ const TEMPLATES = [
 ].map((text) => text.replace(/\w+/, (word) => word.padEnd(32, '_')))
 
 /** What is no URL for the exporter: without a scheme, a URL of another scheme or of none, or not one. */
-const NOT_URLS = [
-  '10.0.0.5:4318',
-  'localhost:4317',
-  'true',
-  '//x',
-  'grpc://x',
-  'http://',
-  'http://a b',
-]
-NOT_URLS.push('http://x:4318:4318', 'https//me:pw@x', 'x?api-key=pw')
-const notUrls = (name: string) =>
-  NOT_URLS.map(
-    (text) => [name, text, 'must be a URL that begins with http:// or https://'] as const,
-  )
+const NOT_URLS = ['10.0.0.5:4318', 'localhost:4317', 'true', '//x', 'grpc://x', 'http://']
+NOT_URLS.push('http://a b', 'http://x:4318:4318', 'https//me:pw@x', 'x?api-key=pw')
+const NO_URL = 'must be a URL that begins with http:// or https://'
 
 const notReplaced = (name: string, texts: string[]) =>
   texts.map((text): [string, string, string] => [name, text, NOT_REPLACED])
@@ -124,8 +110,12 @@ test.each([
   ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
   ['DOCS', 'maybe', 'must be true or false'],
   ['NOTES_URI', 'localhost', 'must start with notes:'],
-  ...notUrls('OTEL_EXPORTER_OTLP_ENDPOINT'),
-  ...notUrls('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'),
+  ...NOT_URLS.map((text): [string, string, string] => [
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    text,
+    NO_URL,
+  ]),
+  ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'x:4318', NO_URL],
   [
     'SIGNING_SECRET',
     `${SECRET}\n${SECRET}`,
@@ -140,7 +130,7 @@ test.each([
   ...notReplaced('SIGNING_SECRET', TEMPLATES),
   ...notReplaced(
     'SIGNING_SECRETS',
-    TEMPLATES.flatMap((one) => [`${one}, ${SECRET}`, `${SECRET},${one}`]),
+    TEMPLATES.flatMap((template) => [`${template}, ${SECRET}`, `${SECRET},${template}`]),
   ),
   ...notReplaced('DATA_DIR', ['~/notes', '/srv/{{ name }}']),
   ...notReplaced('NOTES_URI', ['notes://ada:$PASSWORD@host', 'notes://host/<database>?x=y']),
@@ -220,9 +210,9 @@ test('a .env that cannot be read is refused; one that is missing is not', () => 
 })
 
 /** The lines of the error; none if there is no error. */
-function problems(environment: NodeJS.ProcessEnv, own: Variables = variables): string[] {
+function problems(environment: NodeJS.ProcessEnv, of: Variables = variables): string[] {
   try {
-    config.readConfig(environment, own)
+    config.readConfig(environment, of)
   } catch (error) {
     return (error as Error).message.split('\n')
   }

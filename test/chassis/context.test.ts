@@ -38,8 +38,8 @@ test.each([
       const before = context.getStore()
       await until(() => arrived >= maxConnections)
       log['caller'] = caller
-      const contexts = [before, context.getStore()].map((one = 'nobody') => one)
-      if (contexts.some((one) => one !== caller)) wrong.push([caller, ...contexts])
+      const contexts = [before, context.getStore()].map((name = 'nobody') => name)
+      if (contexts.some((name) => name !== caller)) wrong.push([caller, ...contexts])
     }
     const handlers: Parameters<typeof startNotes>[0] = {
       listNotes: (_, client) => handle(client).then(() => ({ status: 200, body: [] })),
@@ -50,8 +50,8 @@ test.each([
       requests.map((_, j) => ['Ada', 'Grace', 'nobody'][(i + j) % 3]!),
     )
     await Promise.all(
-      callers.map((some) => {
-        const sent = some.map((caller, i) => requests[i]!(`X-Caller: ${caller}\r\n`))
+      callers.map((names) => {
+        const sent = names.map((caller, i) => requests[i]!(`X-Caller: ${caller}\r\n`))
         return service.exchange(sent.join('') + get('/nothing', `${CLOSE}X-Caller: nobody\r\n`))
       }),
     )
@@ -106,6 +106,6 @@ test('from its arrival to the end of its response, also if its client leaves or 
   const of = (url: string) => (url === '/leave' ? [url] : [url, url])
   const expected = urls
     .flatMap(of)
-    .flatMap((url) => ['begin', 'end'].map((one) => `${one} ${url} in ${url}`))
+    .flatMap((url) => ['begin', 'end'].map((event) => `${event} ${url} in ${url}`))
   expect(seen.sort()).toEqual(expected.sort())
 })

@@ -7,7 +7,7 @@ import { respondToErrors } from '../../src/chassis/errors.ts'
 import { createServer } from '../../src/chassis/http/server.ts'
 import { HttpError, StoreFailure } from '../../src/chassis/index.ts'
 import { listen } from './support/app.ts'
-import { NO_NOTE, startNotes } from './support/notes.ts'
+import { startNotes } from './support/notes.ts'
 
 const INTERNAL_ERROR = '{"message":"internal error","code":"internal_error"}'
 const errorWith = (code: string) => Object.assign(new Error('x'), { code })
@@ -23,13 +23,13 @@ describe('in an app', () => {
     const handle = app.use((ctx) => middleware(ctx, () => client.abort())).callback()
     const { server, close } = createServer((request, response) => void handle(request, response))
     const response = await fetch(`http://127.0.0.1:${await listen(server)}`, client)
-      .then(async (one) => [one.status, one.statusText, await one.text()])
+      .then(async (reply) => [reply.status, reply.statusText, await reply.text()])
       .catch(() => 'broken off')
     await close(0)
     return { response, emitted }
   }
 
-  const GONE = ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].map(errorWith)
+  const GONE = ['ABORT_ERR', 'ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].map(errorWith)
 
   test.each([errorWith('EIO'), ...GONE])(
     '$code is a 500 whatever was set before, and emitted',
@@ -42,6 +42,14 @@ describe('in an app', () => {
       expect(emitted).toEqual([error])
     },
   )
+
+  test.each(GONE)('$code of another service breaks off a response that has begun', async (error) => {
+    const { response, emitted } = await ask((ctx) => {
+      ctx.res.write('x')
+      ctx.onerror(error)
+    })
+    expect([response, emitted]).toEqual(['broken off', [error]])
+  })
 
   test('after an error that comes after the whole response, the client has all of it', async () => {
     const text = 'x'.repeat(5_000_000) // more than the kernel takes
@@ -69,83 +77,65 @@ describe('in an app', () => {
 const taken = new HttpError(400, 'body_invalid', 'it is taken')
 
 /** What a service responds to a request, and logs of it, when its handlers throw `thrown`. */
-async function failWith(thrown: unknown, line = 'GET /notes', options = {}) {
-  const fail = () => Promise.reject(thrown)
-  const service = await startNotes({ listNotes: fail, readNote: fail }, options)
-  const response = await service.send(line)
+async function failWith(thrown: unknown, toHttpError?: typeof translate) {
+  const listNotes = () => Promise.reject(thrown)
+  const service = await startNotes({ listNotes }, toHttpError && { toHttpError })
+  const { status, text } = await service.send('GET /notes')
   await service.close()
-  return { response, lines: service.lines }
+  return { response: [status, text], lines: service.lines }
 }
 
 test('when the store fails, the response is a 500; only the log has the cause', async () => {
-  const failure = new StoreFailure(new Error('the cause'))
-  const { response, lines } = await failWith(failure)
-  const sent = { message: 'the data store failed', code: 'internal_error' }
-  expect([response.status, response.json]).toEqual([500, sent])
+  const { response, lines } = await failWith(new StoreFailure(new Error('the cause')))
+  expect(response).toEqual([500, INTERNAL_ERROR.replace('internal error', 'the data store failed')])
   const cause = 'cannot use the data store: the cause'
   expect(lines).toMatchObject([{ level: 'error', status: 500, code: 'internal_error', cause }])
 })
 
-test('an error of the service becomes the response of toHttpError, and any other a 500', async () => {
-  class Taken extends Error {}
-  const toHttpError = (error: unknown) => (error instanceof Taken ? taken : undefined)
-  const statusOf = async (error: Error) =>
-    (await failWith(error, 'GET /notes', { toHttpError })).response
-  expect(await statusOf(new Taken())).toMatchObject({ status: 400, text: taken.body })
-  for (const error of [new Error(), new StoreFailure(new Error('x'))])
-    expect((await statusOf(error)).status).toBe(500)
-})
+const INVALID = new HttpError(400, 'query_invalid', 'x')
+class Taken extends Error {}
+const translate = (error: unknown) => (error instanceof Taken ? taken : undefined)
 
-test('toHttpError does not get an HttpError, which is the response already', async () => {
-  const toHttpError = () => taken
-  const { response } = await failWith(NO_NOTE, 'GET /notes/1', { toHttpError })
-  expect(response.status).toBe(404)
-})
-
-test('an error of another class is in the log, too', async () => {
-  const mistake = Object.assign(new TypeError('a mistake', { cause: 'why' }), { code: 'X' })
-  const { response, lines } = await failWith(mistake)
-  expect([response.status, response.text]).toEqual([500, INTERNAL_ERROR])
-  const err = { type: 'TypeError', message: 'a mistake', code: 'X', cause: { message: 'why' } }
-  expect(lines[0]).toMatchObject({ err })
-})
-
-test('an error of toHttpError itself is a 500', async () => {
-  const toHttpError = () => {
-    throw new Error('a mistake')
-  }
-  const { response } = await failWith(new Error('x'), 'GET /notes', { toHttpError })
-  const json = { message: 'internal error', code: 'internal_error' }
-  expect(response).toMatchObject({ status: 500, json })
-})
-
-test('rubbish of toHttpError is a 500 that says so, and so is an HttpError that cannot be sent', async () => {
-  for (const rubbish of [{ status: 400 }, 'x', Promise.resolve(taken)] as never[]) {
-    const { lines } = await failWith(new Error('why'), 'GET /notes', { toHttpError: () => rubbish })
-    const message = '`toHttpError` must return an HttpError or undefined'
-    expect(lines[0]).toMatchObject({ err: { message, cause: { message: 'why' } } })
-  }
-  const broken = new HttpError(401, 'unauthorized', 'x', { headers: { 'X-Why': 'a\nb' } })
-  const { response, lines } = await failWith(broken)
-  expect([response.status, response.text]).toEqual([500, INTERNAL_ERROR])
-  expect(lines[1]).toMatchObject({ cause: expect.stringContaining('header content ["X-Why"]') })
-})
+test.each<[string, unknown, (error: unknown) => unknown, HttpError | 500, string]>([
+  ['an error of the service', new Taken(), translate, taken, ''],
+  ['any other error', new Error('why'), translate, 500, 'why'],
+  ['an HttpError', INVALID, () => taken, INVALID, ''],
+  ['an error in toHttpError', new Error(), () => JSON.parse('['), 500, 'Unexpected end of JSON'],
+  ['an object', new Error(), () => ({ status: 400 }), 500, '`toHttpError` must return'],
+  ['a text', new Error(), () => 'x', 500, '`toHttpError` must return'],
+  ['a promise', new Error(), async () => taken, 500, '`toHttpError` must return'],
+])(
+  'with toHttpError, %s becomes the right response',
+  async (_, thrown, toHttpError, expected, said) => {
+    const { response, lines } = await failWith(thrown, toHttpError as typeof translate)
+    const { status, body } = expected === 500 ? { status: 500, body: INTERNAL_ERROR } : expected
+    expect(response).toEqual([status, body])
+    if (said) expect(lines[1]).toMatchObject({ cause: expect.stringContaining(said) })
+  },
+)
 
 const endless = new Error('it is its own cause')
 endless.cause = endless
-const unreadable = (name: string) =>
-  Object.defineProperty(new Error('x'), name, { get: () => JSON.parse('') })
+const headers = { 'X-Why': 'a\nb' }
 
 test.each([
+  ['of another class', Object.assign(new TypeError('x', { cause: 'why' }), { code: 'X' }), 'x'],
   ['that cannot be changed', Object.freeze(new Error('frozen')), 'frozen'],
   ['that is its own cause', endless, endless.message],
-  ['whose stack cannot be read', unreadable('stack'), 'x'],
   ['whose message is no text', Object.assign(new Error(), { message: 7 }), /no message/],
   ['that cannot be a text', Object.create(null), /no message/],
+  ['that is undefined', undefined, 'undefined'],
+  ['that is null', null, 'null'],
+  ['that is a text', 'a text', 'a text'],
+  ['that cannot be sent', new HttpError(401, 'x', 'x', { headers }), 'header content ["X-Why"]'],
 ])('an error %s is a 500 with a line', async (_, error, said) => {
   const { response, lines } = await failWith(error)
-  expect([response.status, response.text]).toEqual([500, INTERNAL_ERROR])
-  expect(lines).toMatchObject([{}, { operation: 'listNotes', cause: expect.stringMatching(said) }])
+  expect(response).toEqual([500, INTERNAL_ERROR])
+  const cause =
+    typeof said === 'string' ? expect.stringContaining(said) : expect.stringMatching(said)
+  expect(lines).toMatchObject([{}, { operation: 'listNotes', cause }])
+  const err = { type: 'TypeError', message: 'x', code: 'X', cause: { message: 'why' } }
+  if (error instanceof TypeError) expect(lines[0]).toMatchObject({ err })
 })
 
 const self: unknown[] = []
@@ -179,9 +169,4 @@ test('a handler that returns a body with a 204 gets a 500; a header that is unde
   const cause =
     'removeNote has returned the status 204 with a body, which the contract does not have'
   expect(lines[1]).toMatchObject({ cause })
-})
-
-test.each([undefined, null, 'a text'])('a handler that throws %j gets a 500', async (thrown) => {
-  const { response } = await failWith(thrown)
-  expect([response.status, response.text]).toEqual([500, INTERNAL_ERROR])
 })

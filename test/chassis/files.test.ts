@@ -7,9 +7,9 @@ import { newFolder } from '../support/readme.ts'
 
 afterEach(() => void jest.restoreAllMocks())
 
-const noLinks = (code: string) =>
+const refuseLinks = (code: string) =>
   jest.spyOn(fs, 'linkSync').mockImplementation(() => {
-    throw Object.assign(new Error(`${code}: not permitted, link`), { code })
+    throw Object.assign(new Error(), { code })
   })
 
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
@@ -17,7 +17,7 @@ test.each([...NO_LINKS, ''])('a file gets a new name once, also if link says "%s
   const folder = newFolder()
   const [from, to] = [join(folder, 'from'), join(folder, 'to')]
   fs.writeFileSync(from, 'first')
-  if (code) noLinks(code)
+  if (code) refuseLinks(code)
   renameNoReplace(from, to)
   fs.writeFileSync(from, 'second')
   expect(() => renameNoReplace(from, to)).toThrow(expect.objectContaining({ code: 'EEXIST' }))
@@ -25,8 +25,10 @@ test.each([...NO_LINKS, ''])('a file gets a new name once, also if link says "%s
 })
 
 test('another failure of link is one', () => {
-  noLinks('EIO')
-  expect(() => renameNoReplace('/nowhere/from', '/nowhere/to')).toThrow('EIO: not permitted')
+  refuseLinks('EIO')
+  expect(() => renameNoReplace('/x/from', '/x/to')).toThrow(
+    expect.objectContaining({ code: 'EIO' }),
+  )
 })
 
 // With the option `recursive` of mkdirSync, the first two would never end.

@@ -8,7 +8,7 @@ import { until } from './support/clients.ts'
 
 const folder = newFolder()
 const processes: ChildProcess[] = []
-afterEach(() => processes.splice(0).forEach((one) => void one.kill('SIGKILL')))
+afterEach(() => processes.splice(0).forEach((child) => void child.kill('SIGKILL')))
 
 const MAIN = `
   import { setTimeout as sleep } from 'node:timers/promises'
@@ -83,32 +83,21 @@ test.each([
   },
 )
 
+const LATE = 'STOP_TIMEOUT is over: the store was not closed, or traces were not sent'
+const CUT_OFF = 'STOP_TIMEOUT is over: requests in flight were cut off'
 test.each([
-  ['open', ['SIGTERM: stopped before the service was open']],
-  [
-    'oldest',
-    [
-      'SIGTERM while starting: finishing the requests in flight',
-      'STOP_TIMEOUT is over: the store was not closed, or traces were not sent',
-      'stopped',
-    ],
-  ],
-  [
-    'guard',
-    ['response aborted', 'STOP_TIMEOUT is over: requests in flight were cut off', 'stopped'],
-  ],
-] as const)(
+  ['open', 'SIGTERM: stopped before the service was open'],
+  ['oldest', 'SIGTERM while starting: finishing the requests in flight', LATE, 'stopped'],
+  ['guard', 'response aborted', CUT_OFF, 'stopped'],
+])(
   'SIGTERM ends a service that hangs in `%s`; a store has time to close',
-  async (asked, said) => {
+  async (asked, ...said) => {
     const { child, output, printed } = start({ HANG: asked, STOP_TIMEOUT: '1s' })
     if (asked === 'guard') fetch(`${await printed('listening on ')}/notes`).catch(() => {})
     await once(child.stderr, 'data')
     child.kill()
     expect(await once(child, 'close')).toEqual([0, null])
-    const messages = output.stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line).msg)
+    const messages = [...output.stdout.matchAll(/"msg":"(.*?)"}$/gm)].map(([, text]) => text)
     expect(messages.slice(-said.length)).toEqual(said)
   },
 )

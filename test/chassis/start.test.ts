@@ -11,11 +11,11 @@ const ids = notesContract
 const all = Object.fromEntries(ids)
 
 /** A service of notes, and what its store does. */
-function serviceOf(own: Partial<Parts<Operations, string>> = {}) {
+function serviceOf(changes: Partial<Parts<Operations, string>> = {}) {
   const events: string[] = []
   const close = async () => void events.push('closed')
   const store = { description: 'nothing', oldest: async () => null, close }
-  const parts = { guard: identifyAll, handlers: all, store, ...own }
+  const parts = { guard: identifyAll, handlers: all, store, ...changes }
   const variables = { SIZE: integer(1, 9)({ default: 1 }) }
   return {
     events,
@@ -30,19 +30,19 @@ afterEach(() => void delete process.env['BASE_PATH'])
 test('several services run at a time, each with its own variables and none of the environment, until they are stopped', async () => {
   process.env['BASE_PATH'] = '/environment'
   const { service, events } = serviceOf()
-  const [one, other] = await Promise.all([
+  const [plain, below] = await Promise.all([
     start(service, {}),
     start(service, { BASE_PATH: '/api' }),
   ])
-  expect([one.url, other.url]).toEqual([
+  expect([plain.url, below.url]).toEqual([
     expect.stringMatching(/:\d+$/),
     expect.stringMatching(/:\d+\/api$/),
   ])
-  for (const { url, opsUrl } of [one, other]) {
+  for (const { url, opsUrl } of [plain, below]) {
     expect((await fetch(`${url}/notes`)).status).toBe(200)
     expect(await (await fetch(`${opsUrl}/readyz`)).text()).toBe('ready')
   }
-  await Promise.all([one.stop(), one.stop(), other.stop()])
+  await Promise.all([plain.stop(), plain.stop(), below.stop()])
   expect(events).toEqual(['closed', 'closed'])
   await until(() => !isListening())
 })
@@ -57,8 +57,8 @@ test.each<[string, Partial<Parts<Operations, string>>, NodeJS.ProcessEnv, boolea
   ['cannot listen on HOST and PORT: ', {}, { HOST: '192.0.2.1', OPS_HOST: '127.0.0.1' }, true],
   ['listNotes has no handler', { handlers: {} as typeof all }, {}, true],
   ['no', { onListening: fail }, {}, true],
-])('a start that fails leaves nothing open: %s', async (message, own, variables, isOpened) => {
-  const { service, events } = serviceOf(own)
+])('a start that fails leaves nothing open: %s', async (message, changes, variables, isOpened) => {
+  const { service, events } = serviceOf(changes)
   await expect(start(service, variables)).rejects.toThrow(message)
   expect(events).toEqual(isOpened ? ['closed'] : [])
   await until(() => !isListening())

@@ -13,22 +13,22 @@ export type Config<Own extends Variables> = CleanedEnv<typeof VARIABLES> & Clean
  * Adds the variables of `.env` in the current folder to the environment, which wins, trims the
  * values, and reads the configuration.
  *
- * @param own the variables of the service
+ * @param variables those of the service
  * @throws Error with a line for each variable that is wrong
  */
-export function loadConfig<Own extends Variables>(own: Own): Config<Own> {
+export function loadConfig<Own extends Variables>(variables: Own): Config<Own> {
   for (const [name, value = ''] of Object.entries({ ...readEnvFile(), ...process.env }))
     process.env[name] = value.trim()
-  return readConfig(process.env, own)
+  return readConfig(process.env, variables)
 }
 
 /** @param defaults for variables that are not set, or empty @throws Error as `loadConfig` does */
 export function readConfig<Own extends Variables>(
   environment: NodeJS.ProcessEnv,
-  own: Own,
+  ofService: Own,
   defaults: NodeJS.ProcessEnv = {},
 ): Config<Own> {
-  const variables: Variables = { ...VARIABLES, ...own }
+  const variables: Variables = { ...VARIABLES, ...ofService }
   const vars = { ...defaults, ...readFiles(environment, variables) }
   vars['OPS_HOST'] ??= vars['HOST']
   const env = cleanEnv(vars, variables, {

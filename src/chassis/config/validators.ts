@@ -20,7 +20,7 @@ export type Variable = ValidatorSpec<unknown> & {
  * A variable that `parse` reads; it returns undefined for a wrong value.
  *
  * @param rule what it must do or be
- * @param itemsOf what of the value can be a placeholder: the whole value, unless it has items
+ * @param itemsOf splits the value into the parts to check for placeholders
  */
 export const variable = <T>(
   rule: string,

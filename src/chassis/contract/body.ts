@@ -1,4 +1,4 @@
-// Reads the JSON body of a request with koa-bodyparser, and validates it.
+// Reads the JSON body of a request with koa-bodyparser, the usual parser of Koa services, and validates it.
 import bodyParser from 'koa-bodyparser'
 import { batched } from '../batch.ts'
 import { Aborted } from '../http/client.ts'

@@ -23,12 +23,12 @@ export class Aborted extends Error {
 export type CutOff = 'evicted' | 'failed' | 'pipelined' | 'stopped' | 'timeout'
 
 /** Fields that a service adds to the line of a request, without personal data; never those of `ChassisField`. */
-export type LogFields = Own & { [Name in ChassisField]?: never }
+export type LogFields = OwnFields & { [Name in ChassisField]?: never }
 
-interface Own {
+interface OwnFields {
   /** Why the guard refused the request, from a small set; also counted in `tokens_refused_total`. */
   refused?: string
-  [own: string]: string | undefined
+  [field: string]: string | undefined
 }
 
 /** What the chassis collects for the line of a request. */
@@ -44,7 +44,7 @@ interface Collected {
   aborted?: CutOff
 }
 
-export type RequestFields = Own & Collected
+export type RequestFields = OwnFields & Collected
 
 /** What the chassis writes into its lines: a service would write it twice, or another value. */
 type ChassisField =

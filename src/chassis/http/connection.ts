@@ -28,7 +28,7 @@ export function createConnection(
 ) {
   const queue: Exchange[] = []
   let served: Exchange | undefined // the last one that was served
-  let newest: Exchange | undefined // while its body arrives, even if it has its response
+  let arriving: Exchange | undefined // the last request received, until its body is complete; its response may already be sent
   let isClosing = false
   let ignoredCount = 0
   let idleSince = performance.now()
@@ -44,7 +44,7 @@ export function createConnection(
       if (queue.length === 1 && !exchange.request.isBodyDropped) socket.resume()
       return start(() => serveOpen(exchange))
     }
-    if (newest?.request.complete) newest = served = undefined // an idle connection holds no headers
+    if (arriving?.request.complete) arriving = served = undefined // an idle connection holds no headers
     idleSince = performance.now()
     isNew = false
     if (isClosing) end()
@@ -117,7 +117,7 @@ export function createConnection(
       if (isClosing) ignoredCount += 1
       if (queue.length + ignoredCount > limits.maxWaitingRequests) evict('pipelined')
       if (isClosing || socket.destroyed) return
-      newest = exchange
+      arriving = exchange
       exchange.response.on('close', next)
       if (queue.push(exchange) === 1) start(() => serveOpen(exchange))
       else socket.pause() // so that at most one packet waits
@@ -138,10 +138,10 @@ export function createConnection(
      * @returns whether it belongs to no request, and the connection was not closing
      */
     refuse(error: HttpError, id: string, code: string): boolean {
-      const broken = newest?.request.complete === false ? newest : undefined
+      const broken = arriving?.request.complete === false ? arriving : undefined
       if (isClosing && !broken) return false
       isClosing = true
-      newest = undefined
+      arriving = undefined
       if (!broken) end = () => refuseInput(socket, error, id)
       if (broken && !broken.response.headersSent) refuseBroken(broken, error, code)
       else if (queue.length === 0) end()

@@ -15,8 +15,8 @@ export interface ConnectionObserver {
 }
 
 /**
- * All connections of one server. Each has its place until it is closed and its handler has ended, so clients cannot make
- * the service hold more by leaving. A handler that does not end gives its place back after `abandonedAfter`.
+ * All connections of one server. Each has its place until it is closed and its handler has ended, so a client
+ * cannot free its place early by disconnecting. A handler that does not end gives its place back after `abandonedAfter`.
  *
  * @param startReading reads requests from a connection
  */
@@ -25,11 +25,11 @@ export function createConnections(
   startReading: (socket: Socket) => void,
   observer?: ConnectionObserver,
 ) {
-  const places = new Map<Socket, Connection>()
+  const connections = new Map<Socket, Connection>()
   /** Those with a place that are not closed. */
   const open = new Set<Socket>()
   /** New connections that are not read until there is room. */
-  const held = new Set<Socket>()
+  const waiting = new Set<Socket>()
   let evictTimer: NodeJS.Timeout | undefined
   const starting: (() => void)[] = []
   let areDraining = false
@@ -47,15 +47,15 @@ export function createConnections(
     if (starting.length > 0) setImmediate(startSome)
   }
 
-  /** Accepts the held connections, in their order, as far as there is room. */
-  function acceptHeld(): void {
-    for (const socket of held) {
-      if (places.size >= limits.maxConnections) return
-      held.delete(socket)
+  /** Accepts the waiting connections, in their order, as far as there is room. */
+  function acceptWaiting(): void {
+    for (const socket of waiting) {
+      if (connections.size >= limits.maxConnections) return
+      waiting.delete(socket)
       const connection = createConnection(socket, limits, start)
-      places.set(socket, connection)
+      connections.set(socket, connection)
       open.add(socket)
-      observer?.onConnections(places.size)
+      observer?.onConnections(connections.size)
       socket.once('end', () => connection.onEnd()) // before Node's own listener
       socket.once('close', () => void release(connection))
       startReading(socket)
@@ -77,63 +77,65 @@ export function createConnections(
   }
 
   function free(socket: Socket): void {
-    if (!places.delete(socket)) return // it was free
-    observer?.onConnections(places.size)
-    acceptHeld()
+    if (!connections.delete(socket)) return // it was free
+    observer?.onConnections(connections.size)
+    acceptWaiting()
   }
 
   /**
-   * Evicts one connection for each that is held, less those whose clients have left already. First reads what clients have
+   * Evicts one connection for each that waits, less those whose clients have left already. First reads what clients have
    * sent by now.
    */
   function makeRoom(): void {
     const time = performance.now()
     setImmediate(() => {
       // The more wait, the sooner: a flood makes honest clients wait, and not fail.
-      const free = 1 - held.size / limits.maxHeldConnections
+      const free = 1 - waiting.size / limits.maxWaitingConnections
       const after = Math.max(limits.evictableIdleAfter, limits.evictableAfter * free)
-      const idle = [...places.values()].filter((connection) => connection.isEvictable(time, after))
-      idle.sort((one, other) => one.lastProgress() - other.lastProgress())
-      const leaving = [...places.keys()].filter((socket) => socket.destroyed).length
-      for (const connection of idle.slice(0, Math.max(0, held.size - leaving))) {
+      const idle = [...connections.values()].filter((connection) =>
+        connection.isEvictable(time, after),
+      )
+      idle.sort((a, b) => a.lastProgress() - b.lastProgress())
+      const leaving = [...connections.keys()].filter((socket) => socket.destroyed).length
+      for (const connection of idle.slice(0, Math.max(0, waiting.size - leaving))) {
         connection.evict('evicted')
         observer?.onDropped('evicted')
       }
-      evictTimer = held.size > 0 ? setTimeout(makeRoom, EVICT_MS) : undefined
+      evictTimer = waiting.size > 0 ? setTimeout(makeRoom, EVICT_MS) : undefined
     })
   }
 
   return {
-    find: (socket: Socket) => places.get(socket),
+    find: (socket: Socket) => connections.get(socket),
     areDraining: () => areDraining,
 
     add(socket: Socket): void {
       void socket.remoteAddress // read now, and Node remembers it: when the client has left, the kernel has forgotten it
-      held.add(socket) // it stays if its client leaves: only reading would show that
-      if (held.size > limits.maxHeldConnections) {
-        const [longest] = held
-        held.delete(longest!)
+      waiting.add(socket) // it stays if its client leaves: only reading would show that
+      if (waiting.size > limits.maxWaitingConnections) {
+        const [longest] = waiting
+        waiting.delete(longest!)
         longest!.destroy()
         observer?.onDropped('refused')
       }
-      acceptHeld()
-      if (held.size > 0) evictTimer ??= setTimeout(makeRoom, 0)
+      acceptWaiting()
+      if (waiting.size > 0) evictTimer ??= setTimeout(makeRoom, 0)
     },
 
     /** Each connection closes after the response to its newest request. */
     drain(): void {
       areDraining = true
-      places.forEach((connection) => connection.closeAfterNewest())
+      connections.forEach((connection) => connection.closeAfterNewest())
     },
 
     /** Closes idle connections now, and each other connection as soon as it is idle. */
     close(): void {
-      held.forEach((socket) => void socket.destroy())
-      held.clear()
-      places.forEach((connection) => connection.close())
+      waiting.forEach((socket) => void socket.destroy())
+      waiting.clear()
+      connections.forEach((connection) => connection.close())
     },
 
-    evictAll: () => places.forEach((connection) => connection.evict('stopped')),
+    evictAll: () => connections.forEach((connection) => connection.evict('stopped')),
 
     /** Resolves when all connections are closed, whether or not their handlers have ended. */
     closed: () =>

@@ -51,10 +51,9 @@ export const PARSER_ERRORS: Record<string, HttpError | undefined> = {
   ERR_HTTP_REQUEST_TIMEOUT: TIMEOUT,
 }
 
-/** Writes `error` as the last response of its connection. @param id that of the request, if it has none yet */
-export function refuse(response: OutgoingResponse, error: HttpError, id?: string): void {
+/** Writes `error` as the last response of its connection. */
+export function refuse(response: OutgoingResponse, error: HttpError): void {
   response.req.log.code = error.code
-  if (id && !response.hasHeader('X-Request-Id')) response.setHeader('X-Request-Id', id)
   response.setHeader('Connection', 'close')
   response.setHeader('Cache-Control', 'no-store') // RFC 6585 §5
   response.writeHead(error.status, error.headers).end(error.body)
@@ -67,7 +66,8 @@ export function refuseInput(socket: Socket, error: HttpError, id: string): void 
   request.complete = true // what follows is dropped below
   const response = new OutgoingResponse(request)
   response.assignSocket(socket)
-  refuse(response, error, id)
+  response.setHeader('X-Request-Id', id)
+  refuse(response, error)
   socket.end()
   // An immediate reset would lose the response for a client that is still sending.
   setTimeout(() => socket.destroy(), LIMITS.linger).unref()

@@ -22,7 +22,7 @@ export const SERVER_LIMITS = {
   keepAliveTimeout: 620_000, // between two requests; Google's load balancer keeps an idle connection for 600 s
   connectionsCheckingInterval: 1_000, // how often these times are checked
   maxConnections: 500, // memory ≤ this number × the larger of a body and a page of a list
-  maxHeldConnections: 2_000, // new ones, which wait for a place; each takes 5 KB, because nothing of it is read
+  maxWaitingConnections: 2_000, // new ones, which wait for a place; each takes 5 KB, because nothing of it is read
   evictableAfter: 1_000, // without progress; a client on a busy machine needs some time to send or read
   evictableIdleAfter: 100, // between two requests: a client can send the next one over another connection
   maxWaitingRequests: 10, // on one connection, after the one that is being served

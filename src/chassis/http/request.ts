@@ -1,12 +1,12 @@
 // A request of Node's server: it collects its body, and has who calls and what the log says about it.
+import { AsyncResource } from 'node:async_hooks'
 import { isUtf8 } from 'node:buffer'
 import { once } from 'node:events'
 import { IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Client, RequestFields } from './client.ts'
+import { Aborted, type Client, type RequestFields } from './client.ts'
 import type { HttpError } from './http-error.ts'
 import { LIMITS } from './limits.ts'
-import { createSignal, type RequestSignal } from './signal.ts'
 
 export class IncomingRequest extends IncomingMessage implements Omit<Client, 'log'> {
   readonly log: RequestFields = {}
@@ -22,7 +22,9 @@ export class IncomingRequest extends IncomingMessage implements Omit<Client, 'lo
   /** Whether the body is valid UTF-8, once it has arrived. */
   isUtf8 = true
   #caller: unknown
-  #signal?: RequestSignal
+  #signal?: AbortSignal
+  #abort?: (reason: Error) => void
+  #timer?: NodeJS.Timeout
   #pieces: Buffer[] = []
   #length = 0
   #chunks = 0
@@ -47,16 +49,21 @@ export class IncomingRequest extends IncomingMessage implements Omit<Client, 'lo
   }
 
   get signal(): AbortSignal {
-    if (!this.#signal) {
-      this.#signal = createSignal(this.lastProgress)
-      if (this.hasLeft) this.#signal.end(true)
-    }
-    return this.#signal.signal
+    if (this.#signal) return this.#signal
+    const controller = new AbortController()
+    const abort = AsyncResource.bind((reason: Error) => controller.abort(reason)) // listeners run in this context
+    const ms = this.lastProgress + LIMITS.signalTimeout - performance.now()
+    this.#timer = setTimeout(() => abort(new DOMException(LATE, 'TimeoutError')), ms).unref()
+    this.#abort = abort
+    if (this.hasLeft) this.responseClosed(false)
+    return (this.#signal = controller.signal)
   }
 
   /** Its response has closed. @param isWhole whether all of it was written */
   responseClosed(isWhole: boolean): void {
-    this.#signal?.end(!isWhole || !this.complete) // a response to half a request ends the connection
+    clearTimeout(this.#timer)
+    const hasLeft = !isWhole || !this.complete // a response to half a request ends the connection
+    if (hasLeft) this.#abort?.(new Aborted('the client has left'))
   }
 
   /**
@@ -124,3 +131,5 @@ export class IncomingRequest extends IncomingMessage implements Omit<Client, 'lo
 
   set upgrade(_offered: boolean | null) {} // Node sets it for the header `Upgrade`, which is ignored
 }
+
+const LATE = `what the handler waits for has taken longer than ${LIMITS.signalTimeout / 1_000} s`

@@ -63,14 +63,10 @@ const escapeControlCharacters = (text: string): string =>
 function serializeError(error: unknown, depth = 0): object {
   const message = messageOf(error)
   if (!(error instanceof Error)) return { message }
-  try {
-    const { name: type, stack, cause, code } = error as NodeJS.ErrnoException
-    const fields = { type, message, code, stack: stack?.replace(error.message, () => message) }
-    const isLast = cause === undefined || depth === MAX_CAUSES
-    return isLast ? fields : { ...fields, cause: serializeError(cause, depth + 1) }
-  } catch {
-    return { message } // one of its fields cannot be read
-  }
+  const { name: type, stack, cause, code } = error as NodeJS.ErrnoException
+  const fields = { type, message, code, stack: stack?.replace(error.message, () => message) }
+  const isLast = cause === undefined || depth === MAX_CAUSES
+  return isLast ? fields : { ...fields, cause: serializeError(cause, depth + 1) }
 }
 
 /** Of an error that is its own cause, there would be no end. */

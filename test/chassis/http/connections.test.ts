@@ -35,7 +35,18 @@ async function startSlow(limits: Parameters<typeof startNotes>[1] = {}) {
     },
     limits,
   )
-  return { ...notes, waiting, end: () => waiting.splice(0).forEach((end) => end()) }
+  return {
+    ...notes,
+    waiting,
+    /** Ends the handlers that wait. */
+    end: () => waiting.splice(0).forEach((end) => end()),
+    /** Sends requests, one on each connection, and waits until each has its handler. */
+    occupy: async (count: number, request = get('/notes/x')) => {
+      const sockets = Array.from({ length: count }, () => says(request)(notes.port))
+      await until(() => waiting.length === count)
+      return sockets
+    },
+  }
 }
 
 /** Connects, and wants one response. */
@@ -66,9 +77,8 @@ async function connect(port: number) {
 describe('a place', () => {
   // SECURITY.md: Memory
   test('is kept while the handler works, also after the client has left', async () => {
-    const { port, waiting, end, close } = await startSlow({ limits: { maxConnections: 2 } })
-    for (let i = 0; i < 2; i += 1) says(get('/notes/x'))(port)
-    await until(() => waiting.length === 2)
+    const { port, occupy, end, close } = await startSlow({ limits: { maxConnections: 2 } })
+    await occupy(2)
     hangUp()
     const next = arrive(port)
     await sleep(100)
@@ -79,23 +89,11 @@ describe('a place', () => {
   })
 
   const half = addNote(' '.repeat(50_000)).slice(0, 1_000)
-  type Row = [
-    string,
-    string,
-    'reset' | 'end',
-    status: number | undefined,
-    aborted: 'left' | undefined,
-  ]
-  test.each<Row>([
+  const xml = half.replace('json', 'xml')
+  test.each<[string, string, 'reset' | 'end', number | undefined, 'left' | undefined]>([
     ['in the middle of a body', half, 'reset', undefined, 'left'],
     ['in the middle of a body, and says so', half, 'end', undefined, 'left'],
-    [
-      'while a body of another media type is dropped',
-      half.replace('json', 'xml'),
-      'reset',
-      415,
-      undefined,
-    ],
+    ['while a body of another media type is dropped', xml, 'reset', 415, undefined],
     ['after an upload that gets 404', half.replace('/notes', '/nothing'), 'end', 404, undefined],
     ['before it has read a list', get('/notes'), 'reset', 200, 'left'],
     ['after broken chunks', `${addNoteHead(CHUNKED)}zz\r\n`, 'end', 400, undefined],
@@ -124,11 +122,9 @@ describe('a place', () => {
 
   test('that waits for a large body comes back before the bodies that are being stored', async () => {
     const large = addNote({ text: 'x'.repeat(5_000) })
-    const { port, waiting, end, close } = await startSlow({ limits: { maxConnections: 17 } })
-    for (let i = 0; i < 16; i += 1) dial(port).socket.write(large)
-    await until(() => waiting.length === 16)
-    const { socket } = dial(port)
-    socket.write(large)
+    const { port, occupy, end, close } = await startSlow({ limits: { maxConnections: 17 } })
+    await occupy(16, large)
+    const socket = says(large)(port)
     await sleep(50)
     socket.resetAndDestroy()
     const next = arrive(port)
@@ -175,9 +171,8 @@ describe('a handler that does not end', () => {
   })
 
   test('gives back its turn among large bodies, too', async () => {
-    const { port, waiting, end, close } = await startSlow({ limits: { abandonedAfter } })
-    const left = Array.from({ length: LIMITS.maxLargeBodies }, () => says(large)(port))
-    await until(() => waiting.length === left.length)
+    const { port, occupy, waiting, end, close } = await startSlow({ limits: { abandonedAfter } })
+    const left = await occupy(LIMITS.maxLargeBodies, large)
     left.forEach((socket) => socket.resetAndDestroy())
     const next = says(large)(port)
     await until(() => waiting.length > left.length)
@@ -188,15 +183,13 @@ describe('a handler that does not end', () => {
   })
 
   test('has no line if it ends soon after its client has left, and does not delay a stop', async () => {
-    const { port, waiting, end, lines, close } = await startSlow({ limits: { abandonedAfter } })
-    for (let i = 0; i < 2; i += 1) says(get('/notes/x'))(port)
-    await until(() => waiting.length === 2)
+    const { occupy, end, lines, close } = await startSlow({ limits: { abandonedAfter } })
+    await occupy(2)
     hangUp()
     await until(() => lines.length === 2)
     end()
     await sleep(2 * abandonedAfter)
-    says(get('/notes/x'))(port)
-    await until(() => waiting.length === 1)
+    await occupy(1)
     expect(await close(50)).toBe(true)
     await until(() => lines.length === 3)
     expect(lines.map(({ msg }) => msg)).toEqual(Array(3).fill('response aborted'))
@@ -243,12 +236,10 @@ describe('too many connections', () => {
 
   // SECURITY.md: Connections
   test('wait while all others are served; when too many wait, the one that has waited longest is refused', async () => {
-    const limits = { maxConnections: 20, maxHeldConnections: 20 }
-    const { port, waiting, end, close, metrics } = await startSlow({ limits })
-    const served = Array.from({ length: 20 }, () => says(get('/notes/x'))(port))
-    await until(() => waiting.length === 20)
-    const first = dial(port)
-    first.socket.write(get('/nothing', CLOSE))
+    const limits = { maxConnections: 20, maxWaitingConnections: 20 }
+    const { port, occupy, waiting, end, close, metrics } = await startSlow({ limits })
+    const served = await occupy(20)
+    const first = arrive(port)
     await once(first.socket, 'connect')
     const more = Array.from({ length: 20 }, () => dial(port)) // one more than may wait
     await until(() => !isOpen(first))
@@ -268,11 +259,10 @@ describe('too many connections', () => {
   })
 
   test('evict one idle connection for each that waits, less those whose clients have left', async () => {
-    const { port, waiting, end, close } = await startSlow({ limits: { maxConnections: 2 } })
-    const leaving = says(get('/notes/x'))(port)
-    await until(() => waiting.length === 1)
+    const { port, occupy, end, close } = await startSlow({ limits: { maxConnections: 2 } })
+    const [leaving] = await occupy(1)
     const idle = await connect(port)
-    leaving.resetAndDestroy()
+    leaving!.resetAndDestroy()
     await sleep(150)
     const next = dial(port)
     next.socket.write(get('/nothing'))
@@ -298,12 +288,10 @@ describe('too many connections', () => {
 
   test('evict one whose client sends further requests before it has read a response', async () => {
     const limits = { maxConnections: 1, evictableAfter: 100 }
-    const { port, waiting, end, close } = await startSlow({ limits })
-    const busy = dial(port)
-    busy.socket.write(get('/notes/x').repeat(2))
-    await until(() => waiting.length === 1)
+    const { port, occupy, end, close } = await startSlow({ limits })
+    const [busy] = await occupy(1, get('/notes/x').repeat(2))
     const next = arrive(port)
-    await until(() => !isOpen(busy))
+    await until(() => busy!.destroyed)
     end()
     await until(() => next.text() !== '')
     expect(statusesIn(next.text())).toEqual([404])
@@ -314,7 +302,7 @@ describe('too many connections', () => {
     [100, true],
     [FOREVER, false],
   ])('evict a busy one, if many wait, after evictableIdleAfter: %d ms', async (idle, isEvicted) => {
-    const limits = { maxHeldConnections: 2, evictableAfter: FOREVER, evictableIdleAfter: idle }
+    const limits = { maxWaitingConnections: 2, evictableAfter: FOREVER, evictableIdleAfter: idle }
     const { port, close } = await startNotes({}, { limits: { maxConnections: 1, ...limits } })
     const busy = says(addNoteHead('Content-Length: 9\r\n'))(port)
     await once(busy, 'connect')
@@ -340,9 +328,8 @@ describe('too many connections', () => {
   })
 
   test('that wait do not keep the server from closing', async () => {
-    const { port, waiting, end, close } = await startSlow({ limits: { maxConnections: 1 } })
-    says(get('/notes/x'))(port)
-    await until(() => waiting.length === 1)
+    const { port, occupy, end, close } = await startSlow({ limits: { maxConnections: 1 } })
+    await occupy(1)
     const held = dial(port)
     held.socket.write(get('/nothing'))
     await once(held.socket, 'connect')
@@ -370,7 +357,7 @@ test('at most maxStartsPerTurn requests start in one turn of the event loop', as
   clients.forEach(({ socket }) => socket.write(get('/notes')))
   setImmediate(count)
   await until(() => turns.length === 10)
-  const most = Math.max(...turns.map((one) => turns.filter((other) => other === one).length))
+  const most = Math.max(...turns.map((turn) => turns.filter((other) => other === turn).length))
   expect(most).toBe(2)
   hangUp()
   await close()
@@ -430,11 +417,9 @@ test('when the server closes, all requests of a connection have their responses'
 })
 
 test('too many requests at once on a connection cut off the response that one of them waits for', async () => {
-  const { port, waiting, end, close, lines } = await startSlow()
-  const client = dial(port)
-  client.socket.write(get('/notes/x'))
-  await until(() => waiting.length === 1)
-  client.socket.write(get('/notes/x').repeat(11))
+  const { occupy, end, close, lines } = await startSlow()
+  const [client] = await occupy(1)
+  client!.write(get('/notes/x').repeat(11))
   await until(() => lines.length === 1)
   expect(lines).toMatchObject([{ aborted: 'pipelined' }])
   end()
@@ -454,12 +439,10 @@ test('the server cuts off requests when the time to close is over; it waits for 
 })
 
 test('a client that leaves as the last one while the server closes has its line', async () => {
-  const { port, waiting, close, lines } = await startSlow()
-  const client = dial(port)
-  client.socket.write(get('/notes/x'))
-  await until(() => waiting.length === 1)
+  const { occupy, close, lines } = await startSlow()
+  const [client] = await occupy(1)
   const closed = close(60_000)
-  client.socket.resetAndDestroy()
+  client!.resetAndDestroy()
   expect(await closed).toBe(false)
   expect(lines).toMatchObject([{ aborted: 'left' }])
 })

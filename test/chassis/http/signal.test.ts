@@ -3,10 +3,11 @@ import { afterEach, expect, jest, test } from '@jest/globals'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { LIMITS } from '../../../src/chassis/http/limits.ts'
 import type { Client, Guard } from '../../../src/chassis/index.ts'
 import { dial, listen } from '../support/app.ts'
-import { until } from '../support/clients.ts'
+import { says, until } from '../support/clients.ts'
 import { startNotes } from '../support/notes.ts'
 import { get } from '../support/requests.ts'
 
@@ -36,8 +37,7 @@ async function startAsking() {
 
 test('when the client leaves, what the handler waits for is aborted, without an error in the log', async () => {
   const { port, signals, lines, close } = await startAsking()
-  const { socket } = dial(port)
-  socket.write(get('/notes'))
+  const socket = says(get('/notes'))(port)
   await until(() => signals.length === 1)
   socket.resetAndDestroy()
   await until(() => signals[0]!.aborted)
@@ -48,7 +48,7 @@ test('when the client leaves, what the handler waits for is aborted, without an 
 test('at the time limit of a request, what the handler waits for is aborted: a 500 that says so', async () => {
   jest.replaceProperty(LIMITS, 'signalTimeout', 50)
   const { send, lines, close } = await startAsking()
-  expect(await send('GET /notes')).toMatchObject({ status: 500, json: { code: 'internal_error' } })
+  expect((await send('GET /notes')).status).toBe(500)
   await close()
   const cause = expect.stringMatching('what the handler waits for has taken longer than 25 s')
   expect(lines.at(-1)).toMatchObject({ operation: 'listNotes', status: 500, cause })
@@ -58,25 +58,20 @@ test('the end of a response aborts nothing; once the client has left, a signal i
   jest.replaceProperty(LIMITS, 'signalTimeout', 200)
   const clients: Client[] = []
   const listNotes: ListNotes = (_, client) => {
-    clients.push(client)
-    if (clients.length < 3) expect(client.signal.aborted).toBe(false)
+    if (clients.push(client) === 1) expect(client.signal.aborted).toBe(false)
     return list
   }
   const { port, close } = await startNotes({ listNotes })
   const { socket, text } = dial(port)
-  const count = () => text().split('HTTP/1.1 200').length - 1
-  for (let i = 1; i <= 3; i += 1) {
+  for (const count of [1, 2]) {
     socket.write(get('/notes'))
-    await until(() => count() === i)
+    await until(() => text().split('HTTP/1.1 200').length > count)
   }
-  await new Promise((resolve) => setTimeout(resolve, 300))
-  expect(clients.map(({ signal }, i) => i < 2 && signal.aborted)).toEqual([false, false, false])
+  await sleep(300)
   socket.resetAndDestroy()
   await until(() => clients[0]!.hasLeft)
   await close()
-  const [first, , third] = clients.map(({ signal }) => signal)
-  expect([first!.aborted, clients.length]).toEqual([false, 3])
-  expect(third).toBe(clients[2]!.signal)
+  expect(clients.map(({ signal }) => signal.aborted)).toEqual([false, true])
 })
 
 test('listeners run in the async context of their request', async () => {
@@ -92,11 +87,7 @@ test('listeners run in the async context of their request', async () => {
   }
   const { port, close } = await startNotes({ listNotes }, { guard })
   const names = ['Ada', 'Grace', 'Mary']
-  const sockets = names.map((name) => {
-    const { socket } = dial(port)
-    socket.write(get('/notes', `X-Name: ${name}\r\n`))
-    return socket
-  })
+  const sockets = names.map((name) => says(get('/notes', `X-Name: ${name}\r\n`))(port))
   await until(() => begun === 3)
   for (const socket of sockets) socket.resetAndDestroy()
   await until(() => seen.length === 3)

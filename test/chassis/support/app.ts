@@ -54,17 +54,11 @@ export async function startApp<Operations, Caller>(
   const metrics = createMetrics('x', 'test')
   const paths = contract.contents().operations.map(({ path }) => path)
   const redactPath = pathRedactor(paths, basePath, client.redactPath)
-  const requestLog = createRequestLog({ log, metrics, redactPath })
+  const observer = createRequestLog({ log, metrics, redactPath })
   const app = createApp(contract, parts, docs ? readPage(() => {}) : undefined, basePath)
-  app.on('error', requestLog.onFailure)
-  const { server, close } = createServer(
-    spans ? spans.ofRequests(app.callback()) : app.callback(),
-    {
-      observer: requestLog,
-      bodyLimit: BODY_LIMIT,
-      ...options,
-    },
-  )
+  const callback = app.on('error', observer.onFailure).callback()
+  const handle = spans ? spans.ofRequests(callback) : callback
+  const { server, close } = createServer(handle, { observer, bodyLimit: BODY_LIMIT, ...options })
   const port = await listen(server)
   return {
     port,

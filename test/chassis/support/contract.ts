@@ -72,8 +72,8 @@ export function checked(contract: object) {
   function documentedFor(method: string, path: string, status: number): ResponseObject | undefined {
     const pathname = path.replace(/^https?:\/\/[^/?]*/i, '').replace(/\?.*/s, '')
     const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
-    const here = documented.filter((one) => pattern(one.path).test(pathname))
-    const operation = here.find((one) => one.method === verb)
+    const here = documented.filter((operation) => pattern(operation.path).test(pathname))
+    const operation = here.find((operation) => operation.method === verb)
     return operation ? operation.responses[status] : documented[0]!.responses['default']
   }
 

@@ -62,13 +62,13 @@ type Options = app.Options &
 
 /** A service of notes that runs, until `close`. */
 export function startNotes(own: Partial<typeof HANDLERS> = {}, options: Options = {}) {
-  const { contract = notesContract, guard = identifyAll, toHttpError, ...others } = options
+  const { contract = notesContract, guard = identifyAll, toHttpError, ...more } = options
   const handlers = { ...HANDLERS, ...own } as unknown as Handlers<
     Record<Operation, unknown>,
     string
   >
   const parts = { guard, handlers, ...(toHttpError && { toHttpError }) }
-  return app.startApp(contract, parts, { expectContract, authorization: BEARER }, others)
+  return app.startApp(contract, parts, { expectContract, authorization: BEARER }, more)
 }
 
 /** Starts one service of notes for the tests of a suite. */

@@ -15,8 +15,7 @@ import { createMetrics } from '../../../src/chassis/telemetry/metrics.ts'
 import { measure } from '../../../src/chassis/telemetry/measure.ts'
 import { pathRedactor } from '../../../src/chassis/telemetry/path-redactor.ts'
 import { createSpans } from '../../../src/chassis/telemetry/spans.ts'
-import { dial } from '../support/app.ts'
-import { until } from '../support/clients.ts'
+import { says, until } from '../support/clients.ts'
 import { addNote, notesContract, startNotes } from '../support/notes.ts'
 import { CLOSE, get } from '../support/requests.ts'
 
@@ -76,41 +75,43 @@ async function spansOf(use: string | ((port: number) => Promise<void>)) {
   return { lines: lines.filter(({ id }) => id), roots: roots!, calls: calls! }
 }
 
-const LIST = get('/notes', CLOSE)
-const ADD = addNote({ text: 'x' }, CLOSE)
+const TRACE = '0af7651916cd43dd8448eb211c80319c'
+const PARENT = `traceparent: 00-${TRACE}-b7ad6b7169203331-`
+const TRACED = `${PARENT}01\r\ntracestate: ada=lovelace\r\n${CLOSE}`
+const LIST = get('/notes', TRACED)
+const ADD = addNote({ text: 'x' }, TRACED)
+const CHANGE = ADD.replace('POST /notes', 'PATCH /notes/1')
 const { ERROR, UNSET } = SpanStatusCode
 test.each([
   ['GET /api/notes', LIST, 200, undefined, UNSET],
-  ['GET', get('/nothing?x', CLOSE), 404, 'path_not_found', UNSET],
+  ['GET', get('/nothing?x', TRACED), 404, 'path_not_found', UNSET],
   ['HTTP', LIST.replace('GET', 'PURGE'), 405, 'method_not_allowed', UNSET],
   ['POST /api/notes', ADD, 500, 'internal_error', ERROR],
-  [
-    'PATCH /api/notes/{id}',
-    ADD.replace('POST /notes', 'PATCH /notes/1'),
-    200,
-    'internal_error',
-    ERROR,
-  ],
-])('the span of a request says how it ended: %s', async (name, request, status, type, code) => {
-  const { roots, lines } = await spansOf(request)
-  expect(roots).toMatchObject([{ name, status: { code }, events: [] }])
-  const [method = '', route] = name.split(' ')
-  expect(roots[0]!.attributes).toEqual({
-    'http.request.method': method.replace('HTTP', '_OTHER'),
-    'url.scheme': 'http',
-    'url.path': request.split(/[ ?]/)[1]!.replace('nothing', '…'),
-    'server.address': 'localhost',
-    'http.response.status_code': status,
-    ...(route && { 'http.route': route }),
-    ...(type && { 'error.type': type }),
-  })
-  expect(lines[0]!['trace_id']).toBe(roots[0]!.spanContext().traceId)
-})
+  ['PATCH /api/notes/{id}', CHANGE, 200, 'internal_error', ERROR],
+])(
+  'the span of a request says how it ended, in the trace that it came with: %s',
+  async (name, request, status, type, code) => {
+    const { roots, lines } = await spansOf(request)
+    const parentSpanContext = { traceId: TRACE, spanId: 'b7ad6b7169203331' }
+    expect(roots).toMatchObject([{ name, status: { code }, events: [], parentSpanContext }])
+    const [method = '', route] = name.split(' ')
+    expect(roots[0]!.attributes).toEqual({
+      'http.request.method': method.replace('HTTP', '_OTHER'),
+      'url.scheme': 'http',
+      'url.path': request.split(/[ ?]/)[1]!.replace('nothing', '…'),
+      'server.address': 'localhost',
+      'http.response.status_code': status,
+      ...(route && { 'http.route': route }),
+      ...(type && { 'error.type': type }),
+    })
+    expect(lines[0]!['trace_id']).toBe(TRACE)
+  },
+)
 
-test('the span of a request whose client left has no status, and says so', async () => {
+test('the span of a request whose client left has no status, and says so; of one that HTTP refuses there is none', async () => {
   const { roots } = await spansOf(async (port) => {
-    const { socket } = dial(port)
-    socket.write(get('/notes/1'))
+    says('GET / HTTP/1.1\r\n\r\nGET /\0')(port)
+    const socket = says(get('/notes/1'))(port)
     await until(() => arrived > 0)
     socket.destroy()
     await until(() => exporter.getFinishedSpans().length > 0)
@@ -118,13 +119,6 @@ test('the span of a request whose client left has no status, and says so', async
   expect(roots).toMatchObject([{ status: { code: UNSET }, attributes: { 'error.type': 'left' } }])
   expect(roots[0]!.attributes).not.toHaveProperty(['http.response.status_code'])
 })
-
-test.each(['GET / HTTP/1.1\r\n\r\n', 'GET /\0 HTTP/1.1\r\n\r\n'])(
-  'a request that HTTP refuses has no span: %j',
-  async (request) => {
-    expect((await spansOf(request)).roots).toEqual([])
-  },
-)
 
 test.each([
   ['notes.example.COM:8080', 'notes.example.com', 8080],
@@ -142,31 +136,24 @@ test.each([
   },
 )
 
-const TRACE = '0af7651916cd43dd8448eb211c80319c'
+test('a handler runs in the span of its request, without tracestate; if that is not sampled, there are no spans', async () => {
+  const { roots, calls } = await spansOf(LIST)
+  const { spanId } = roots[0]!.spanContext()
+  expect(sent).toEqual({ traceparent: `00-${TRACE}-${spanId}-01` })
+  expect(calls).toMatchObject([{ parentSpanContext: { spanId } }])
+  const unsampled = await spansOf(get('/notes', `${PARENT}00\r\n${CLOSE}`))
+  expect(sent).toEqual({ traceparent: expect.stringMatching(`^00-${TRACE}-\\w{16}-00$`) })
+  expect(unsampled).toMatchObject({ lines: [{ trace_id: TRACE }], roots: [], calls: [] })
+})
 
-test.each(['01', '00'])(
-  'a handler runs in the span of its request, in the trace that it came with, without tracestate: sampled %s',
-  async (flags) => {
-    const parent = `traceparent: 00-${TRACE}-b7ad6b7169203331-${flags}\r\n`
-    const headers = `${parent}tracestate: ada=lovelace\r\n${CLOSE}`
-    const { lines, roots, calls } = await spansOf(get('/notes', headers))
-    const [span = '\\w{16}'] = roots.map((root) => root.spanContext().spanId)
-    expect(sent).toEqual({ traceparent: expect.stringMatching(`^00-${TRACE}-${span}-${flags}$`) })
-    expect(lines).toMatchObject([{ trace_id: TRACE }])
-    const parents = [roots, calls].map(([one]) => one?.parentSpanContext?.spanId)
-    expect(parents).toEqual(flags === '01' ? ['b7ad6b7169203331', span] : [undefined, undefined])
-  },
-)
-
-test('a call of the store has a span in that of its request, and says which kind of failure', async () => {
-  const { calls, roots } = await spansOf(ADD)
-  const failed = { name: 'fail', status: { code: ERROR }, events: [] }
-  expect(calls).toMatchObject([{ ...failed, parentSpanContext: roots[0]!.spanContext() }])
+test('a call of the store that fails says which kind of failure; one of no request has no span', async () => {
+  const { calls } = await spansOf(ADD)
+  expect(calls).toMatchObject([{ name: 'fail', status: { code: ERROR }, events: [] }])
   expect(calls[0]!.status).not.toHaveProperty('message')
   expect(calls[0]!.attributes).toEqual({
     'db.system.name': 'sqlite',
     'db.operation.name': 'fail',
     'error.type': 'ECONNREFUSED',
   })
-  expect((await spansOf(async () => void (await store.find()))).calls).toEqual([]) // of no request
+  expect((await spansOf(async () => void (await store.find()))).calls).toEqual([])
 })
