@@ -1,7 +1,7 @@
 // The environment variables of the service, beside those of the chassis. README.md has a table of all.
 import { secret, text, tokenVariables } from './chassis/index.ts'
 
-/** Credentials, hosts, a database and options. A `@` or `/` in a password would make a part of the password a host. */
+/** Credentials, hosts, a database and options. An unescaped `@` or `/` in the password would be parsed as the host. */
 const MONGODB_URI =
   /^mongodb(\+srv)?:\/\/([^@/?#\n]*@)?[^@/?#\n]+(\/[^@/?#\n]*)?(\?(\w+=[^#\n]*)?)?$/
 const MONGODB_URI_RULE =

@@ -57,9 +57,8 @@ type Preconditions = Parameters<UserHandlers['renameUser']>[0]['header']
 /**
  * The condition in the headers of a write, if there is one.
  *
- * @param changes the new values of a PUT. A client that did not get the response sends the PUT again, with the old ETag: so a
- * user who has these values already also meets the condition (RFC 9110 §13.1.1). The write is done again: only after a
- * write it is certain that they are durable
+ * @param changes the new values of a PUT. A retried PUT carries the old ETag, so a user who already has the new values is
+ * accepted, too (RFC 9110 §13.1.1). The user is then written again: the values may not be durable yet
  */
 function conditionOf(header: Preconditions, changes?: Partial<User>): Condition | undefined {
   const { 'If-Match': wanted = '*', 'If-None-Match': unwanted } = header
@@ -89,5 +88,5 @@ export const newUser = ({ name, email }: components['schemas']['UserFields']): O
   return { name: text(name), email: text(email) }
 }
 
-/** Numbers, booleans, null and no value are accepted too: `x-also-accepts` in the contract. */
+/** By the contract, a POST validates no more than it must, so numbers, booleans, null and no value also become text. */
 const text = (value?: string | number | boolean | null): string => String(value ?? '')

@@ -87,7 +87,7 @@ describeStores((kind) => {
   beforeEach(clear)
   async function clear() {
     created = [{ id: '665f1c2e8b3f4a0012d4c001' }]
-    const { port } = services[0]!
+    const { port } = services[0]!()
     const { json } = await send(port, 'GET /users')
     for (const { id } of json) await send(port, `DELETE /users/${id}`)
   }
@@ -103,7 +103,7 @@ describeStores((kind) => {
     const path = line.endsWith('/') ? encodeURIComponent(id) : ''
     const user = { ...created.find((one) => one.id === id), ...ifHas }
     const isConditional = /^(PUT|DELETE)/.test(line) && ifHas
-    const { status, json } = await send(services[service]!.port, line + path, {
+    const { status, json } = await send(services[service]!().port, line + path, {
       ...(/^(POST|PUT)/.test(line) && { json: body }),
       ...(isConditional && { headers: { 'if-match': etagOf(user) } }),
     })

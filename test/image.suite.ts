@@ -123,18 +123,8 @@ test.each(programs)('it has the program %s', (program) => {
 
 test('the Dockerfile in the README of the chassis makes an image of its service, which stops with 0', async () => {
   docker('build', '--network=host', '--tag', NOTES, makeService())
-  const keys = ['--env', 'NOTES_KEYS=ada-12345678']
-  docker(
-    'run',
-    '--detach',
-    '--name',
-    NOTES,
-    ...STRICT,
-    ...keys,
-    '--publish',
-    '127.0.0.1::3000',
-    NOTES,
-  )
+  const more = ['--env', 'NOTES_KEYS=ada-12345678', '--publish', '127.0.0.1::3000']
+  docker('run', '--detach', '--name', NOTES, ...STRICT, ...more, NOTES)
   while (!docker('logs', NOTES).includes('/metrics are on')) await sleep(200)
   const headers = { 'X-Key': 'ada-12345678', 'Content-Type': 'application/json' }
   const url = `${urlOf(NOTES)}/notes`

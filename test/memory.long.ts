@@ -9,7 +9,7 @@ import type { User } from '../src/store/user-store.ts'
 import * as clients from './chassis/support/clients.ts'
 import { amid, doesNotRead, hangUp, many, says, type Hostile } from './chassis/support/clients.ts'
 import { bodies } from './chassis/support/hostile.ts'
-import { AUTHORIZATION, CHUNKED, chunksOf, CLOSE, get } from './chassis/support/requests.ts'
+import { CHUNKED, chunksOf, CLOSE, get } from './chassis/support/requests.ts'
 import { logIn as login, post, postHead, send } from './support/service.ts'
 import { startProxy } from './support/mongodb-proxy.ts'
 import { IMAGE, killPrograms, serve, useUndo, type Program } from './support/program.ts'
@@ -73,8 +73,7 @@ const waiting: [string, () => Hostile][] = [
 
 /** A rename under a condition, which holds. */
 const rename = ({ id }: User, condition = 'If-None-Match: "a"\r\n') =>
-  `PUT /users/${id} HTTP/1.1\r\nHost: localhost\r\n${AUTHORIZATION}${condition}${CLOSE}` +
-  'Content-Type: application/json\r\nContent-Length: 12\r\n\r\n{"name":"s"}'
+  post('{"name":"s"}', condition + CLOSE).replace('POST /users', `PUT /users/${id}`)
 
 /** Requests for users with long names, each for another user, and their status. */
 const forLongNames: [string, (user: User) => string, number][] = [

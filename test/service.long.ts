@@ -1,8 +1,8 @@
-// The built programs, as people run them: the environment, stops and output. (One start and stop: service.test.ts.)
+// The built programs, as people run them: what they say, and a stop that lasts. (One start and stop: service.test.ts; starts that
+// fail: chassis/start.test.ts and config.test.ts.)
 import { expect, test } from '@jest/globals'
 import { chmodSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { postHead } from './support/service.ts'
 import { serve, started } from './support/program.ts'
@@ -10,31 +10,7 @@ import { dial, listen } from './chassis/support/app.ts'
 import { databaseOf, SECRET, sqlitePlace } from './support/stores.ts'
 import { useScripts } from './support/scripts.ts'
 
-const { at, file } = useScripts()
-
-test('the service exits with 1 and one clear line for each variable that is wrong, or for a port, host or folder that it cannot use', async () => {
-  const other = createServer()
-  const port = await listen(other)
-  const refused = async (environment: Record<string, string>) => {
-    const service = serve(at(sqlitePlace), environment)
-    return { code: await service.ended, stderr: service.output.stderr }
-  }
-  const says = (line: RegExp) => ({ code: 1, stderr: expect.stringMatching(line) })
-  const [variables, ...others] = await Promise.all([
-    refused({ PORT: 'x', LOG_LEVEL: 'x' }),
-    refused({ PORT: `${port}` }),
-    refused({ OPS_HOST: '192.0.2.1' }),
-    refused({ DATA_DIR: join(file('file', ''), 'data') }),
-  ])
-  const both = /^(PORT must.*\nLOG_LEVEL must.*\n|LOG_LEVEL must.*\nPORT must.*\n)$/
-  expect(variables).toEqual(says(both))
-  expect(others).toEqual([
-    says(/^cannot listen on HOST and PORT: .*address already in use 127\.0\.0\.1:\d+\n$/),
-    says(/^cannot listen on OPS_HOST \(or HOST\) and OPS_PORT: .* 192\.0\.2\.1\n$/),
-    says(/^cannot keep users in the folder .* \(DATA_DIR\): .+\n$/),
-  ])
-  other.close()
-})
+const { at } = useScripts()
 
 test('the log warns of a folder that every account, not only a group, can write to', async () => {
   const warnings = [0o777, 0o770].map(async (mode) => {

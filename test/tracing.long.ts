@@ -53,12 +53,8 @@ const at = usePlaces()
 
 /** Starts a collector. @returns its port */
 async function collector(server: net.Server, to = 0): Promise<number> {
-  const sockets = new Set<net.Socket>()
-  server.on('connection', (socket: net.Socket) => sockets.add(socket.on('error', () => {})))
-  undo.push(() => {
-    server.close()
-    for (const socket of sockets) socket.destroy()
-  })
+  server.on('connection', (socket: net.Socket) => socket.on('error', () => {}))
+  undo.push(() => server.close())
   return listen(server, to)
 }
 

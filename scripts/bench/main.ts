@@ -6,18 +6,16 @@ import os from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { connect, load } from './load.ts'
-import { importManyUsers } from './many-users.ts'
-import { createUsers, fixturesOf, LIST, OWN_SCENARIOS, SCENARIOS, SECRET } from './scenarios.ts'
+import { createUsers, OWN_SCENARIOS, SCENARIOS, SECRET } from './scenarios.ts'
 import type { Fixtures, Next } from './scenarios.ts'
 import { start, type Program } from './server.ts'
 import { METHOD, showHead, showRow, type Measurable, type Pair } from './table.ts'
 
-const HELP = `npm run bench -- [--seconds 1] [--only TEXT] [--against FOLDER | --users N]
+const HELP = `npm run bench -- [--seconds 1] [--only TEXT] [--against FOLDER]
   --seconds  how long each measurement takes
   --only     measure only the rows whose title has TEXT, such as "MongoDB" or "embedded: log-in, 64"
   --against  compare with the service that is built in another checkout, not with Fastify
-  --users    import N users, and compare the service that has them with one that has 10,000
-PUT and pages are measured with the last two: the Fastify peer has neither.
+PUT and pages are measured with --against: the Fastify peer has neither.
 MongoDB is measured if MONGODB_URI is set. A row takes about a minute; both stores have 36 rows.`
 
 const { values } = parseArgs({
@@ -25,14 +23,11 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },
     against: { type: 'string' },
-    users: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 })
 const seconds = Number(values.seconds)
-const users = Number(values.users ?? 10_000)
-const isTwice = values.users && values.against
-if (values.help || isTwice || !(seconds > 0) || !(users > 0)) {
+if (values.help || !(seconds > 0)) {
   console.log(HELP)
   process.exit(values.help ? 0 : 2)
 }
@@ -44,19 +39,13 @@ const here = import.meta.dirname
 const folder = mkdtempSync(join(os.tmpdir(), 'users-service-bench-'))
 process.on('exit', () => rmSync(folder, { recursive: true }))
 
-const service = (checkout: string) => resolve(here, '../../..', checkout, 'dist/src/main.js')
+const builtIn = (checkout: string) => resolve(here, '../../..', checkout, 'dist/src/main.js')
 const peer = values.against
-  ? { name: 'other', file: service(values.against) }
+  ? { name: 'other', file: builtIn(values.against) }
   : { name: 'Fastify', file: join(here, 'fastify.js') }
-const own = { name: 'service', file: service('.') }
-const withUsers = (users: number) => ({ ...own, name: users.toLocaleString('en'), users })
-const programs: Pair<Version> = values.users ? [withUsers(users), withUsers(10_000)] : [own, peer]
-/** The list comes first: later there are more users. */
-const scenarios = {
-  ...(values.users ? {} : LIST),
-  ...SCENARIOS,
-  ...((values.users ?? values.against) ? OWN_SCENARIOS : {}),
-}
+const service = { name: 'service', file: builtIn('.') }
+const programs: Pair<Version> = [service, peer]
+const scenarios = { ...SCENARIOS, ...(values.against && OWN_SCENARIOS) }
 
 console.log(`Node ${process.version}, ${os.cpus().length} × ${os.cpus()[0]?.model ?? 'CPU'}
 Medians of ${METHOD}, ${seconds} s at a time:
@@ -84,17 +73,15 @@ async function measure(store: string, uri = ''): Promise<number> {
   return rows.length
 }
 
-/** `users` are imported; without them, 10,000 are created with requests. */
-type Version = Omit<Program, 'env'> & { users?: number }
+type Version = Omit<Program, 'env'>
 
 type Filled = Program & { fixtures: Fixtures }
 
 /** Gives a program a folder, and a database, of its own, with users. */
-async function fill({ users, ...version }: Version, uri: string): Promise<Filled> {
+async function fill(version: Version, uri: string): Promise<Filled> {
   const DATA_DIR = mkdtempSync(join(folder, 'data-'))
   const MONGODB_URI = uri.replace(/^(\w+(\+srv)?:..[^/?]+)(\/[^?]*)?/, `$1/bench-${randomUUID()}`)
   const program = { ...version, env: { DATA_DIR, MONGODB_URI, SIGNING_SECRET: SECRET } }
-  if (users) return { ...program, fixtures: fixturesOf(await importManyUsers(users, program.env)) }
   const server = await start(program)
   const fixtures = await createUsers(server.port)
   await server.stop()
@@ -103,14 +90,14 @@ async function fill({ users, ...version }: Version, uri: string): Promise<Filled
 
 /** A server whose CPU time for a request is measured, while `count` connections send requests. */
 async function serve(program: Filled, next: Next, count: number): Promise<Measurable> {
-  const { port, usage, stop } = await start(program)
+  const { port, cpuTime, stop } = await start(program)
   const connections = Array.from({ length: count }, () => connect(port))
   const send = (seconds: number) => load(connections, seconds, () => next(program.fixtures))
   await send(3 * seconds) // until V8 has compiled what is called often
   const measure = async () => {
-    const before = await usage()
+    const before = await cpuTime()
     const requests = await send(seconds)
-    return ((await usage()).cpu - before.cpu) / requests
+    return ((await cpuTime()) - before) / requests
   }
   const end = async () => {
     for (const { close } of connections) close()

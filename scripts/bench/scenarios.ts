@@ -57,10 +57,9 @@ const create: Next = ({ tokens }) => {
 const mixture = [...Array<Next>(7).fill(read), login, create, refused]
 const mixed: Next = (fixtures) => pick(mixture)(fixtures)
 
-/** Not measured with more users. */
-export const LIST = { 'list of 10,000': list }
-
+/** The list comes first: later there are more users. */
 export const SCENARIOS = {
+  'list of 10,000': list,
   'GET by id': read,
   'log-in': login,
   'refused (401)': refused,
@@ -85,11 +84,7 @@ export async function createUsers(port: number): Promise<Fixtures> {
     close()
   }
   await Promise.all(Array.from({ length: 64 }, worker))
-  return fixturesOf(fixtures.users)
-}
-
-/** @param users that the server has */
-export function fixturesOf(users: User[]): Fixtures {
+  const { users } = fixtures
   const ids = users.slice(0, 64).map(({ id }) => id)
   const tokens = ids.map((id) => tokenOf(id))
   return { users, renamed: 0, tokens, forged: ids.map((id) => tokenOf(id, `not ${SECRET}`)) }

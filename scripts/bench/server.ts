@@ -4,7 +4,6 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Usage } from './usage.ts'
 
 export interface Program {
   /** In the table. */
@@ -13,8 +12,8 @@ export interface Program {
   env: Record<'DATA_DIR' | 'MONGODB_URI' | 'SIGNING_SECRET', string>
 }
 
-/** An option of `fork`, for processes that `usageOf` measures. */
-export const WITH_USAGE = { execArgv: ['--import', new URL('usage.js', import.meta.url).href] }
+/** What reports the CPU time of a server. */
+const USAGE = new URL('usage.js', import.meta.url).href
 
 /** Below 32768: from there on, the kernel gives ports to clients, and one that was free could be taken. */
 let lastPort = 20_000
@@ -25,7 +24,7 @@ export async function start({ name, file, env }: Program) {
   const log = openSync(join(env.DATA_DIR, 'log'), 'a')
   const child = fork(file, {
     env: { ...env, PORT: String(port), OPS_PORT: '0' },
-    ...WITH_USAGE,
+    execArgv: ['--import', USAGE],
     stdio: ['ignore', log, 'inherit', 'ipc'],
   })
   closeSync(log)
@@ -35,7 +34,7 @@ export async function start({ name, file, env }: Program) {
   }
   return {
     port,
-    usage: () => usageOf(child),
+    cpuTime: () => cpuTimeOf(child),
     stop: async (): Promise<void> => {
       child.kill('SIGKILL')
       await once(child, 'exit')
@@ -43,7 +42,8 @@ export async function start({ name, file, env }: Program) {
   }
 }
 
-export async function usageOf(child: ChildProcess): Promise<Usage> {
+/** In microseconds. */
+async function cpuTimeOf(child: ChildProcess): Promise<number> {
   child.send('usage')
-  return ((await once(child, 'message')) as [Usage])[0]
+  return ((await once(child, 'message')) as [number])[0]
 }

@@ -44,12 +44,12 @@ export async function showRow<Program>(
   const [service, peer] = measured
   const ratios = service.map((value, i) => value / peer[i]!)
   const ofPairs = [...Array(PAIRS).keys()].map((i) => ratios.slice(i * SLICES, (i + 1) * SLICES))
-  const inPairs = ofPairs.map((some) => median(some).toFixed(2))
+  const inPairs = ofPairs.map((pair) => median(pair).toFixed(2))
   const medians = [service, peer].map((values) => median(values).toFixed(0))
   show(title, [...medians, median(ratios).toFixed(2), `  ${inPairs.join(' ')}`])
 }
 
-export const show = (title: string, cells: string[]): void =>
+const show = (title: string, cells: string[]): void =>
   console.log(title.padEnd(40) + cells.map((cell) => cell.padStart(11)).join(''))
 
 function median(values: number[]): number {

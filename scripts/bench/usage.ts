@@ -1,12 +1,8 @@
-// Imported into each server: on a message from the benchmark, reports what the process has used. Ends
-// with the benchmark.
-
-/** CPU time of all threads, in microseconds; milliseconds since the start. */
-export type Usage = { cpu: number; ms: number }
+// Imported into each server: on a message from the benchmark, reports the CPU time of all its threads, in
+// microseconds. Ends with the benchmark.
 
 process.on('message', () => {
   const { user, system } = process.cpuUsage()
-  const ms = performance.now()
-  process.send!({ cpu: user + system, ms } satisfies Usage)
+  process.send!(user + system)
 })
 process.on('disconnect', () => process.exit())

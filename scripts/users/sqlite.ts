@@ -48,10 +48,10 @@ const TABLE = "SELECT 1 FROM pragma_table_list('users') WHERE type = 'table' AND
 
 /** Whether the columns are as `migrate` makes them, such as a unique email, without a trigger or another unique index. */
 function isAsMade(db: DatabaseSyncInstance): boolean {
-  const [table, ...others] = db.prepare(MADE).all() as { sql: string }[]
+  const [table, ...rules] = db.prepare(MADE).all() as { sql: string }[]
   const columns = table!.sql.replaceAll(/^CREATE TABLE users \(|\) STRICT$/g, '').split(/, ?/)
   const isMade = ([name, type]: [string, string]) => columns.includes(`${name} ${type}`)
-  return others.length === 0 && Object.entries(COLUMNS).every(isMade)
+  return rules.length === 0 && Object.entries(COLUMNS).every(isMade)
 }
 
 /** The table, its triggers and its unique indexes; not the index of its own UNIQUE, which has no SQL. */

@@ -9,7 +9,10 @@ export const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer realm="users"'
 
 const REFUSED = new HttpError(401, 'unauthorized', 'a valid bearer token is required', CHALLENGE)
 
-/** The user that a token was issued for; a token of another program may name none. */
+/**
+ * The user that a token was issued for. The contract asks for a valid token, not for an existing user: so a token of
+ * another program that has the secret is valid without an id, too.
+ */
 interface Caller {
   id?: string
 }

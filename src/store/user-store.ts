@@ -55,8 +55,8 @@ export type WriteResult = 'done' | 'not found' | 'refused'
 type Parameters = NonNullable<operations['listUsers']['parameters']['query']>
 
 /**
- * Which users a list has, in order of creation: all, or those that meet what is given. Whatever reads a filter checks that
- * nothing is left of it, so that a new parameter does not compile before it is read.
+ * Which users a list has, in order of creation: all, or those that meet what is given. Every reader of a filter ends with
+ * `rest satisfies Record<string, never>`: a new parameter breaks the build until it is handled.
  */
 export type Filter = Omit<Parameters, 'email' | 'limit'>
 

@@ -141,16 +141,6 @@ describeStores((kind) => {
       expect(byEmail).toEqual(users.flatMap((one) => [one, undefined]))
     })
 
-    test('see what another opening of the same store wrote, at once and after it is closed', async () => {
-      const place = newPlace()
-      const [one, two] = [await open(place), await open(place)]
-      const created = await one.create(newUser())
-      expect(await two.find(created.id)).toEqual(created)
-      await expect(two.create(created)).rejects.toThrow(EmailTaken)
-      await Promise.all([one.close(), two.close()])
-      expect(await usersIn(await open(place))).toEqual([created])
-    })
-
     test('remove deletes a user once, and frees its email', async () => {
       const { id, email } = await create()
       for (const result of ['done', 'not found'])
@@ -199,24 +189,19 @@ describeStores((kind) => {
       expect(await usersIn(own())).toEqual(users)
     })
 
-    test('has the users after an id, whether it exists or not', async () => {
-      for (const at of [0, 998, 2_003, 2_004]) {
+    test('has the users after an id, whether it exists or not, in pages of exactly the given limit, and says which is the last', async () => {
+      for (const at of [0, 998, 1_994, 2_003, 2_004]) {
         const { id } = users[at]!
-        expect(await usersIn(own(), { after: id })).toEqual(users.slice(at + 1))
+        const rest = users.slice(at + 1)
+        expect(await usersIn(own(), { after: id })).toEqual(rest)
         const before = (BigInt(`0x${id}`) - 1n).toString(16)
-        expect((await usersIn(own(), { after: before }))[0]).toEqual(users[at])
-      }
-    })
-
-    test('has pages of exactly the given limit, and says which page is the last', async () => {
-      for (const at of [0, 998, 1_994, 2_003, 2_004])
+        expect((await own().list({ after: before, limit: 1 })).users).toEqual([users[at]])
         for (const limit of [1, 2, 10, 11, 500]) {
-          const { id: after } = users[at]!
-          const rest = users.slice(at + 1)
           const next = rest.length > limit ? rest[limit - 1]!.id : undefined
           const page = { users: rest.slice(0, limit), next }
-          expect(await own().list({ after, limit })).toEqual(page)
+          expect(await own().list({ after: id, limit })).toEqual(page)
         }
+      }
     })
 
     test('has a user that was stored before its fields came, also if filtered by what these are then', async () => {

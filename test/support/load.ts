@@ -102,23 +102,19 @@ export class Load {
   }
 
   async #ask(method: string, path: string, json?: object) {
-    const response = await this.#send(method, path, json)
-    this.outcomes.set(response.outcome, this.count(response.outcome) + 1)
-    return response
-  }
-
-  async #send(method: string, path: string, json?: object) {
     const headers = { ...HEADERS, ...(json && { 'content-type': 'application/json' }) }
     const body = json ? JSON.stringify(json) : null
-    const whole = async (response: Response) => ({ response, text: await response.text() })
+    const whole = async (response: Response) => {
+      const headers = Object.fromEntries(response.headers)
+      return { status: response.status, headers, text: await response.text() }
+    }
     const received = await fetch(this.#url() + path, { method, headers, body })
       .then(whole)
       .catch(() => {})
-    if (!received) return { outcome: 'none' as const, text: '' }
-    const { response, text } = received
-    const { status } = response
-    expectContract(method, path, { status, headers: Object.fromEntries(response.headers), text })
-    return { outcome: status, text }
+    if (received) expectContract(method, path, received)
+    const outcome: Outcome = received?.status ?? 'none'
+    this.outcomes.set(outcome, this.count(outcome) + 1)
+    return { outcome, text: received?.text ?? '' }
   }
 }
 

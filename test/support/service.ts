@@ -1,19 +1,17 @@
 // The service on a real socket of this machine. Every response is checked against the contract.
-import { afterAll, beforeAll } from '@jest/globals'
 import { guard } from '../../src/auth/guard.ts'
 import { createUsersClient } from '../../src/client/client.ts'
 import { contract as loaded } from '../../src/contract.ts'
 import { toHttpError } from '../../src/errors.ts'
 import { login } from '../../src/login.ts'
 import { redactPath } from '../../src/redact-path.ts'
-import { openStore } from '../../src/store/open.ts'
 import type { UserStore } from '../../src/store/user-store.ts'
 import { users } from '../../src/users.ts'
 import * as app from '../chassis/support/app.ts'
 import { checked, readContract } from '../chassis/support/contract.ts'
 import * as requests from '../chassis/support/requests.ts'
 import { BEARER, tokens } from '../chassis/support/requests.ts'
-import type { Place } from './stores.ts'
+import { useStore, type Place } from './stores.ts'
 
 export const contract = readContract(new URL('../../openapi.yaml', import.meta.url))
 export const { documented, statusOfCode, expectContract } = checked(contract)
@@ -38,21 +36,10 @@ export const useService = (store: () => UserStore, basePath = ''): (() => Servic
   app.useStarted(() => startService(store(), { basePath }))
 
 /** Starts two services that share their data. */
-export function useTwoServices(kind: () => Place): Service[] {
-  const services: Service[] = []
-  const stores: UserStore[] = []
-  let place: Place
-  beforeAll(async () => {
-    place = kind()
-    stores.push(await openStore(place), await openStore(place))
-    for (const store of stores) services.push(await startService(store))
-  })
-  afterAll(async () => {
-    for (const service of services) await service.close()
-    for (const store of stores) await store.close()
-    await place.remove()
-  })
-  return services
+export function useTwoServices(kind: () => Place): (() => Service)[] {
+  let place: Place | undefined
+  const shared = () => (place ??= kind())
+  return [useService(useStore(shared)), useService(useStore(shared))]
 }
 
 /** `fetch` that checks the response against the contract. */

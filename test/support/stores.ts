@@ -40,9 +40,9 @@ export function faultsIn(place: Place): unknown[] {
   return found.filter((row) => (row as Record<string, unknown>)['integrity_check'] !== 'ok')
 }
 
-/** A new database, by default on the server that the tests were given. */
+/** A new database, by default on the server that the tests were given; with a password, its URI needs `authSource`, too. */
 export function mongodbPlace(server = process.env['MONGODB_URI']!): Place {
-  const MONGODB_URI = withDatabase(server, `test-${randomUUID()}`)
+  const MONGODB_URI = server.replace(DATABASE, `$1/test-${randomUUID()}`)
   return {
     MONGODB_URI,
     DATA_DIR: '/nowhere',
@@ -55,13 +55,8 @@ export function mongodbPlace(server = process.env['MONGODB_URI']!): Place {
   }
 }
 
-/** The connection string with another database; it still authenticates at the former one. */
-function withDatabase(uri: string, database: string): string {
-  const [, server, former, options] = /^(mongodb(?:\+srv)?:\/\/[^/?]+)\/?([^?]*)\??(.*)$/.exec(uri)!
-  const query = new URLSearchParams(options)
-  if (server!.includes('@') && !query.has('authSource')) query.set('authSource', former || 'admin')
-  return `${server}/${database}?${query.toString()}`
-}
+/** The server in a connection string, and the database. */
+const DATABASE = /^(mongodb(?:\+srv)?:..[^/?]+)(\/[^?]*)?/
 
 /** Creates users, all at once. */
 export const createIn = (store: UserStore, users: NewUser[]): Promise<User[]> =>

@@ -35,12 +35,12 @@ export function columnsOf(titles: string[], templates: Template[], hasPlaces = t
   const names = namesOf(titles).map((name) => name.toLowerCase())
   if (templates.length > 0) return columnsIn(names, templates, hasPlaces)
   const known = names.map((name) => name.replace(/^_id$/, 'id'))
-  const fields = known.flatMap((name) => FIELDS.find((one) => one.toLowerCase() === name) ?? [])
+  const fields = known.flatMap((name) => FIELDS.find((field) => field.toLowerCase() === name) ?? [])
   const isWhole = fields.includes('name') && fields.includes('email')
   if (fields.length < known.length || !isWhole)
     return 'its columns are not name, email and perhaps id'
-  const own = fields.map((field) => parseTemplate(field, `{${field}}`))
-  return columnsIn(known, own, hasPlaces)
+  const byTitle = fields.map((field) => parseTemplate(field, `{${field}}`))
+  return columnsIn(known, byTitle, hasPlaces)
 }
 
 function columnsIn(names: string[], templates: Template[], hasPlaces: boolean) {
@@ -56,7 +56,8 @@ function columnsIn(names: string[], templates: Template[], hasPlaces: boolean) {
     const columns = titles.map((title) => all.indexOf(title) % names.length)
     return (values: unknown[]) => [field, fill(field, texts, columns, values)]
   })
-  return (values: unknown[]): Partial<User> => Object.fromEntries(fillers.map((one) => one(values)))
+  return (values: unknown[]): Partial<User> =>
+    Object.fromEntries(fillers.map((filler) => filler(values)))
 }
 
 /** Leaves out a part that is empty, and the text before the first part. @throws Error a value is not a text */

@@ -65,7 +65,7 @@ function splitterAt(separator: string) {
   const quoted = `[ ]*"([^"]*(?:""[^"]*)*)"[ \\r]*` // this form of the expression takes little memory
   const field = new RegExp(`(?:${quoted}|([^"${separator}]*))([${separator}]|$)`, 'y')
   return (text: string): string[] | undefined => {
-    if (!text.includes('"')) return text.split(separator).map((one) => one.trim())
+    if (!text.includes('"')) return text.split(separator).map((value) => value.trim())
     const fields: string[] = []
     field.lastIndex = 0
     for (let end: string | undefined; end !== '';) {

@@ -53,10 +53,10 @@ export async function importUsers(bytes: AsyncIterable<Buffer>, to: Import): Pro
   const updates = new Map<string, string>()
 
   /** @throws Error a row before wants another change of the user */
-  function checkRivals(user: NewUser): void {
+  function checkConflicts(user: NewUser): void {
     const keys = [user.id, user.email].filter(Boolean) as string[]
     const changes = JSON.stringify(changesOf(user, user))
-    if (keys.some((key) => (updates.get(key) ?? changes) !== changes)) throw new Error(RIVAL)
+    if (keys.some((key) => (updates.get(key) ?? changes) !== changes)) throw new Error(CONFLICT)
     for (const key of keys) updates.set(key, changes)
   }
 
@@ -64,7 +64,7 @@ export async function importUsers(bytes: AsyncIterable<Buffer>, to: Import): Pro
     if (!row) return
     try {
       const { user, given } = to.userIn(row)
-      if (to.update) checkRivals(user)
+      if (to.update) checkConflicts(user)
       items.push({ line: row.line, user, given })
       length += row.text.length
     } catch (error) {
@@ -101,15 +101,15 @@ export async function importUsers(bytes: AsyncIterable<Buffer>, to: Import): Pro
 }
 
 /** With --update, each of two such users would rename the other, in every run. */
-const RIVAL = 'another row has its email or id, and another name'
+const CONFLICT = 'another row has its email or id, and another name'
 
 async function storeBatch(items: Item[], store: UserStore, to: Import): Promise<void> {
   const stored = await Promise.allSettled(items.map(({ user }) => store.create(user)))
   for (let from = 0; from < items.length; from += MAX_LOOKUPS) {
-    const some = items.slice(from, from + MAX_LOOKUPS)
-    const outcomes = some.map(async ({ line, user, given }, i) => {
-      const one = stored[from + i]!
-      const failure = one.status === 'rejected' ? (one.reason as Error) : undefined
+    const part = items.slice(from, from + MAX_LOOKUPS)
+    const outcomes = part.map(async ({ line, user, given }, i) => {
+      const result = stored[from + i]!
+      const failure = result.status === 'rejected' ? (result.reason as Error) : undefined
       const [outcome, what] = await outcomeOf(user, given, failure, store, to.update).catch(
         unreadable,
       )
@@ -136,7 +136,7 @@ async function outcomeOf(
   const owner = isIdTaken ? await store.find(user.id!) : await store.findByEmail(user.email)
   const name = owner ? `the user ${owner.id}` : 'another user'
   const fields = Object.entries(given) as [keyof NewUser, string][]
-  const isWhatIsGiven = (one?: User) => fields.every(([field, text]) => one?.[field] === text)
+  const isWhatIsGiven = (found?: User) => fields.every(([field, text]) => found?.[field] === text)
   if (isWhatIsGiven(owner)) return ['unchanged']
   const changes = owner && changesOf(user, owner)
   // A difference that no change removes would be there in every run.

@@ -37,7 +37,7 @@ export async function* linesOf(bytes: AsyncIterable<Buffer>) {
     const text = block.toString()
     const lines = (first === 1 ? text.replace(/^\uFEFF/, '') : text).split('\n')
     // Decoded, a line that is not UTF-8 has other bytes.
-    const wrong = isUtf8(block) ? lines.length : lines.findIndex((one) => !block.includes(one))
+    const wrong = isUtf8(block) ? lines.length : lines.findIndex((line) => !block.includes(line))
     yield { first, lines: lines.slice(0, wrong) }
     if (wrong < lines.length) throw new Error(`line ${first + wrong} ${NO_UTF8}`)
     first += lines.length

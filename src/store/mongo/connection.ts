@@ -15,7 +15,7 @@ const LONG_TIMEOUT_MS = 10_000
 const RECHECK_MS = 15_000
 
 const OPTIONS = {
-  // How replies are read: with others in the URI, users would be acknowledged that are not stored.
+  // Fixed: if the URI set these BSON options, the driver would misread replies and report failed inserts as stored.
   raw: false,
   promoteValues: true,
   promoteLongs: true,
@@ -97,7 +97,7 @@ const isCheckDue = ({ checkedAt }: Connection): boolean =>
 
 /** Calls at the same time wait for the same check, which runs in the async context of none of them. */
 function prepareOnce(connection: Connection, readOnly: boolean): Promise<void> {
-  connection.checking ??= nobodys
+  connection.checking ??= checkContext
     .runInAsyncScope(() => withTimeout(prepare(connection, readOnly), LONG_TIMEOUT_MS))
     .finally(() => {
       connection.checking = undefined
@@ -105,7 +105,7 @@ function prepareOnce(connection: Connection, readOnly: boolean): Promise<void> {
   return connection.checking
 }
 
-const nobodys = new AsyncResource('MONGODB_CHECK')
+const checkContext = new AsyncResource('MONGODB_CHECK')
 
 async function prepare(connection: Connection, readOnly: boolean): Promise<void> {
   await connection.client.connect() // otherwise only one of several first calls is told why it fails

@@ -39,7 +39,8 @@ type Field = { type: number; document: Buffer; start: number; end: number }
 
 /**
  * Reads a document without making objects of it: an array can take many times its size, and JavaScript cannot hold every
- * regular expression of MongoDB.
+ * regular expression of MongoDB. The driver calls `BSON.onDemand` experimental: it was tested with mongodb 7.9.0. In a
+ * version without it, this does not compile; `users.find()` without `raw` would be the way, within those two limits.
  */
 export function fieldsOf(document: Buffer): Fields {
   const fields: Fields = {}

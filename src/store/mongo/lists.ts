@@ -10,7 +10,7 @@ import { AS_BYTES, emailOf, fieldsOf, idOf, toObjectId, userOf, type Fields } fr
 /** The most users in a page of a list: the largest `limit` of the contract. */
 const MAX_PAGE_SIZE = 1_000
 
-/** A response of so many bytes may lack documents that follow: MongoDB cuts it at 16 MB. */
+/** A batch this large may have been cut: MongoDB does so at 16 MB. */
 const MAX_WHOLE_BYTES = 8_000_000
 
 /** Implements `UserStore.list`. */

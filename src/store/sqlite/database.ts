@@ -30,8 +30,8 @@ export async function openDatabase(file: string): Promise<DatabaseSyncInstance> 
 }
 
 /**
- * A write waits for the disk. Deleted text is overwritten in the database. The log is cut to 4 MB, after which SQLite
- * begins it again anyway.
+ * A write waits for the disk. Deleted text is overwritten in the database. The write-ahead log (WAL) is truncated to 4 MB,
+ * the size at which SQLite starts to reuse it.
  */
 const SETTINGS = `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;
   PRAGMA journal_size_limit = 4000000`
@@ -49,8 +49,8 @@ export function watchFiles(db: DatabaseSyncInstance, file: string, warn: (text: 
   return {
     /** Whether a file was deleted or replaced since this call. */
     isGone: (): boolean => {
-      // A change of a file in a folder changes the ctime of the folder, which no tool can set back. While that stays, the
-      // files are not looked at: on Linux 6.18, the next write of the log would take 35 µs more.
+      // The files are looked at only when the folder's ctime has changed: on Linux 6.18, a stat of the WAL makes its next
+      // write 35 µs slower. Deleting or renaming a file changes that ctime, and no tool can set it back.
       const now = fs.statSync(dirname(file), { throwIfNoEntry: false })
       if (now && now.ctimeMs === folder?.ctimeMs && now.ino === folder.ino) return false
       const isGone = left().length < files.length
@@ -71,7 +71,7 @@ const TICK_MS = 2_000
 
 const inodeOf = (file: string) => fs.statSync(file, { throwIfNoEntry: false })?.ino
 
-/** Moves `files` of a database that is gone aside. If it was only renamed, it gets all of its log. */
+/** Moves `files` of a database that is gone aside. If the database was only renamed, its WAL is written into it. */
 function moveAside(db: DatabaseSyncInstance, files: string[], warn: (text: string) => void): void {
   if (files.length === 0) return
   const moved = files.map((name) => `${name}.replaced-${Date.now()}`)
@@ -85,7 +85,12 @@ function moveAside(db: DatabaseSyncInstance, files: string[], warn: (text: strin
   }
 }
 
-/** Makes a call of the library; tries again while another process writes. @throws StoreFailure */
+/**
+ * Makes a call of the library; tries again while another process writes. SQLite's own `busy_timeout` would block the event
+ * loop meanwhile, because the library is synchronous.
+ *
+ * @throws StoreFailure
+ */
 export async function retryWhileBusy<T>(call: () => T, task?: string): Promise<T> {
   for (const deadline = performance.now() + TIMEOUT_MS; ; await sleep(RETRY_MS)) {
     try {

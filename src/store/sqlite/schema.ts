@@ -32,7 +32,7 @@ export function migrate(db: DatabaseSyncInstance, columns: Record<string, string
   const missing = () => {
     const rows = db.prepare("SELECT name FROM pragma_table_info('users')").all()
     const names = rows.map((row) => (row as { name: string }).name)
-    return definitions.filter((one) => !names.includes(one.split(' ', 1)[0]!))
+    return definitions.filter((column) => !names.includes(column.split(' ', 1)[0]!))
   }
   if (versionOf(db) === VERSION && missing().length === 0) return
   transactor(db)(() => {

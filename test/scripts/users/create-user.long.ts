@@ -11,12 +11,6 @@ import { mongodbPlace, SECRET, sqlitePlace, usersAt } from '../../support/stores
 
 const { at, done } = useScripts()
 
-test('create-user needs an email, with which the user can log in', async () => {
-  const { code, stdout, stderr } = await done('create-user', at(sqlitePlace), ['--name', 'Ada'])
-  expect([code, stdout]).toEqual([2, ''])
-  expect(stderr).toMatch(/^.*\nusage: create-user \[--name NAME\] --email EMAIL\nsee --help\n$/)
-})
-
 test('create-user says where it makes a secret and stores a user, and what looks wrong', async () => {
   const place = at(sqlitePlace)
   const { code, stdout, stderr } = await done('create-user', place, ['--email', 'a b@x'])

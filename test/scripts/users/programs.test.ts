@@ -30,8 +30,9 @@ test('an import in which a user differs from the one that is stored exits with 1
   expect(stdout).toContain('duplicate 1, refused 0\n')
 })
 
-test('what controls the direction of text cannot reach a terminal', () => {
-  expect(escapeControls('a\u202eb\u2066')).toBe('a\\u202eb\\u2066')
+test('what controls a terminal, or the direction of text, is escaped', () => {
+  const escaped = 'a\\u001b[31m\\u009b\\u007f\\u202e\\u2066\\u000d\nb'
+  expect(escapeControls('a\x1b[31m\x9b\x7f\u202e\u2066\r\nb')).toBe(escaped)
 })
 
 const flag = { type: 'boolean' } as const

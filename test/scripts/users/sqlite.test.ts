@@ -1,9 +1,11 @@
-// What restore refuses, and what it never overwrites. (The whole program: restore.long.ts.)
+// What is no backup, and what restore never overwrites. (The whole program: restore.long.ts.)
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
+import { DatabaseSync } from '@photostructure/sqlite'
 import fs from 'node:fs'
+import { gzipSync } from 'node:zlib'
 import { checkBackup, copySqlite, lockFormer, replace } from '../../../scripts/users/sqlite.ts'
 import { databaseIn } from '../../../src/store/open.ts'
-import { createAt, databaseOf, sqlitePlace, usePlaces } from '../../support/stores.ts'
+import { createAt, sqlitePlace, usePlaces } from '../../support/stores.ts'
 import { newUser } from '../../support/users.ts'
 
 const at = usePlaces()
@@ -40,10 +42,28 @@ const noLinks = (code = 'EPERM') =>
   })
 const namesIn = () => fs.readdirSync(place.DATA_DIR).map((name) => name.replace(/\d+/, 'N'))
 
-test('a trigger is found however it writes the name of the table', () => {
-  fs.renameSync(copy, database)
-  databaseOf(place).exec('CREATE TRIGGER x AFTER INSERT ON USERS BEGIN DELETE FROM users; END')
-  expect(() => checkBackup(database)).toThrow('its table of users is not as a service makes it')
+/** Runs SQL in the copy. */
+const sql = (text: string) => () => new DatabaseSync(copy).exec(text)
+const other = (text: string) => sql(`DROP TABLE users; ${text}`)
+const write = (change: (bytes: Buffer) => Uint8Array) => () =>
+  fs.writeFileSync(copy, change(fs.readFileSync(copy)))
+const TEXTS = 'id TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL'
+const TRIGGER = 'CREATE TRIGGER x AFTER INSERT ON USERS BEGIN DELETE FROM users; END'
+
+test.each<[string, () => void, RegExp]>([
+  ['an empty file', write(() => Buffer.of()), /no table of users/],
+  ['a compressed backup', write(gzipSync), /not a database/],
+  ['a backup that broke off early', write((bytes) => bytes.subarray(0, 5_000)), /malformed/],
+  ['a backup with a damaged page', write((bytes) => bytes.fill('x', 4_096, 8_192)), /Tree 2/],
+  ['a backup of a newer service', sql('PRAGMA user_version = 2'), /use a newer service/],
+  ['a view of users', other('CREATE VIEW users AS SELECT 1 AS id'), /no table of users/],
+  ['a table with few rules', other(`CREATE TABLE users (${TEXTS}, email TEXT) STRICT`), /not as a/],
+  ['users with another rule', sql('CREATE UNIQUE INDEX x ON users (name)'), /not as a service/],
+  ['users with a trigger', sql(TRIGGER), /not as a service/],
+  ['a database without its log', sql('PRAGMA journal_mode = WAL'), /WAL mode, so it can lack/],
+])('%s is not a backup', (_, change, message) => {
+  change()
+  expect(() => checkBackup(copy)).toThrow(message)
 })
 
 test.each([
@@ -99,10 +119,8 @@ test.each([
     throw Object.assign(new Error('EIO: failed'), { code: 'EIO' })
   })
   expect(() => replace(database, copy, locked)).toThrow('EIO: failed')
-  expect(namesIn().filter((name) => !/-(wal|shm)$/.test(name))).toEqual([
-    'users.db',
-    'users.db.part',
-  ])
+  const left = namesIn().filter((name) => !/-(wal|shm)$/.test(name))
+  expect(left).toEqual(['users.db', 'users.db.part'])
   expect(fs.readFileSync(database)[19]).toBe(name === 'renameSync' && hasLinks ? 1 : 2) // 2 is WAL mode
 })
 

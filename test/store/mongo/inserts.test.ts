@@ -30,12 +30,10 @@ function bulkError(codes: Record<number, number>, inserted: number, concern?: ob
   return new mongodb.MongoBulkWriteError(error as never, result as never)
 }
 
-test.each([['several errors', { 0: 11_000, 2: 121 }, [EmailTaken, undefined, StoreFailure]]])(
-  '%s fails its own insert only',
-  async (_, codes, expected) => {
-    expect(await results(bulkError(codes, 3 - Object.keys(codes).length))).toEqual(expected)
-  },
-)
+test('each of several errors fails its own insert only', async () => {
+  const error = bulkError({ 0: 11_000, 2: 121 }, 1)
+  expect(await results(error)).toEqual([EmailTaken, undefined, StoreFailure])
+})
 
 test.each([
   ['the majority did not confirm', bulkError({ 0: 11_000 }, 2, { code: 64 })],

@@ -133,13 +133,9 @@ describeMongodb('MongoDB', () => {
   })
 
   test('reads what it wrote, whatever the URI says of how replies are read', async () => {
-    const options = {
-      raw: 'true',
-      promoteValues: 'false',
-      promoteLongs: 'false',
-      bsonRegExp: 'true',
-    }
-    await sent({ ...options, promoteBuffers: 'true' }, async (store) => {
+    const [yes, no] = ['true', 'false']
+    const promote = { promoteValues: no, promoteLongs: no, promoteBuffers: yes }
+    await sent({ raw: yes, bsonRegExp: yes, ...promote }, async (store) => {
       const user = await store.create(newUser())
       await expect(store.create(newUser({ email: user.email }))).rejects.toThrow(EmailTaken)
       expect(await store.rename(user.id, { name: 'x' }, () => true)).toBe('done')
