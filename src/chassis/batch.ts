@@ -36,6 +36,8 @@ export function batched<In, Out>(
   run: (items: In[]) => Promise<(Out | Error)[]>,
   { maxBatchSize, concurrency = Infinity }: Options,
 ): (item: In, client?: Waiting) => Promise<Out> {
+  if (!(maxBatchSize >= 1 && concurrency >= 1))
+    throw new RangeError('`maxBatchSize` and `concurrency` must be at least 1')
   let waiting: Call<In, Out>[] = []
   let running = 0
   let wasAlone = false // whether the last batch had one call
@@ -55,8 +57,9 @@ export function batched<In, Out>(
       const items = calls.map(({ item }) => item)
       const context = wasAlone ? calls[0]!.context : noContext
       const results = await context.runInAsyncScope(run, undefined, items)
+      const isComplete = results.length === calls.length
       calls.forEach(({ resolve, reject }, i) => {
-        const result = results[i] as Out | Error
+        const result = isComplete ? (results[i] as Out | Error) : new Error(INCOMPLETE)
         if (result instanceof Error) reject(result)
         else resolve(result)
       })
@@ -85,6 +88,8 @@ export function batched<In, Out>(
       schedule()
     })
 }
+
+const INCOMPLETE = '`run` of a batch must return one result for each item'
 
 /** Whether the client still waits. Otherwise its call fails. */
 function isWanted({ client, reject }: Pick<Call<never, never>, 'client' | 'reject'>): boolean {

@@ -40,8 +40,13 @@ export interface Tools {
   /** Writes lines to the log. */
   log: Record<'info' | 'warn' | 'error', (text: string) => void>
   /** Returns `store`. The metrics then have the times of these methods, and how often they reject with a StoreFailure. */
-  measure: <S extends object>(store: S, methods: readonly (keyof S & string)[]) => S
+  measure: <S extends object>(store: S, methods: readonly PromiseMethod<S>[]) => S
 }
+
+/** The names of the methods of `S` that return a promise: to measure another one would change what it returns. */
+type PromiseMethod<S> = {
+  [Name in keyof S & string]: S[Name] extends (...args: never[]) => Promise<unknown> ? Name : never
+}[keyof S & string]
 
 /** What `open` returns. */
 export interface Parts<Operations, Caller = unknown> {
@@ -63,8 +68,8 @@ export interface Parts<Operations, Caller = unknown> {
 
 /**
  * The first to see each request. Calls `next` once, or throws an HttpError: all else is a 500. `ctx.path` is the path exactly
- * as the client sent it, without BASE_PATH. May set headers, such as `Cache-Control`, which is `no-store` otherwise; never a
- * body or a status, because only handlers respond.
+ * as the client sent it, without BASE_PATH. May set headers before `next`, such as `Cache-Control`, which is `no-store`
+ * otherwise; never a body or a status, because only handlers respond. After `next`, a list may have begun without them.
  *
  * It says who calls with `ctx.req.identify(caller)`. An operation with `security` in the contract is not served otherwise:
  * the response is a 500, and the log names the operation.
@@ -76,10 +81,17 @@ export type Guard<Caller = unknown> = (
 
 /** What a guard needs of Koa's context. */
 export interface GuardContext<Caller> extends Readonly<
-  Pick<Koa.Context, 'method' | 'url' | 'path' | 'query' | 'host' | 'ip' | 'headers' | 'get' | 'set'>
+  Pick<Koa.Context, 'method' | 'url' | 'path' | 'query' | 'host' | 'ip' | 'headers' | 'get'>
 > {
+  readonly set: <Name extends string>(
+    name: Lowercase<Name> extends Framing ? never : Name,
+    value: string | string[],
+  ) => void
   readonly req: GuardedRequest<Caller>
 }
+
+/** The headers by which Node finds the end of a response: with other values, a client would read half of it, or wait. */
+type Framing = 'content-length' | 'transfer-encoding' | 'connection'
 
 /** Node's request, as the guard sees it. */
 export type GuardedRequest<Caller> = IncomingMessage & {

@@ -12,7 +12,7 @@ function endless(concurrency = Infinity) {
     (numbers) => {
       started.push(numbers)
       return new Promise((resolve, reject) => {
-        ends.push((error) => (error ? reject(error) : resolve([])))
+        ends.push((error) => (error ? reject(error) : resolve(numbers.map(() => {}))))
       })
     },
     { maxBatchSize: 2, concurrency },
@@ -68,10 +68,10 @@ test.each([
   const context = new AsyncLocalStorage<number>()
   const seen: unknown[] = []
   const call = batched<number, void>(
-    async () => {
+    async (numbers) => {
       seen.push(context.getStore())
       await nextTurn()
-      return []
+      return numbers.map(() => {})
     },
     { maxBatchSize: 2 },
   )
@@ -83,4 +83,22 @@ test.each([
   )
   expect(await Promise.all(results)).toEqual(callers)
   expect(seen).toEqual(expected)
+})
+
+test.each([[[]], [[1]], [[1, 2, 3]]])(
+  'a batch of two with the results %j fails',
+  async (results) => {
+    const call = batched<number, number>(async () => results, { maxBatchSize: 2 })
+    const calls = await Promise.allSettled([call(1), call(2)])
+    const message = '`run` of a batch must return one result for each item'
+    const reason = expect.objectContaining({ message })
+    expect(calls).toEqual(calls.map(() => ({ status: 'rejected', reason })))
+  },
+)
+
+test.each([0, -1, NaN, 'many' as never])('no queue has a limit of %s', (limit) => {
+  const message = '`maxBatchSize` and `concurrency` must be at least 1'
+  const run = async () => []
+  expect(() => batched(run, { maxBatchSize: limit })).toThrow(message)
+  expect(() => batched(run, { maxBatchSize: 1, concurrency: limit })).toThrow(message)
 })

@@ -43,13 +43,16 @@ describe('in an app', () => {
     },
   )
 
-  test.each(GONE)('$code of another service breaks off a response that has begun', async (error) => {
-    const { response, emitted } = await ask((ctx) => {
-      ctx.res.write('x')
-      ctx.onerror(error)
-    })
-    expect([response, emitted]).toEqual(['broken off', [error]])
-  })
+  test.each(GONE)(
+    '$code of another service breaks off a response that has begun',
+    async (error) => {
+      const { response, emitted } = await ask((ctx) => {
+        ctx.res.write('x')
+        ctx.onerror(error)
+      })
+      expect([response, emitted]).toEqual(['broken off', [error]])
+    },
+  )
 
   test('after an error that comes after the whole response, the client has all of it', async () => {
     const text = 'x'.repeat(5_000_000) // more than the kernel takes
@@ -148,6 +151,7 @@ test.each([
   ['no body', { status: 200 }, /the status 200 without a body, which/],
   ['a body that has itself inside', { status: 200, body: self }, /circular/],
   ['a body with a BigInt', { status: 200, body: [7n] }, /BigInt/],
+  ['an item that is no JSON', { status: 200, body: [, {}] }, /an item of a list is undefined/],
   ['a body that is no JSON', { status: 200, body: () => [] }, /a function cannot be .* JSON/],
   ['a broken header', { status: 200, body: [], headers: { Link: 'a\nb' } }, /"Link"/],
 ])('a handler that returns %s gets a 500, and the log says why', async (_, reply, said) => {

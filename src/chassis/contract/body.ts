@@ -98,6 +98,7 @@ const parseJson = bodyParser({
 /** The body of a request, parsed; undefined if it is empty. @throws HttpError 400 */
 async function parse(ctx: Context): Promise<unknown> {
   const { request } = ctx
+  if (ctx.req.readableDidRead || ctx.req.readableEncoding) throw new Error(READ)
   // koa-bodyparser would replace what is not UTF-8.
   if (!ctx.req.isUtf8) throw invalidBody('the body is not valid UTF-8')
   try {
@@ -115,6 +116,8 @@ async function parse(ctx: Context): Promise<unknown> {
   const exact = rawBody.replaceAll(LONG_NUMBER, (part) => (isRounded(part) ? TOO_LARGE : part))
   return exact === rawBody ? body : JSON.parse(exact)
 }
+
+const READ = 'the guard has read the body, or set its encoding: only handlers get a body'
 
 /** Finds every LONG_NUMBER, and more, in a fraction of the time. */
 const MAY_BE_ROUNDED = /\d[\d.]{15}|\de[+-]?\d{3}/i

@@ -9,7 +9,7 @@ export function checkOperations(operations: Operation[]): void {
   }
 }
 
-function problemIn({ id, path, parameters }: Operation, all: Operation[]) {
+function problemIn({ id, path, parameters, responses }: Operation, all: Operation[]) {
   if (!PATH.test(path)) return 'write a path of names, and of parameters such as `/{id}`'
   const twin = all.find((other) => other.path !== path && shapeOf(other.path) === shapeOf(path))
   if (twin) return `${twin.path} is the same path`
@@ -20,7 +20,17 @@ function problemIn({ id, path, parameters }: Operation, all: Operation[]) {
   if (String(names.sort()) !== String(inPath.map(({ name }) => name).sort()))
     return 'write each parameter of the path once, with `in: path`'
   const unread = parameters.find((parameter) => !isRead(parameter))
-  return unread && `the service does not read the parameter ${unread.name} like this`
+  if (unread) return `the service does not read the parameter ${unread.name} like this`
+  const filled = parameters.find(
+    ({ required, schema }) => required && schema && 'default' in schema,
+  )
+  if (filled) return `write \`required: true\` or a \`default\` for ${filled.name}, not both`
+  const hasNone = ([status, types]: [string, string[]]) =>
+    status.startsWith('1') || (/^(204|205|304)$/.test(status) && types.length > 0)
+  const bodiless = Object.entries(responses).find(hasNone)
+  return (
+    bodiless && `HTTP has no response ${bodiless[0]} with a body, and none of 1xx from a handler`
+  )
 }
 
 /** That of rule/path. Clients leave out `.` and `..`. */

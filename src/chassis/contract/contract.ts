@@ -29,9 +29,21 @@ export function loadContract<Operations>(url: string | URL) {
   return {
     contents,
     operationOf,
-    /** The path of an operation with its parameters filled in, e.g. `/notes/665f…`. */
-    pathOf: (id: Id, parameters: Record<string, string> = {}): string =>
-      operationOf(id).path.replaceAll(/\{(\w+)\}/g, (_, name: string) => parameters[name] ?? ''),
+    /**
+     * The path of an operation with its parameters filled in and encoded, e.g. `/notes/665f…`.
+     *
+     * @throws Error a parameter is missing, empty or unknown
+     */
+    pathOf(id: Id, parameters: Record<string, string> = {}): string {
+      const { path } = operationOf(id)
+      const unknown = Object.keys(parameters).find((name) => !path.includes(`{${name}}`))
+      if (unknown) throw new Error(`the path of ${id} has no parameter ${unknown}`)
+      return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+        const value = parameters[name]
+        if (!value) throw new Error(`the path of ${id} needs the parameter ${name}`)
+        return encodeURIComponent(value)
+      })
+    },
   }
 }
 

@@ -11,6 +11,7 @@ export function arrayWriter(): ListWriter {
   return (items) => {
     if (!items) return opening === '[' ? '[]' : ']'
     if (items.length === 0) return ''
+    checkItems(items)
     const text = opening + JSON.stringify(items).slice(1, -1)
     opening = ','
     return text
@@ -19,8 +20,16 @@ export function arrayWriter(): ListWriter {
 
 /** Each item as one line, also for readers such as Python's splitlines(), to whom these three end a line, too. */
 export const writeLines: ListWriter = (items = []) => {
+  checkItems(items)
   const lines = items.map((item) => `${JSON.stringify(item)}\n`).join('')
   return lines.replaceAll(/[\u0085\u2028\u2029]/g, escaped)
+}
+
+/** @throws TypeError JSON has no such item: it would become null in an array, and `undefined` in a line */
+export function checkItems(items: unknown[]): void {
+  for (const item of items)
+    if (item === undefined || typeof item === 'function' || typeof item === 'symbol')
+      throw new TypeError(`an item of a list is ${typeof item}: it cannot be written as JSON`)
 }
 
 const escaped = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`

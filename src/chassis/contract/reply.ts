@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { Context } from '../http/context.ts'
 import { contentOfText } from '../http/json.ts'
 import type { IncomingRequest } from '../http/request.ts'
-import { arrayWriter, LINES_TYPE, writeLines, type ListWriter } from './list-body.ts'
+import { arrayWriter, checkItems, LINES_TYPE, writeLines, type ListWriter } from './list-body.ts'
 import type { Operation } from './operation.ts'
 
 export interface Reply {
@@ -70,6 +70,7 @@ const IS_TEXT = /^(application\/(json|x-ndjson)$|text\/)/
 function contentOf(body: unknown, type: string): string | Buffer {
   if (type === LINES_TYPE) return contentOfText(writeLines(body as unknown[]))
   if (type !== 'application/json') return Buffer.from(body as string | Uint8Array)
+  if (Array.isArray(body)) checkItems(body)
   const text = JSON.stringify(body) as string | undefined
   if (text === undefined) throw new TypeError(`a ${typeof body} cannot be written as JSON`)
   return contentOfText(text)

@@ -23,7 +23,11 @@ export function pathRedactor(
   const shown = (segment: string) => (words.has(segment) ? segment : '…')
   return (url) => {
     const path = rawPath(url).slice(0, MAX_PATH_LENGTH)
-    return redact(isKnown.test(path) ? path : path.split('/').map(shown).join('/'))
+    try {
+      return redact(isKnown.test(path) ? path : path.split('/').map(shown).join('/'))
+    } catch {
+      return '…' // a line without its path is better than none
+    }
   }
 }
 

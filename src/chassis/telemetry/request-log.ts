@@ -60,7 +60,7 @@ export function createRequestLog({ log, metrics, redactPath }: Options) {
     onDropped: metrics.connectionDropped,
     onAbandoned({ log: { id, trace_id, operation } }: IncomingRequest): void {
       metrics.handlerAbandoned(operation ?? 'guard')
-      const name = operation ? `the handler of ${operation}` : 'the guard'
+      const name = operation ? `the guard or the handler of ${operation}` : 'the guard'
       log.error({ id, trace_id, operation }, `${name} has not ended since its client left: ${HINT}`)
     },
     onMalformed({ status, body }: HttpError, id: string, code: string, socket: Socket): void {

@@ -14,7 +14,7 @@ import { findFields } from './lists.ts'
 export async function insertEach(users: Users, newUsers: User[]): Promise<(Error | undefined)[]> {
   if (newUsers.length === 1) return [await insertOne(users, newUsers[0]!)]
   const refused = await insertMany(users, newUsers)
-  if (refused.size === 0) return []
+  if (refused.size === 0) return newUsers.map(() => undefined)
   const candidates = newUsers.filter((_, i) => refused.has(i))
   const taken = await takenEmails(users, candidates).catch(() => new Set()) // the others are inserted all the same
   const reasonFor = async (user: User, i: number) => {

@@ -199,3 +199,18 @@ test('a handler has the body, and the context of Koa does not keep it', async ()
   expect(kept).toEqual([undefined, ''])
   await close()
 })
+
+test.each<[string, (request: Parameters<Guard<string>>[0]['req']) => unknown]>([
+  ['reads a body', (request) => request.toArray()],
+  ['sets the encoding of a body', (request) => request.setEncoding('utf8')],
+])('a guard that %s is an error of the service', async (_, use) => {
+  const guard: Guard<string> = async (ctx, next) => {
+    await use(ctx.req)
+    return next()
+  }
+  const { send, lines, close } = await startNotes({}, { guard })
+  expect((await send('POST /notes', { json: { text: 'x' } })).status).toBe(500)
+  await close()
+  const cause = expect.stringContaining('the guard has read the body, or set its encoding')
+  expect(lines.at(-1)).toMatchObject({ cause })
+})

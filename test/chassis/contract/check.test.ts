@@ -5,9 +5,9 @@ import { operationsOf } from '../../../src/chassis/contract/resolve.ts'
 import { readYaml } from '../../support/readme.ts'
 
 /** What is wrong with a contract of these paths. */
-function problemOf(paths: object): string {
+function problemOf(paths: object, others = {}): string {
   try {
-    checkOperations(operationsOf({ paths }))
+    checkOperations(operationsOf({ paths, ...others }))
     return ''
   } catch (error) {
     return (error as Error).message
@@ -22,10 +22,13 @@ const id = (others = {}) => ({ name: 'id', in: 'path', required: true, schema: t
 const inQuery = (schema: object, others = {}) =>
   at('/a', { name: 'q', in: 'query', schema, ...others })
 const inPath = (schema: object, others = {}) => at('/{q}', id({ name: 'q', schema, ...others }))
-const body = (required: boolean, ...types: string[]) => {
-  const content = Object.fromEntries(types.map((type) => [type, { schema: text }]))
-  return { '/a': get({ requestBody: { required, content } }) }
-}
+const content = (...types: string[]) => ({
+  content: Object.fromEntries(types.map((type) => [type, { schema: text }])),
+})
+const body = (required: boolean, ...types: string[]) => ({
+  '/a': get({ requestBody: { required, ...content(...types) } }),
+})
+const schemaless = { required: true, content: { 'application/json': {} } }
 
 test.each(
   '/notes:delete notes / /a/ /a//b /a{b} /{1} /a/../b /a/. /%61 /a?b'
@@ -39,7 +42,8 @@ test.each(
 const JSON_TYPE = 'application/json'
 const UNREAD = 'the service does not read the parameter q like this'
 const NAMES = 'write each parameter of the path once, with `in: path`'
-const BODY = 'get /a: write a body with `required: true` and application/json alone'
+const BODY =
+  'get /a: write a body with `required: true` and application/json alone, and its `schema`'
 
 test.each<[string, object, string]>([
   ['two equal paths', { ...at('/{a}', id({ name: 'a' })), '/{b}': get() }, '/{b} is the same path'],
@@ -61,10 +65,41 @@ test.each<[string, object, string]>([
   ['a number in a path', inPath({ type: 'integer', minimum: 0, maximum: 9 }), UNREAD],
   ['a style in a path', inPath(text, { style: 'matrix' }), UNREAD],
   ['a pattern in a path', inPath({ ...text, pattern: '^a' }), UNREAD],
+  [
+    'a required parameter with a default',
+    inQuery({ ...text, default: '' }, { required: true }),
+    'get /a: write `required: true` or a `default` for q, not both',
+  ],
   ['an optional body', body(false, JSON_TYPE), BODY],
   ['a body of two types', body(true, JSON_TYPE, 'text/csv'), BODY],
+  ['a body without a schema', { '/a': get({ requestBody: schemaless }) }, BODY],
+  ...['204', '205', '304', '100', '103', '1XX'].map((status): [string, object, string] => [
+    `a response ${status} with a body`,
+    { '/a': get({ responses: { [status]: content(JSON_TYPE) } }) },
+    `get /a: HTTP has no response ${status} with a body`,
+  ]),
+  ['an interim response', { '/a': get({ responses: { 102: {} } }) }, 'none of 1xx from a handler'],
 ])('%s: the service does not start', (_, paths, problem) => {
   expect(problemOf(paths)).toContain(problem)
+})
+
+test.each<[string, unknown]>([
+  ['no list', { key: [] }],
+  ['nothing', null],
+  ['a name', ['key']],
+  ['an empty item', [null]],
+  ['a list in a list', [[]]],
+])('`security` that is %s protects nothing: the service does not start', (_, security) => {
+  const problem = 'get /a: write `security` as a list of schemes, such as `- key: []`'
+  expect(problemOf({ '/a': get({ security }) })).toBe(problem)
+  expect(problemOf({ '/a': get() }, { security })).toBe(problem)
+})
+
+test('a misspelt field protects nothing: the service does not start', () => {
+  const misspelt = { secuirty: [{ key: [] }], 'x-own': '' }
+  const problem = 'secuirty is not a field of OpenAPI 3.0'
+  expect(problemOf({ '/a': get(misspelt) })).toBe(`get /a: ${problem}`)
+  expect(problemOf(at('/a'), misspelt)).toBe(`the contract: ${problem}`)
 })
 
 test('the start refuses the paths that the generator refuses', () => {

@@ -115,6 +115,18 @@ async function* numbers() {
 ;((_, next) => next()) satisfies Guard
 ;((_, next) => void next()) satisfies Guard
 
+declare const header: string
+export const settingHeaders: Guard = (ctx, next) => {
+  ctx.set(header, ['x', 'y'])
+  // @ts-expect-error Node sets it
+  ctx.set('Content-Length', '1')
+  // @ts-expect-error Node sets it
+  ctx.set('transfer-encoding', 'chunked')
+  // @ts-expect-error Node sets it
+  ctx.set('Connection', 'close')
+  return next()
+}
+
 // @ts-expect-error a guard that sets a body
 ;((ctx, next) => ((ctx.body = ''), next())) satisfies Guard
 
@@ -157,3 +169,13 @@ type Written =
 export const own: Client['log'] = { refused: '', note: '' }
 // @ts-expect-error each of these the chassis writes into a line itself
 export const written: Client['log'][Written] = ''
+
+declare const counted: Store & { count: () => number; limit: number }
+export const measuring: Open = async (_config, { measure }) => {
+  measure(counted, ['oldest', 'close'])
+  // @ts-expect-error it returns no promise, and would return one
+  measure(counted, ['count'])
+  // @ts-expect-error it is no method
+  measure(counted, ['limit'])
+  return { guard: saysMore, handlers: handlersOfCallers, store }
+}

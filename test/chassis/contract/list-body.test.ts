@@ -39,6 +39,14 @@ test('the array and the lines have all items, whatever their texts are and howev
   fc.assert(property, { numRuns: 30, examples })
 })
 
+test.each([undefined, () => {}, Symbol('x')])(
+  'an item that JSON does not have fails: %p',
+  (item) => {
+    for (const write of [arrayWriter(), writeLines])
+      expect(() => write([{}, item])).toThrow('it cannot be written as JSON')
+  },
+)
+
 const asking = (type: string) => get('/notes', `Accept: ${type}\r\n`)
 const TYPES = ['application/json', 'application/x-ndjson']
 

@@ -5,23 +5,29 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { loadContract } from '../../../src/chassis/index.ts'
 import { newFolder } from '../../support/readme.ts'
+import { notesContract } from '../support/notes.ts'
 import { operationsOf, resolveContract } from '../../../src/chassis/contract/resolve.ts'
 
-const ref = (name: string) => ({ $ref: `#/schemas/${name}` })
+const ref = (name: string) => ({ $ref: `#/components/${name}` })
 
 test('a reference is replaced by what it points to, through others, and x-also-accepts by what it says', () => {
   const text = { type: 'string', 'x-also-accepts': { type: ['string', 'null'] } }
   const note = { properties: { text: ref('Text') } }
   const resolved = resolveContract({
     body: ref('Alias'),
-    schemas: { Alias: ref('Note'), Note: note, Text: text },
+    components: { Alias: ref('Note'), Note: note, Text: text },
   })
   expect(resolved.body).toEqual({ properties: { text: { ...text, type: ['string', 'null'] } } })
 })
 
-test.each(['#/schemas/None', '#/none/Note'])('the reference %s leads nowhere and fails', ($ref) => {
-  expect(() => resolveContract({ body: { $ref }, schemas: {} })).toThrow(`${$ref} leads nowhere`)
-})
+test.each(['#/components/None', '#/none/Note'])(
+  'the reference %s leads nowhere and fails',
+  ($ref) => {
+    expect(() => resolveContract({ body: { $ref }, components: {} })).toThrow(
+      `${$ref} leads nowhere`,
+    )
+  },
+)
 
 test.each([
   ['its own', [], [{ key: [] }], true],
@@ -40,9 +46,9 @@ test.each([
 function contractOf(operation: object, title = '3D Trees') {
   const get = { operationId: 'x', responses: {}, ...operation }
   const content = { 'application/json': { schema: ref('Tree') } }
-  const schemas = { Tree: { properties: { leaf: ref('Tree') } }, Content: { content } }
+  const components = { Tree: { properties: { leaf: ref('Tree') } }, Content: { content } }
   const file = join(newFolder(), 'openapi.yaml')
-  const document = { info: { title }, paths: { '/trees': { get } }, schemas }
+  const document = { info: { title }, paths: { '/trees': { get } }, components }
   writeFileSync(file, JSON.stringify(document))
   return loadContract(pathToFileURL(file))
 }
@@ -60,6 +66,14 @@ test('with a request that refers to itself, the service does not start', () => {
 test('with a parameter that it does not read, the service does not start', () => {
   const { contents } = contractOf({ parameters: [{ name: 'q', in: 'cookie' }] })
   expect(contents).toThrow(/^cannot use .*: get \/trees: the service does not read the parameter q/)
+})
+
+test('a path is filled in with values that are encoded; without one, or with another one, there is none', () => {
+  const path = (parameters: Record<string, string>) => notesContract.pathOf('readNote', parameters)
+  expect(path({ id: 'a/b?ü' })).toBe('/notes/a%2Fb%3F%C3%BC')
+  for (const missing of [{}, { id: '' }, { id: undefined }])
+    expect(() => path(missing as never)).toThrow('the path of readNote needs the parameter id')
+  expect(() => path({ id: '1', ID: '' })).toThrow('the path of readNote has no parameter ID')
 })
 
 test('a contract is read once', () => {

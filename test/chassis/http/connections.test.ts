@@ -140,8 +140,8 @@ describe('a handler that does not end', () => {
 
   // SECURITY.md: A handler whose client has left
   test.each([
-    ['the handler of readNote', 'readNote', get('/notes/x')],
-    ['the handler of addNote', 'addNote', large], // pipelined, below: only one is served
+    ['the guard or the handler of readNote', 'readNote', get('/notes/x')],
+    ['the guard or the handler of addNote', 'addNote', large], // pipelined, below: only one is served
     ['the guard', 'guard', get('/hang')],
   ])('gives its place back after its client has left: %s', async (who, operation, bytes) => {
     const ends: (() => void)[] = []

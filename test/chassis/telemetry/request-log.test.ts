@@ -30,6 +30,11 @@ test.each([
   expect(pathRedactor(paths, '', redact)(url)).toBe(redact(path))
 })
 
+test('of a path that a service fails to redact, nothing is shown', () => {
+  const redact = (path: string) => decodeURIComponent(`${path}%`)
+  expect(pathRedactor(['/{id}'], '', redact)('/1')).toBe('…')
+})
+
 test('of a path of any length, the first 500 characters are shown', () => {
   const path = `/${'a'.repeat(499)}`
   for (const length of [0, 1, 1_000_000])
