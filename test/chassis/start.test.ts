@@ -41,6 +41,10 @@ test('several services run at a time, each with its own variables and none of th
   for (const { url, opsUrl } of [plain, below]) {
     expect((await fetch(`${url}/notes`)).status).toBe(200)
     expect(await (await fetch(`${opsUrl}/readyz`)).text()).toBe('ready')
+    const metrics = await (await fetch(`${opsUrl}/metrics`)).text()
+    for (const operation of ['guard', 'listNotes'])
+      // Prometheus needs the 0 to see the first
+      expect(metrics).toContain(`http_handlers_abandoned_total{operation="${operation}"} 0`)
   }
   await Promise.all([plain.stop(), plain.stop(), below.stop()])
   expect(events).toEqual(['closed', 'closed'])

@@ -71,7 +71,8 @@ export function createMetrics(service: string, version: string) {
     connections: (count: number) => connections.set(count),
     maxConnections: (limit: number) => maxConnections.set(limit),
     connectionDropped: (reason: 'evicted' | 'refused') => drops.inc({ reason }),
-    handlerAbandoned: (operation: string) => abandoned.inc({ operation }),
+    /** @param count 0 at the start, so that Prometheus sees the first one as an increase */
+    handlerAbandoned: (operation: string, count = 1) => abandoned.inc({ operation }, count),
     logLineDropped: () => lostLines.inc(),
     /** Returns a function that measures one call of an operation of the store, until it has settled. */
     storeOperation(operation: string) {
