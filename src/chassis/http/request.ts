@@ -25,6 +25,7 @@ export class IncomingRequest extends IncomingMessage implements Omit<Client, 'lo
   #signal?: AbortSignal
   #abort?: (reason: Error) => void
   #timer?: NodeJS.Timeout
+  #isOver = false
   #pieces: Buffer[] = []
   #length = 0
   #chunks = 0
@@ -55,12 +56,13 @@ export class IncomingRequest extends IncomingMessage implements Omit<Client, 'lo
     const ms = this.lastProgress + LIMITS.signalTimeout - performance.now()
     this.#timer = setTimeout(() => abort(new DOMException(LATE, 'TimeoutError')), ms).unref()
     this.#abort = abort
-    if (this.hasLeft) this.responseClosed(false)
+    if (this.hasLeft || this.#isOver) this.responseClosed(!this.hasLeft)
     return (this.#signal = controller.signal)
   }
 
   /** Its response has closed. @param isWhole whether all of it was written */
   responseClosed(isWhole: boolean): void {
+    this.#isOver = true
     clearTimeout(this.#timer)
     const hasLeft = !isWhole || !this.complete // a response to half a request ends the connection
     if (hasLeft) this.#abort?.(new Aborted('the client has left'))

@@ -54,7 +54,7 @@ test('at the time limit of a request, what the handler waits for is aborted: a 5
   expect(lines.at(-1)).toMatchObject({ operation: 'listNotes', status: 500, cause })
 })
 
-test('the end of a response aborts nothing; once the client has left, a signal is aborted from the start', async () => {
+test('the end of a response aborts nothing, also not later; once the client has left, a signal is aborted from the start', async () => {
   jest.replaceProperty(LIMITS, 'signalTimeout', 200)
   const clients: Client[] = []
   const listNotes: ListNotes = (_, client) => {
@@ -63,15 +63,19 @@ test('the end of a response aborts nothing; once the client has left, a signal i
   }
   const { port, close } = await startNotes({ listNotes })
   const { socket, text } = dial(port)
-  for (const count of [1, 2]) {
+  for (const count of [1, 2, 3]) {
     socket.write(get('/notes'))
     await until(() => text().split('HTTP/1.1 200').length > count)
   }
+  const used = () => clients.slice(0, 2).map(({ signal }) => signal.aborted)
   await sleep(300)
+  used() // the second for the first time
+  await sleep(50)
+  expect(used()).toEqual([false, false])
   socket.resetAndDestroy()
   await until(() => clients[0]!.hasLeft)
   await close()
-  expect(clients.map(({ signal }) => signal.aborted)).toEqual([false, true])
+  expect(clients.map(({ signal }) => signal.aborted)).toEqual([false, false, true])
 })
 
 test('listeners run in the async context of their request', async () => {
