@@ -27,6 +27,11 @@ test('an empty variable counts as not set', () => {
   expect(readConfig(empty)).toEqual(readConfig({}))
 })
 
+test('a variable of the chassis cannot be one of the service, too', () => {
+  const taken = 'the service cannot have PORT as its own: the chassis has it'
+  expect(() => config.readConfig({}, { PORT: text()({ default: 'x' }) })).toThrow(taken)
+})
+
 test('a variable without a default must be set', () => {
   const required = {
     NOTES_KEY: text()(),

@@ -28,6 +28,8 @@ export function readConfig<Own extends Variables>(
   ofService: Own,
   defaults: NodeJS.ProcessEnv = {},
 ): Config<Own> {
+  const taken = Object.keys(ofService).find((name) => name in VARIABLES)
+  if (taken) throw new Error(`the service cannot have ${taken} as its own: the chassis has it`)
   const variables: Variables = { ...VARIABLES, ...ofService }
   const vars = { ...defaults, ...readFiles(environment, variables) }
   vars['OPS_HOST'] ??= vars['HOST']
