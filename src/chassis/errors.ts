@@ -5,6 +5,7 @@ import { StoreFailure } from './failure.ts'
 import type { Context } from './http/context.ts'
 import { HttpError } from './http/http-error.ts'
 import type { Parts } from './service.ts'
+import { messageOf } from './telemetry/log.ts'
 
 /** Turns any error into an HttpError. A 5xx keeps the error as its cause, for the log. */
 function toHttpError(error: unknown, translate?: Parts<unknown>['toHttpError']): HttpError {
@@ -13,8 +14,8 @@ function toHttpError(error: unknown, translate?: Parts<unknown>['toHttpError']):
     const known: unknown = translate?.(error)
     if (known instanceof HttpError) return known
     if (known) error = new Error(NO_HTTP_ERROR, { cause: error })
-  } catch (cause) {
-    error = cause
+  } catch (thrown) {
+    error = new Error(`\`toHttpError\` has thrown: ${messageOf(thrown)}`, { cause: error })
   }
   const message = error instanceof StoreFailure ? 'the data store failed' : 'internal error'
   return new HttpError(500, 'internal_error', message, { cause: error ?? String(error) })

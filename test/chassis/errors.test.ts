@@ -99,20 +99,23 @@ const INVALID = new HttpError(400, 'query_invalid', 'x')
 class Taken extends Error {}
 const translate = (error: unknown) => (error instanceof Taken ? taken : undefined)
 
+const WHY = new Error('why')
+
 test.each<[string, unknown, (error: unknown) => unknown, HttpError | 500, string]>([
   ['an error of the service', new Taken(), translate, taken, ''],
-  ['any other error', new Error('why'), translate, 500, 'why'],
+  ['any other error', WHY, translate, 500, 'why'],
   ['an HttpError', INVALID, () => taken, INVALID, ''],
-  ['an error in toHttpError', new Error(), () => JSON.parse('['), 500, 'Unexpected end of JSON'],
-  ['an object', new Error(), () => ({ status: 400 }), 500, '`toHttpError` must return'],
-  ['a text', new Error(), () => 'x', 500, '`toHttpError` must return'],
-  ['a promise', new Error(), async () => taken, 500, '`toHttpError` must return'],
+  ['an error in toHttpError', WHY, () => JSON.parse('['), 500, '`toHttpError` has thrown: Unexp'],
+  ['an object', WHY, () => ({ status: 400 }), 500, '`toHttpError` must return'],
+  ['a text', WHY, () => 'x', 500, '`toHttpError` must return'],
+  ['a promise', WHY, async () => taken, 500, '`toHttpError` must return'],
 ])(
   'with toHttpError, %s becomes the right response',
   async (_, thrown, toHttpError, expected, said) => {
     const { response, lines } = await failWith(thrown, toHttpError as typeof translate)
     const { status, body } = expected === 500 ? { status: 500, body: INTERNAL_ERROR } : expected
     expect(response).toEqual([status, body])
+    if (said.startsWith('`')) expect(lines[0]).toMatchObject({ err: { cause: { message: 'why' } } })
     if (said) expect(lines[1]).toMatchObject({ cause: expect.stringContaining(said) })
   },
 )
