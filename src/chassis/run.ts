@@ -68,6 +68,8 @@ export async function run<Operations, Own extends Variables, Caller>(
     const opened = await Promise.race([service.open(config, { log, measure: measured }), stop])
     if (typeof opened === 'string')
       return log.info(`${opened}: stopped before the service was open`)
+    if (!Object(opened).store)
+      throw new TypeError('`open` must return a guard, handlers and a store')
     const { store } = opened
     closers.unshift(() => closeStore(store, config.STOP_TIMEOUT * 0.2, log, tracing))
     metrics.storeIs(store.description)
@@ -136,7 +138,9 @@ async function closeServer(http: ReturnType<typeof serverOf>, timeoutMs: number,
 /** Closes the store and sends the last traces, in at most `timeoutMs`. */
 async function closeStore(store: Store, timeoutMs: number, log: Logger, tracing?: Tracing) {
   const close = async () => store.close() // also if it throws at once
-  const closed = close().catch((err: unknown) => log.warn({ err }, 'closing the store failed'))
+  const closed = close().catch((err: unknown) =>
+    log.warn({ err: err ?? String(err) }, 'closing the store failed'),
+  )
   const timer = new AbortController()
   const isLate = sleep(timeoutMs, true, { signal: timer.signal }).catch(() => false)
   await Promise.race([Promise.all([closed, tracing?.stop()]), isLate])

@@ -37,6 +37,7 @@ export async function serve<Operations, Own extends Variables, Caller>(
 const UNCAUGHT = 'an error that nobody has caught: a promise without await, or a callback'
 
 function fail(error: unknown): never {
-  console.error(error instanceof Error ? error.message : error)
+  if (error instanceof Error && error.message) console.error(error.message)
+  else console.error('the start failed without a message:', error)
   process.exit(1)
 }

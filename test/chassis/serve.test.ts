@@ -23,6 +23,7 @@ const MAIN = `
   const store = { description: 'nothing', oldest, close }
   const open = async (config, { log }) => {
     if (process.env.REASON === 'undefined') throw undefined
+    if (process.env.REASON === 'nothing') return
     if (process.env.REASON) throw new Error(process.env.REASON)
     await ask('open')
     log.info('STOP_TIMEOUT ' + config.STOP_TIMEOUT)
@@ -55,7 +56,8 @@ function start(variables: Record<string, string>, program = 'await serve(service
 test.each([
   [{ PORT: 'x' }, /^PORT must be .*\n$/],
   [{ REASON: 'it has no key' }, /^it has no key\n$/],
-  [{ REASON: 'undefined' }, /^undefined\n$/],
+  [{ REASON: 'undefined' }, /^the start failed without a message: undefined\n$/],
+  [{ REASON: 'nothing' }, /^`open` must return a guard, handlers and a store\n$/],
   [{ EARLY: 'nobody awaits it' }, /^nobody awaits it\n$/],
 ])('a service that cannot start exits with 1 and one line: %j', async (variables, line) => {
   const { child, output } = start(variables)

@@ -53,7 +53,8 @@ function read(url: string | URL) {
   try {
     const text = readFileSync(file, 'utf8')
     const document = load(text) as Document
-    const words = document.info.title.toLowerCase().match(/[a-z\d]+/g)
+    const title: unknown = Object(document).info?.title
+    const words = typeof title === 'string' && title.toLowerCase().match(/[a-z\d]+/g)
     if (!words) throw new Error(NAMELESS)
     const name = words.join('-').replace(/^(?=\d)/, '-') // metrics may not begin with a digit
     const operations = operationsOf(document)
@@ -66,7 +67,7 @@ function read(url: string | URL) {
   }
 }
 
-const NAMELESS = 'its title names the metrics: it must have a Latin letter or a digit'
+const NAMELESS = 'its title names the metrics: it must be a text with a Latin letter or a digit'
 
 /** Ajv would overflow the stack with a body that is as deep. */
 const SELF_REFERENCE = 'a request refers to itself: write a schema of a known depth'

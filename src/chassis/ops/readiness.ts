@@ -52,7 +52,7 @@ export function createReadiness(log: Logger) {
     } catch (err) {
       if (state === 'stopping') return undefined
       const kind = err instanceof StoreFailure ? err.kind : 'error'
-      if (kind !== problem) log.error({ err }, 'the store cannot be used')
+      if (kind !== problem) log.error({ err: err ?? String(err) }, 'the store cannot be used')
       problem = kind
       return undefined
     }

@@ -43,7 +43,7 @@ test.each([
 })
 
 /** A contract in a file, with one operation. */
-function contractOf(operation: object, title = '3D Trees') {
+function contractOf(operation: object, title: unknown = '3D Trees') {
   const get = { operationId: 'x', responses: {}, ...operation }
   const content = { 'application/json': { schema: ref('Tree') } }
   const components = { Tree: { properties: { leaf: ref('Tree') } }, Content: { content } }
@@ -88,7 +88,12 @@ test.each([
   expect(contractOf({}, title).contents().name).toBe(name)
 })
 
-test.each(['Заметки', '笔记', '…', ''])('a service with the title “%s” does not start', (title) => {
-  const { contents } = contractOf({}, title)
-  expect(contents).toThrow(/: its title names the metrics: it must have a Latin letter or a digit$/)
-})
+test.each(['Заметки', '笔记', '…', '', 7, null])(
+  'a service with the title “%s” does not start',
+  (title) => {
+    const { contents } = contractOf({}, title)
+    expect(contents).toThrow(
+      /: its title names the metrics: it must be a text with a Latin letter or a digit$/,
+    )
+  },
+)

@@ -114,3 +114,9 @@ test('mistakes of a store are in the log, and the next check is made', async () 
   expect(readiness.status().state).toMatch(/, but the store cannot be used: error$/)
   expect(lines.filter(({ msg }) => msg === 'the store cannot be used')).toHaveLength(5)
 })
+
+test('a store that fails without a reason has a line that says so', async () => {
+  const { lines, readiness } = create()
+  await readiness.check({ oldest: () => Promise.reject() })
+  expect(lines).toMatchObject([{ err: { message: 'undefined' }, msg: 'the store cannot be used' }])
+})
