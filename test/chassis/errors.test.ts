@@ -154,7 +154,11 @@ test.each([
   ['no body', { status: 200 }, /the status 200 without a body, which/],
   ['a body that has itself inside', { status: 200, body: self }, /circular/],
   ['a body with a BigInt', { status: 200, body: [7n] }, /BigInt/],
-  ['an item that is no JSON', { status: 200, body: [undefined, {}] }, /an item of a list is undefined/],
+  [
+    'an item that is no JSON',
+    { status: 200, body: [undefined, {}] },
+    /an item of a list is undefined/,
+  ],
   ['a body that is no JSON', { status: 200, body: () => [] }, /a function cannot be .* JSON/],
   ['a broken header', { status: 200, body: [], headers: { Link: 'a\nb' } }, /"Link"/],
 ])('a handler that returns %s gets a 500, and the log says why', async (_, reply, said) => {
