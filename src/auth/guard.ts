@@ -24,7 +24,7 @@ export const CALLER = 'user'
 const USER_ID = /^[0-9a-f]{24}$/
 
 export function guard(tokens: Pick<Tokens, 'verify'>): Guard<Caller> {
-  return async function guard(ctx, next) {
+  return (ctx, next) => {
     if (!PROTECTED.test(ctx.path)) return next()
     ctx.set('Cache-Control', 'private, no-cache')
     // Node joins several headers of this name, and the result is not a token.

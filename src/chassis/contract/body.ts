@@ -46,7 +46,7 @@ export function bodyReader(
     const hasBody = await receive(ctx)
     const parseAndRespond = async () => respond(validate(hasBody ? await parse(ctx) : undefined))
     const isLarge = ctx.req.readableLength > LIMITS.largeBody
-    return isLarge ? respondToLarge(parseAndRespond, ctx.req) : parseAndRespond()
+    await (isLarge ? respondToLarge(parseAndRespond, ctx.req) : parseAndRespond())
   }
 }
 

@@ -52,8 +52,7 @@ export function createServer(
         request.responseClosed(response.writableFinished)
         if (onEnd) context.runInAsyncScope(onEnd)
       })
-      const { refusal } = request
-      return refusal ? refuse(response, refusal) : handle(request, response)
+      return request.refusal ? refuse(response, request.refusal) : handle(request, response)
     }
     connection?.add({ request, response, serve: () => context.runInAsyncScope(serve) })
     // Node drops what follows an offer to upgrade. What follows an expectation may be a body or a request.

@@ -1,8 +1,6 @@
 // Measures the calls of a store.
-import type { Metrics } from './metrics.ts'
+import type { Metrics, StoreCall } from './metrics.ts'
 import type { Spans } from './spans.ts'
-
-type Call = (...args: unknown[]) => Promise<unknown>
 
 /** Replaces the methods `names` of `store`, each of which must return a promise, by ones that are measured. */
 export function measure<S extends object>(
@@ -13,9 +11,9 @@ export function measure<S extends object>(
 ): S {
   const system = 'system' in store ? String(store.system) : undefined
   const measured = names.map((name) => {
-    const call = store[name] as Call
+    const call = store[name] as StoreCall
     const measureCall = metrics.storeOperation(name)
-    const measured = (...args: unknown[]) => measureCall(() => call.apply(store, args))
+    const measured = (...args: unknown[]) => measureCall(call, store, args)
     const inSpan = spans?.ofStore(name, system)
     return [name, inSpan ? (...args: unknown[]) => inSpan(() => measured(...args)) : measured]
   })

@@ -5,6 +5,8 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 
 export type Metrics = ReturnType<typeof createMetrics>
 
+export type StoreCall = (...args: unknown[]) => Promise<unknown>
+
 /** The buckets of the histograms, in seconds: from a read in memory to a store that does not respond. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
@@ -79,10 +81,10 @@ export function createMetrics(service: string, version: string) {
       const calls = storeCalls.labels(operation)
       const failures = storeFailures.labels(operation)
       failures.inc(0) // so that Prometheus sees the first failure as an increase
-      return async (call: () => Promise<unknown>) => {
+      return async (call: StoreCall, store: object, args: unknown[]) => {
         const start = performance.now()
         try {
-          return await call()
+          return await call.apply(store, args)
         } catch (error) {
           if (error instanceof StoreFailure) failures.inc()
           throw error
