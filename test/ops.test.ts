@@ -68,6 +68,16 @@ describe('/metrics', () => {
     expect(text).toMatch(/^store_oldest_record_timestamp_seconds \+Inf$/m)
   })
 
+  test.each([
+    'http_request_duration_seconds_count{operation="login",method="POST",status="401"}',
+    'http_request_duration_seconds_count{operation="readUser",method="GET",status="500"}',
+    'http_handlers_abandoned_total{operation="deleteUser"}',
+    'http_handlers_abandoned_total{operation="guard"}',
+    'tokens_refused_total{reason="invalid"}',
+  ])('has %s at 0 before the first, so that alerts see it', async (series) => {
+    expect(await lines(series)).toEqual([`${series} 0`])
+  })
+
   test('has requests by operation, method and status, and never by path', async () => {
     const { json: user } = await send(port, 'POST /users', { json: newUser() })
     const requests = [`GET /users/${user.id}`, 'GET /users/nobody', 'GET /nobody', 'PURGE /users']

@@ -47,7 +47,7 @@ export async function run<Operations, Own extends Variables, Caller>(
   const { version } = document.info
   const paths = operations.map(({ path }) => path)
   const redactPath = pathRedactor(paths, config.BASE_PATH, service.redactPath)
-  const metrics = createMetrics(name.replaceAll('-', '_'), version)
+  const metrics = createMetrics(name.replaceAll('-', '_'), version, operations)
   metrics.maxConnections(config.MAX_CONNECTIONS)
   for (const id of ['guard', ...operations.map((one) => one.id)]) metrics.handlerAbandoned(id, 0)
   const log = createLogger(config.LOG_LEVEL, metrics.logLineDropped, output)

@@ -1,6 +1,7 @@
 // The metrics, for Prometheus (https://prometheus.io/docs/practices/naming/). Every label has a limited set
 // of values: never a path, an id or a text.
 import { StoreFailure } from '../failure.ts'
+import type { Operation } from '../contract/operation.ts'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 export type Metrics = ReturnType<typeof createMetrics>
@@ -10,8 +11,15 @@ export type StoreCall = (...args: unknown[]) => Promise<unknown>
 /** The buckets of the histograms, in seconds: from a read in memory to a store that does not respond. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** A registry of its own; nothing is global. @param service begins the names that other services could have, too */
-export function createMetrics(service: string, version: string) {
+type Documented = Pick<Operation, 'id' | 'method' | 'responses'>
+
+/**
+ * A registry of its own; nothing is global.
+ *
+ * @param service begins the names that other services could have, too
+ * @param operations their documented responses are 0 at the start, so that Prometheus sees the first one as an increase
+ */
+export function createMetrics(service: string, version: string, operations: Documented[] = []) {
   const register = new Registry()
   const registers = [register]
   const counter = (name: string, help: string, labelNames: string[] = []) =>
@@ -35,6 +43,9 @@ export function createMetrics(service: string, version: string) {
     'Time from a request to the end of its response, by operationId.',
     ['operation', 'method', 'status'],
   )
+  for (const { id: operation, method, responses } of operations)
+    for (const status of Object.keys(responses).filter((key) => /^\d+$/.test(key)))
+      requests.zero({ operation, method: method.toUpperCase(), status })
   const inFlight = gauge('http_requests_in_flight', 'Requests that are being served.')
   const connections = gauge('http_connections', 'Connections, open or with a handler at work.')
   const maxConnections = gauge('http_connections_limit', 'The most connections at a time.')
@@ -49,7 +60,10 @@ export function createMetrics(service: string, version: string) {
     'Handlers that did not end after their client had left, by operationId, or `guard`.',
     ['operation'],
   )
+  for (const operation of ['guard', ...operations.map(({ id }) => id)])
+    abandoned.inc({ operation }, 0)
   const refusals = counter('tokens_refused_total', 'Requests that the guard refused.', ['reason'])
+  for (const reason of ['missing', 'invalid', 'expired', 'premature']) refusals.inc({ reason }, 0)
   const lostLines = counter('log_lines_dropped_total', 'Lines of the log that were not written.')
   const storeCalls = histogram(
     'store_operation_duration_seconds',
