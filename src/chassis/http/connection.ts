@@ -67,8 +67,12 @@ export function createConnection(
 
   /** Closes the connection. If a response has begun, resets it: otherwise a part of a list could look whole. */
   function evict(reason: CutOff): void {
-    if (queue[0]) queue[0].request.log.aborted ??= reason
-    if (queue[0]?.response.headersSent) socket.resetAndDestroy()
+    const [exchange] = queue
+    if (exchange) {
+      exchange.request.log.aborted ??= reason
+      if (served !== exchange) serveOpen(exchange) // only its line
+    }
+    if (exchange?.response.headersSent) socket.resetAndDestroy()
     else socket.destroy()
   }
 

@@ -52,6 +52,7 @@ export function createServer(
         request.responseClosed(response.writableFinished)
         if (onEnd) context.runInAsyncScope(onEnd)
       })
+      if (request.log.aborted) return // it was cut off before it began
       return request.refusal ? refuse(response, request.refusal) : handle(request, response)
     }
     connection?.add({ request, response, serve: () => context.runInAsyncScope(serve) })

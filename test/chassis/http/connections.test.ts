@@ -416,6 +416,14 @@ test('when the server closes, all requests of a connection have their responses'
   expect(parseResponses(client.text()).map(({ status }) => status)).toEqual([200, 200])
 })
 
+test('too many requests in the first packet of a connection leave one line', async () => {
+  const { port, waiting, close, lines } = await startSlow()
+  dial(port).socket.write(get('/notes/x').repeat(13))
+  await until(() => lines.length > 0)
+  await close()
+  expect([lines, waiting]).toMatchObject([[{ aborted: 'pipelined' }], []])
+})
+
 test('too many requests at once on a connection cut off the response that one of them waits for', async () => {
   const { occupy, end, close, lines } = await startSlow()
   const [client] = await occupy(1)
