@@ -6,6 +6,7 @@ import { programVariables } from '../../src/config.ts'
 import { contract } from '../../src/contract.ts'
 import { openStore } from '../../src/store/open.ts'
 import { newUser } from '../../src/users.ts'
+import { checkPlace } from './file.ts'
 import { print, program, STORE, takenByNpm, UsageError, warn } from './program.ts'
 
 const USAGE = `usage: create-user [--name NAME] --email EMAIL
@@ -31,6 +32,7 @@ await program(USAGE, OPTIONS, async ({ name, email }, [extra]) => {
   if (/\ufffd/.test(fields.name + email)) throw new UsageError(NO_UTF8) // Node reads wrong bytes as U+FFFD
   validator(contract.operationOf('createUser'))(fields) // as POST /users
   const config = loadConfig(programVariables)
+  checkPlace(config)
   const store = await openStore(config, { isProgram: true })
   const authorization = await authorizer(config) // before anything is stored: the secret may be refused
   const user = await store.create(newUser(fields))

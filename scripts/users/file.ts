@@ -1,8 +1,10 @@
-// Files to read and to write; `-` is standard input or output.
+// Files to read and to write, where `-` is standard input or output; and whose they would be.
 import fs from 'node:fs'
 import { Socket } from 'node:net'
+import { dirname } from 'node:path'
 import type { Readable } from 'node:stream'
 import { renameNoReplace } from '../../src/chassis/programs.ts'
+import { databaseIn } from '../../src/store/open.ts'
 
 /** @throws Error the file cannot be read */
 export function openInput(file: string): Readable {
@@ -39,3 +41,20 @@ export async function withTemporary<T>(file: string, use: (temporary: string) =>
     fs.rmSync(temporary, { force: true })
   }
 }
+
+/** @throws Error there is no database, and the service could not open the one that this process would make */
+export function checkPlace(config: { MONGODB_URI: string | undefined; DATA_DIR: string }): void {
+  const database = databaseIn(config.DATA_DIR)
+  if (!config.MONGODB_URI && !fs.existsSync(database)) checkFolder(dirname(database))
+}
+
+/** @throws Error the account of the service, which owns the folder, could not open what this process makes there */
+export function checkFolder(folder: string): undefined {
+  const found = fs.statSync(folder, { throwIfNoEntry: false })
+  if (!found) return checkFolder(dirname(folder))
+  // A folder of root can be writable for others: /tmp, and a volume with `fsGroup`.
+  if (![0, process.geteuid!()].includes(found.uid)) throw new Error(`${folder} ${ofAnother(found)}`)
+}
+
+export const ofAnother = ({ uid }: fs.Stats) =>
+  `belongs to the uid ${uid}: run this as that account`

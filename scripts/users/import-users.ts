@@ -6,7 +6,7 @@ import { openStore } from '../../src/store/open.ts'
 import type { NewUser, User, UserStore } from '../../src/store/user-store.ts'
 import { fileAt, print, program, STOPPED, stopSignal, STORE, UsageError, warn } from './program.ts'
 import { parseTemplate } from './transfer/columns.ts'
-import { openInput } from './file.ts'
+import { checkPlace, openInput } from './file.ts'
 import { formatOf } from './transfer/formats.ts'
 import { importUsers } from './transfer/import.ts'
 import { USE_JQ } from './transfer/ndjson.ts'
@@ -81,6 +81,7 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
     const columns = fields.map((field) => `${field} ${texts[field as 'name'] ?? ''}`.trim())
     await print(`columns: ${columns.join(', ')}\nfirst user: ${JSON.stringify(user)}`)
     if (isDryRun) return undefined
+    checkPlace(config)
     store = await openStore(config, { isProgram: true })
     await print(`users are kept in ${store.description}`)
     return store

@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import { renameNoReplace, tryLink } from '../../src/chassis/programs.ts'
 import { retryWhileBusy } from '../../src/store/sqlite/database.ts'
 import { COLUMNS, migrate } from '../../src/store/sqlite/schema.ts'
+import { checkFolder, ofAnother } from './file.ts'
 
 /**
  * Copies the database `file`, as it is at one moment, while services go on: without what is left of deleted users, so a
@@ -101,16 +102,6 @@ export function lockFormer(file: string): Former | undefined {
   if (fs.lstatSync(file).ino !== found.ino) throw new Error(`${file} was replaced meanwhile`)
   return { description: describe(db), size, db }
 }
-
-/** @throws Error the account of the service, which owns the folder, could not open what this process makes there */
-function checkFolder(folder: string): undefined {
-  const found = fs.statSync(folder, { throwIfNoEntry: false })
-  if (!found) return checkFolder(dirname(folder))
-  // A folder of root can be writable for others: /tmp, and a volume with `fsGroup`.
-  if (![0, process.geteuid!()].includes(found.uid)) throw new Error(`${folder} ${ofAnother(found)}`)
-}
-
-const ofAnother = ({ uid }: fs.Stats) => `belongs to the uid ${uid}: run this as that account`
 
 function describe(db: DatabaseSyncInstance): string {
   try {

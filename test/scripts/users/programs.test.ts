@@ -1,7 +1,7 @@
 // Exit codes that must not say that all is well. (The rest of the programs: *.long.ts.)
 import { expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { checkTaken, escapeControls } from '../../../scripts/users/program.ts'
 import { databaseIn } from '../../../src/store/open.ts'
 import { dist, run, UNSET } from '../../support/program.ts'
@@ -77,6 +77,19 @@ test('with a silent npm, a backup goes to standard output', async () => {
   await createAt(place)
   const npm = { npm_lifecycle_event: 'backup', npm_config_loglevel: 'silent' }
   expect(await run('scripts/users/backup', place, npm, ['-']).ended).toBe(0)
+})
+
+const testAsRoot = process.getuid?.() === 0 ? test : test.skip
+testAsRoot.each([
+  ['create-user', ['--email', 'a@x']],
+  ['import-users', ['--format', 'ndjson', '-']],
+])('%s makes no database in a folder of another account', async (script, args) => {
+  const place = at(sqlitePlace)
+  mkdirSync(place.DATA_DIR, { recursive: true })
+  chownSync(place.DATA_DIR, 1_000, 1_000)
+  const { code, stderr } = await done(script, place, args, '{"name":"","email":"a@x"}')
+  expect([code, stderr]).toEqual([1, expect.stringMatching('belongs to the uid 1000: run this as')])
+  expect(readdirSync(place.DATA_DIR)).toEqual([])
 })
 
 test('a template beside which --name is missing says so', async () => {
