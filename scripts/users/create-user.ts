@@ -7,7 +7,7 @@ import { contract } from '../../src/contract.ts'
 import { openStore } from '../../src/store/open.ts'
 import { newUser } from '../../src/users.ts'
 import { checkPlace } from './file.ts'
-import { print, program, STORE, takenByNpm, UsageError, warn } from './program.ts'
+import { print, program, STORE, UsageError, warn } from './program.ts'
 
 const USAGE = `usage: create-user [--name NAME] --email EMAIL
 
@@ -27,7 +27,6 @@ const OPTIONS = { name: { type: 'string' }, email: { type: 'string' } } as const
 await program(USAGE, OPTIONS, async ({ name, email }, [extra]) => {
   if (extra !== undefined) throw new UsageError(`${extra} is not an option; put a name in quotes`)
   if (!email) throw new UsageError('give an email: a user without one cannot log in')
-  if (name === undefined && process.env['npm_config_name']) throw takenByNpm('name')
   const fields = { name: name ?? '', email }
   if (/\ufffd/.test(fields.name + email)) throw new UsageError(NO_UTF8) // Node reads wrong bytes as U+FFFD
   validator(contract.operationOf('createUser'))(fields) // as POST /users

@@ -58,17 +58,22 @@ const isRunByNpm = () => process.env['npm_lifecycle_event'] === basename(process
  */
 export function checkTaken(options: Options, given: object, env = process.env): void {
   if (!env['npm_lifecycle_event']) return
-  for (const option of Object.keys({ 'dry-run': {}, ...options })) {
+  for (const option of Object.keys({ 'dry-run': {}, id: {}, ...options })) {
     // npm also knows `--dry_run`, and reads `--update` as `--update-notifier`.
     const variable = new RegExp(`^npm_config_${option.replace('-', '_?')}(_notifier)?$`)
     const isTaken = ([name, value]: [string, string?]) =>
-      variable.test(name) && /^true$|\{/.test(value!)
+      value && variable.test(name) && (MEANT.has(option) || /^true$|\{/.test(value))
     if (!(option in given) && Object.entries(env).some(isTaken)) throw takenByNpm(option)
   }
 }
 
-export const takenByNpm = (option: string) =>
-  new UsageError(`npm has taken --${option} for itself: put -- before the options`)
+/** Whatever their value: a mailbox and a format can be in `.npmrc` for years. */
+const MEANT = new Set(['name', 'id'])
+
+const takenByNpm = (option: string) =>
+  new UsageError(
+    `npm has taken --${option} for itself: put -- before the options (or .npmrc has it)`,
+  )
 
 /** What a program says of an error. */
 export function messageOf(error: unknown): string {

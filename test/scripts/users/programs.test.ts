@@ -36,7 +36,8 @@ test('what controls a terminal, or the direction of text, is escaped', () => {
 })
 
 const flag = { type: 'boolean' } as const
-const OPTIONS = { 'new-ids': flag, update: flag, email: { type: 'string' } } as const
+const text = { type: 'string' } as const
+const OPTIONS = { 'new-ids': flag, update: flag, email: text, name: text } as const
 const check = (env: NodeJS.ProcessEnv, given = {}) =>
   checkTaken(OPTIONS, given, { npm_lifecycle_event: 'import-users', ...env })
 
@@ -47,9 +48,11 @@ test.each([
   ['update', 'update_notifier', 'true'], // npm reads --update so
   ['email', 'email', 'true'], // --email a@x
   ['email', 'email', '{E-mail}'],
+  ['name', 'name', 'email'],
+  ['id', 'id', 'x'], // not an option
 ])('without --%s, npm_config_%s=%s is refused, unless it was given, too', (option, name, value) => {
   const env = { [`npm_config_${name}`]: value }
-  const message = `npm has taken --${option} for itself: put -- before the options`
+  const message = `npm has taken --${option} for itself: put -- before the options (or .npmrc has it)`
   expect(() => check(env)).toThrow(message)
   expect(() => check(env, { [option]: true })).not.toThrow()
 })
@@ -62,6 +65,7 @@ test('what .npmrc can have for years is not refused, nor a variable where npm do
 test.each([
   ['restore', ['x.db'], { npm_config_dry_run: 'true' }, /^npm has taken --dry-run /],
   ['create-user', ['--email', 'a@x'], { npm_config_name: 'Ada' }, /^npm has taken --name /],
+  ['import-users', ['p.csv'], { npm_config_name: 'email' }, /^npm has taken --name /],
   ['create-user', [], {}, /^give an email/],
   ['backup', ['-'], {}, /^npm writes to standard output, too: use npm run --silent/],
   ['export-users', ['-'], { npm_config_loglevel: 'warn' }, /^npm writes to standard/],
