@@ -145,6 +145,15 @@ test.each([
   expect(problems({ [name]: text })).toEqual([line])
 })
 
+test.each([
+  ['PORT', 'npm_config_port', '4000'],
+  ['DOCS', 'npm_config_docs', ''], // --no-docs
+  ['DATA_DIR', 'npm_config_data_dir', '/srv'],
+])('%s is refused as an option, which npm takes for itself: %s=%s', (name, variable, value) => {
+  const line = `${name} is a variable, and no option: npm takes the option for itself`
+  expect(problems({ [variable]: value })).toEqual([line])
+})
+
 test.each(['api', '/api/', '//api', '/a%20b', '/./api', '/api/../x'])(
   'BASE_PATH=%s is refused',
   (path) => {

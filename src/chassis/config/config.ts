@@ -44,11 +44,17 @@ export function readConfig<Own extends Variables>(
         const problem = conflict?.(vars, environment)
         if (problem) problems.push(`${name} ${problem}`)
       }
+      for (const name of NO_OPTIONS)
+        if (`npm_config_${name.toLowerCase()}` in environment) problems.push(`${name} ${TAKEN}`)
       if (problems.length > 0) throw new Error(problems.join('\n'))
     },
   }) as Config<Own>
   return { ...env } // envalid's own object throws when an unknown property is read
 }
+
+/** Of others, npm could have an option of the same name. */
+const NO_OPTIONS = [...Object.keys(VARIABLES), 'DATA_DIR']
+const TAKEN = 'is a variable, and no option: npm takes the option for itself'
 
 /** The variables that are set, and the text of the files in `_FILE` variables, trimmed. */
 function readFiles(environment: NodeJS.ProcessEnv, variables: Variables): NodeJS.ProcessEnv {
