@@ -19,8 +19,10 @@ export async function serve<Operations, Own extends Variables, Caller>(
   let log: Logger | undefined
   // A mistake of a guard, a handler or a store in a promise that nobody awaits, or in a callback, is a line in the log:
   // Node would end the process, and with it all other requests. While there is no log, it is a failure of the start.
-  const onError = (error: unknown) =>
-    log ? log.error({ err: error ?? String(error) }, UNCAUGHT) : fail(error)
+  const onError = (error: unknown) => {
+    if (!log) fail(error)
+    log.error({ err: error ?? String(error) }, UNCAUGHT)
+  }
   process.on('unhandledRejection', onError).on('uncaughtException', onError)
   try {
     const [argument] = process.argv.slice(2)
@@ -30,6 +32,7 @@ export async function serve<Operations, Own extends Variables, Caller>(
     await run(service, config, stop, { onLog: (opened) => void (log = opened) })
     process.exit()
   } catch (error) {
+    log?.error({ err: error ?? String(error) }, 'the service ends') // not `fatal`, which would wait for a full disk
     fail(error)
   }
 }

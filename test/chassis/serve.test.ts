@@ -59,11 +59,16 @@ test.each([
   [{ REASON: 'undefined' }, /^the start failed without a message: undefined\n$/],
   [{ REASON: 'nothing' }, /^`open` must return a guard, handlers and a store\n$/],
   [{ EARLY: 'nobody awaits it' }, /^nobody awaits it\n$/],
-])('a service that cannot start exits with 1 and one line: %j', async (variables, line) => {
-  const { child, output } = start(variables)
-  expect(await once(child, 'close')).toEqual([1, null])
-  expect(output.stderr).toMatch(line)
-})
+])(
+  'a service that cannot start exits with 1 and one line, also in the log if it is open: %j',
+  async (variables, line) => {
+    const { child, output } = start(variables)
+    expect(await once(child, 'close')).toEqual([1, null])
+    expect(output.stderr).toMatch(line)
+    const isLogged = /^{"level":"error",.*"the service ends"}$/m.test(output.stdout)
+    expect(isLogged).toBe('REASON' in variables)
+  },
+)
 
 test.each([
   'Promise.reject()',
