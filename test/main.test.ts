@@ -1,7 +1,7 @@
 // The process: its arguments, and how it is compiled.
 import { expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { dist } from './support/program.ts'
 import { copyBuilt, newFolder, root } from './support/readme.ts'
@@ -25,6 +25,14 @@ test('a contract that cannot be used is named in one line, with exit code 1', ()
     const main = spawnSync(process.execPath, ['dist/src/main.js'], { cwd, encoding: 'utf8', env })
     expect([text, main.status, main.stderr]).toEqual([text, 1, said])
   }
+})
+
+test.each(['test', 'check'])('without packages, npm run %s says npm ci', (script) => {
+  const cwd = newFolder()
+  copyFileSync(join(root, 'package.json'), join(cwd, 'package.json'))
+  const said = expect.stringContaining('Run: npm ci\n')
+  const ended = spawnSync('npm', ['run', script], { cwd, encoding: 'utf8' })
+  expect(ended).toMatchObject({ status: 1, stderr: said })
 })
 
 test('a program compiles if a source is newer than its output; without the compiler, there must be an output; without packages, it says npm ci', () => {
