@@ -1,7 +1,6 @@
 // The metrics, for Prometheus (https://prometheus.io/docs/practices/naming/). Every label has a limited set
 // of values: never a path, an id or a text.
 import { StoreFailure } from '../failure.ts'
-import type { Operation } from '../contract/operation.ts'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 export type Metrics = ReturnType<typeof createMetrics>
@@ -11,7 +10,12 @@ export type StoreCall = (...args: unknown[]) => Promise<unknown>
 /** The buckets of the histograms, in seconds: from a read in memory to a store that does not respond. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-type Documented = Pick<Operation, 'id' | 'method' | 'responses'>
+/** Of an operation of the contract. */
+interface Documented {
+  id: string
+  method: string
+  responses: object
+}
 
 /**
  * A registry of its own; nothing is global.
