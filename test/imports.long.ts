@@ -55,5 +55,6 @@ test('oxlint refuses every import that no rule allows, and no other', () => {
 test('the chassis says nothing of users', () => {
   const args = ['-rniE', 'user|email|login', 'src/chassis', '--exclude=README.md'] // whose Dockerfile has a USER
   const { status, stdout } = spawnSync('grep', args, { cwd: root, encoding: 'utf8' })
-  expect([status, stdout]).toEqual([1, '']) // 2 would mean that the folder is not there
+  const lines = stdout.split('\n').filter((line) => line && !/email['`,:]/.test(line)) // the format `email`
+  expect([status, lines]).toEqual([0, []]) // 2 would mean that the folder is not there
 })

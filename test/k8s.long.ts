@@ -237,7 +237,7 @@ async function exposed(): Promise<Map<string, string[]>> {
   metrics.refused('invalid')
   metrics.handlerAbandoned('readUser')
   metrics.storeIs('SQLite in /data/users.db')
-  await metrics.storeOperation('find')(async () => {})
+  await metrics.storeOperation('find')(async () => {}, {}, [])
   const { text } = await metrics.expose()
   const samples = new Map<string, string[]>([['up', []]])
   for (const [, name = '', labels = ''] of text.matchAll(/^(\w+)(?:\{(.*)\})? /gm)) {
