@@ -29,8 +29,11 @@ const MAIN = `
     log.info('STOP_TIMEOUT ' + config.STOP_TIMEOUT)
     return { guard: async (ctx, next) => (await ask('guard')) || next(), handlers, store }
   }
-  if (process.env.EARLY) Promise.reject(new Error(process.env.EARLY))
-  const service = { contract, variables: {}, open }
+  const variables = () => {
+    if (process.env.EARLY) process.emit('uncaughtException', new Error(process.env.EARLY))
+    return {}
+  }
+  const service = { contract, open, get variables() { return variables() } }
 `
 
 /** A process that serves notes, and what it prints. */
