@@ -40,6 +40,29 @@ test('pods with the label reach the public port, only monitoring that for operat
   expect(egress).toEqual([{ ports: dns }])
 })
 
+test('nobody can change the files of a pod, or get more rights', () => {
+  const { privileged, runAsUser, ...context } = {
+    ...pod.securityContext,
+    ...container.securityContext,
+  }
+  expect([privileged, runAsUser]).toEqual([undefined, 1000])
+  expect(context).toEqual({
+    runAsNonRoot: true,
+    runAsGroup: 1000,
+    fsGroup: 1000,
+    seccompProfile: { type: 'RuntimeDefault' },
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  })
+})
+
+test('an alert compares the oldest user with that of a day before', () => {
+  const [{ rules }] = readYaml('k8s/components/monitoring/prometheusrule.yaml').spec.groups
+  const { expr } = rules.find(({ alert }: { alert?: string }) => alert === 'UsersServiceUsersLost')
+  expect(expr).toContain('[7d] offset 1d)')
+})
+
 test('other Services set no variables of the service', () => {
   expect(pod.enableServiceLinks).toBe(false)
 })

@@ -22,7 +22,8 @@ describeStores((place) => {
     expect([made.status, ada]).toEqual([201, { id: expect.not.stringMatching(ABSENT), ...json }])
     const path = `/users/${ada.id}`
     expect(made.headers.location).toBe(path)
-    expect((await send(`GET ${path}`)).json).toEqual(ada)
+    const read = await send(`GET ${path}`)
+    expect([read.json, read.headers.etag]).toEqual([ada, made.headers.etag])
     const change = { name: '  ', email: 'other@example.com', id: ABSENT, admin: true }
     expect((await send(`PUT ${path}`, { json: change })).status).toBe(204)
     expect((await send(`GET ${path}`)).json).toEqual({ ...ada, name: '  ' })

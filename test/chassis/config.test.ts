@@ -88,7 +88,13 @@ const TEMPLATES = [
 
 /** What is no URL for the exporter: without a scheme, a URL of another scheme or of none, or not one. */
 const NOT_URLS = ['10.0.0.5:4318', 'localhost:4317', 'true', '//x', 'grpc://x', 'http://']
-NOT_URLS.push('http://a b', 'http://x:4318:4318', 'https//me:pw@x', 'x?api-key=pw')
+NOT_URLS.push(
+  'http://a b',
+  'http://x:4318:4318',
+  'https//me:pw@x',
+  'x?api-key=pw',
+  'http://x/y?api-key=pw',
+)
 const NO_URL = 'must be a URL that begins with http:// or https://'
 
 const notReplaced = (name: string, texts: string[]) =>
@@ -118,7 +124,7 @@ test.each([
   ...NOT_URLS.map((text): [string, string, string] => [
     'OTEL_EXPORTER_OTLP_ENDPOINT',
     text,
-    NO_URL,
+    `${NO_URL}, without ? or #`,
   ]),
   ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'x:4318', NO_URL],
   [

@@ -138,7 +138,7 @@ async function outcomeOf(
   const fields = Object.entries(given) as [keyof NewUser, string][]
   const isWhatIsGiven = (found?: User) => fields.every(([field, text]) => found?.[field] === text)
   if (isWhatIsGiven(owner)) return ['unchanged']
-  const changes = owner && changesOf(user, owner)
+  const changes = owner && changesOf(given, owner)
   // A difference that no change removes would be there in every run.
   const isUpdate = update && owner && changes && isWhatIsGiven({ ...owner, ...changes })
   if (isUpdate && (await store.rename(owner.id, changes)) === 'done')
@@ -146,9 +146,9 @@ async function outcomeOf(
   return ['duplicate', `${name} has its ${isIdTaken ? 'id' : 'email'}, and differs`]
 }
 
-/** What --update changes: every field that can change, unless it is empty in the file. */
-const changesOf = (user: NewUser, owner: NewUser): Required<Changes> => ({
-  name: user.name || owner.name,
+/** What --update changes: every field that can change, unless it is empty in the file, or the file does not have it. */
+const changesOf = (given: Partial<NewUser>, owner: NewUser): Required<Changes> => ({
+  name: given.name || owner.name,
 })
 
 /** What becomes of a user whose email or id another program's user has, who cannot be read. @throws any other failure */

@@ -30,7 +30,10 @@ const flag = variable('be true or false', (value) =>
 )
 
 const URL_RULE = 'be a URL that begins with http:// or https://'
-const httpUrl = text(URL_RULE, (url) => /^https?:\/\//i.test(url) && URL.canParse(url))
+const isHttpUrl = (url: string) => /^https?:\/\//i.test(url) && URL.canParse(url)
+const httpUrl = text(URL_RULE, isHttpUrl)
+/** OpenTelemetry adds `/v1/traces` at its end. */
+const httpBase = text(`${URL_RULE}, without ? or #`, (url) => isHttpUrl(url) && !/[?#]/.test(url))
 
 export const VARIABLES = {
   HOST: text()({ default: '127.0.0.1' }),
@@ -45,6 +48,6 @@ export const VARIABLES = {
   STOP_TIMEOUT: duration('0s', '1h')({ default: ms('8s') }), // after that; less than the 10 s of `docker stop`
   DOCS: flag({ default: true }),
   LOG_LEVEL: level({ default: 'info' }),
-  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl({ default: undefined }), // OpenTelemetry reads it, too
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpBase({ default: undefined }), // OpenTelemetry reads it, too
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: httpUrl({ default: undefined }),
 }

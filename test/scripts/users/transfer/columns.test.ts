@@ -4,6 +4,7 @@ import { read, readAnyhow } from '../../../support/transfers.ts'
 
 test.each([
   ['{First} {Last}', '{Mail}', 'First,Last,Mail', 'Ada,Alm,a@x', 'Ada Alm <a@x>'],
+  ['{First} {Last}', '{Mail}', 'First,Last,Mail', ',Alm,a@x', 'Alm <a@x>'],
   ['{a}, {b} {c}', '{Mail}', 'a,b,c,Mail', 'A,,C,a@x', 'A C <a@x>'],
   ['{a}, {b} {c}', '{Mail}', 'a,b,c,Mail', ',,,a@x', ' <a@x>'],
   ['{姓}{名}', '{Mail}', '姓,名,Mail', '张,伟,z@x', '张伟 <z@x>'],
