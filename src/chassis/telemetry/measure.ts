@@ -15,7 +15,7 @@ export function measure<S extends object>(
     const measureCall = metrics.storeOperation(name)
     const measured = (...args: unknown[]) => measureCall(call, store, args)
     const inSpan = spans?.ofStore(name, system)
-    return [name, inSpan ? (...args: unknown[]) => inSpan(() => measured(...args)) : measured]
+    return [name, inSpan ? (...args: unknown[]) => inSpan(measured, args) : measured]
   })
   return Object.assign(store, Object.fromEntries(measured)) // not a copy, which would lack private members
 }

@@ -8,6 +8,7 @@ import type { IncomingRequest } from '../http/request.ts'
 import type { OutgoingResponse } from '../http/response.ts'
 import type { createServer } from '../http/server.ts'
 import { hostOf } from '../http/target.ts'
+import type { StoreCall } from './metrics.ts'
 
 type Handle = Parameters<typeof createServer>[0]
 
@@ -77,11 +78,10 @@ export function createSpans(tracer: otel.Tracer, { redactPath, ...options }: Spa
     /** Returns a function that calls an operation of a store, in a span if that of its request records. */
     ofStore(operation: string, system: string | undefined) {
       const attributes = { 'db.operation.name': operation, 'db.system.name': system }
-      return async (call: () => Promise<unknown>) => {
-        if (!otel.trace.getActiveSpan()?.isRecording()) return call()
+      const inSpan = async (call: StoreCall, args: unknown[]) => {
         const span = tracer.startSpan(operation, { kind: otel.SpanKind.CLIENT, attributes })
         try {
-          return await call()
+          return await call(...args)
         } catch (error) {
           if (error instanceof StoreFailure)
             span.setStatus(FAILED).setAttribute('error.type', error.kind)
@@ -90,6 +90,8 @@ export function createSpans(tracer: otel.Tracer, { redactPath, ...options }: Spa
           span.end()
         }
       }
+      return (call: StoreCall, args: unknown[]) =>
+        otel.trace.getActiveSpan()?.isRecording() ? inSpan(call, args) : call(...args)
     },
   }
 }
