@@ -98,6 +98,7 @@ export class IncomingRequest extends IncomingMessage implements Omit<Client, 'lo
 
   /** Its client has left: no more of the body arrives. */
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#pieces = [] // what still holds the request would keep them: 60 MB, when a flood leaves at once
     this.emit('arrived')
     super._destroy(error, done)
   }
