@@ -161,21 +161,15 @@ describe('the YAML of README.md', () => {
   const readme = read('k8s/README.md')
   const blocks = [...readme.matchAll(/^```yaml\n(.*?)^```$/gms)]
   const contents = blocks.map(([, block]): Any => load(block!))
-  const route = contents.find(({ kind }) => kind === 'Ingress')
 
   test('names the version of package.json, and no other', () => {
     const versions = readme.match(/(?<=newTag: |users-service:|REPOSITORY:)\d\S*/g)
     expect(new Set(versions)).toEqual(new Set([version]))
   })
 
-  testKubectl('all added to an overlay, leads to the service at its base path', () => {
-    const added = Object.assign({}, ...contents.filter((one) => one !== route))
-    const { all, one } = render('mongodb', added)
-    const [{ name, port }] = one('Service').spec.ports
-    const service = { name: 'users-service', port: { name } }
-    const [{ path, backend }] = route.spec.rules[0].http.paths
-    expect([backend, port]).toEqual([{ service }, 80])
-    expect(all('ConfigMap')[0].data.BASE_PATH).toBe(path)
+  testKubectl('all added to an overlay, is rendered', () => {
+    const { all } = render('mongodb', Object.assign({}, ...contents))
+    expect(all('ConfigMap')[0].data.BASE_PATH).toBe('/api')
   })
 })
 

@@ -64,7 +64,7 @@ test.each([
 })
 
 test('its README has each variable with its default', () => {
-  const found = read('src/chassis/README.md').matchAll(/^\|.*?\|/gm)
+  const found = read('src/chassis/README.md').matchAll(/^- `[A-Z_]+=.*?:/gm)
   const cells = [...found].flatMap(([cell]) => [...cell.matchAll(/`(\w+)=(.*?)`/g)])
   const given = Object.fromEntries(cells.map(([, name, value]) => [name!, value!]))
   const all: Variables = { ...VARIABLES, ...tokenVariables }

@@ -267,7 +267,7 @@ describe('when something other than the service responds', () => {
     ['502 ', 'HTTP 502', ' <h1>'],
     ['200 OK', NOT_OURS, ' <h1> null'],
     ['204 No Content', NOT_OURS, ''],
-  ])('the code of both READMEs throws its error: %j', async (head, message, bodies) => {
+  ])('the code of its README throws its error: %j', async (head, message, bodies) => {
     for (const body of bodies.split(' '))
       for (const as of [{ email }, { email: undefined, token: 'x' }])
         for (const { code } of clientExamples) {

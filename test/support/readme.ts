@@ -56,7 +56,7 @@ export const blocks = fences.map(([, language = '', code = ''], i): Block => {
 /** The blocks that create the first user and make the first calls. */
 export const firstCalls = blocks.filter(({ code }) => /\bcurl\b|npm run .*create-user/.test(code))
 
-/** The code for the client, in README.md and in its own. */
+/** The code in the README of the client. */
 export const clientExamples = blocks.filter(({ language }) => language === 'ts')
 
 /** Starts a service of its own on SQLite, to which `run` and `here` refer. */
