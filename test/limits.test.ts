@@ -22,6 +22,6 @@ test.each([
   ['A handler whose client has left', `${SERVER_LIMITS.abandonedAfter / 1_000} s`],
   ['Connections to the port for operators', `${LIMITS.maxOperatorConnections}`],
 ])('%s: %s, as SECURITY.md says', (limit, value) => {
-  const row = security.match(new RegExp(`^\\| ${limit} +\\| (.*?) \\|`, 'm'))
+  const row = security.match(new RegExp(`^- \\*\\*${limit}\\*\\*: (.*)`, 'm'))
   expect(row?.[1]).toContain(value)
 })

@@ -49,7 +49,6 @@ export async function run<Operations, Own extends Variables, Caller>(
   const redactPath = pathRedactor(paths, config.BASE_PATH, service.redactPath)
   const metrics = createMetrics(name.replaceAll('-', '_'), version, operations)
   metrics.maxConnections(config.MAX_CONNECTIONS)
-  for (const id of ['guard', ...operations.map((one) => one.id)]) metrics.handlerAbandoned(id, 0)
   const log = createLogger(config.LOG_LEVEL, metrics.logLineDropped, output)
   onLog?.(log)
   log.info(`${name} ${version} on Node ${process.version}`)

@@ -91,8 +91,7 @@ export function createMetrics(service: string, version: string, operations: Docu
     connections: (count: number) => connections.set(count),
     maxConnections: (limit: number) => maxConnections.set(limit),
     connectionDropped: (reason: 'evicted' | 'refused') => drops.inc({ reason }),
-    /** @param count 0 at the start, so that Prometheus sees the first one as an increase */
-    handlerAbandoned: (operation: string, count = 1) => abandoned.inc({ operation }, count),
+    handlerAbandoned: (operation: string) => abandoned.inc({ operation }),
     logLineDropped: () => lostLines.inc(),
     /** Returns a function that measures one call of an operation of the store, until it has settled. */
     storeOperation(operation: string) {

@@ -147,6 +147,16 @@ test('each rule is in the table, and says what to write instead', () => {
     if (message) expect(message).toMatch(/: .*(write|describe|leave)/)
 })
 
+test('README lists the rules of the chassis, and no others', () => {
+  const readme = readFileSync(join(root, 'src/chassis/README.md'), 'utf8')
+  const [, list = ''] = /## What a contract cannot have\n([^]*?)\n## /.exec(readme)!
+  const named = [...list.matchAll(/`([a-z-]+)`/g)].map(([, name]) => name)
+  const names = Object.keys(readYaml('src/chassis/redocly.yaml').rules)
+  const keywords = ['content', 'not'] // these are refused, and no rule has their name
+  const expected = [...keywords, ...names.map((name) => name.replace('rule/', ''))]
+  expect(new Set(named)).toEqual(new Set(expected))
+})
+
 // Not in the table: Redocly ends with an error of its own when a field has some of these names.
 test('each name that all objects have is refused, but for those of methods that nobody uses', () => {
   const names = Object.getOwnPropertyNames(Object.prototype)
