@@ -88,8 +88,8 @@ test.each([
       await printed('"level":(?:50|"error")[^}]*}[^}]*an error that nobody has caught')
     }
     child.kill()
-    await printed('closing the store failed') // it throws at once
     expect(await once(child, 'close')).toEqual([0, null])
+    await printed('closing the store failed') // it throws at once
   },
 )
 
