@@ -105,7 +105,7 @@ async function stream(parts: AsyncIterator<Buffer>, ctx: Context, begin: () => v
   if (ctx.method === 'HEAD') return void res.end()
   for (; !part.done; part = await parts.next()) {
     if (res.destroyed || res.isEnded) return
-    res.listBytes += part.value.length
+    res.bodyBytes += part.value.length
     if (!res.write(part.value)) await drained(res)
   }
   res.end()

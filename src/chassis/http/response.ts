@@ -7,8 +7,8 @@ export class OutgoingResponse extends ServerResponse<IncomingRequest> {
   isEnded = false
   /** When all of it was written before the end of the request, in milliseconds. */
   earlyEnd: number | undefined
-  /** How many bytes of a list were written. */
-  listBytes = 0
+  /** How many bytes of the body were written: Node sends none for HEAD. */
+  bodyBytes = 0
 
   /**
    * Sends the response, unless it already has an end. If the body of the request is still arriving, drops the rest of it
@@ -18,6 +18,8 @@ export class OutgoingResponse extends ServerResponse<IncomingRequest> {
   override end(content?: unknown, ...rest: unknown[]): this {
     if (this.isEnded) return this
     this.isEnded = true
+    if (content && this.req.method !== 'HEAD')
+      this.bodyBytes += Buffer.byteLength(content as string | Buffer)
     const isReceived = this.req.complete || this.req.headers.expect
     if (isReceived && !(content && this.hasHeader('Content-Length')))
       return super.end(content, ...(rest as []))

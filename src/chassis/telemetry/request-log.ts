@@ -30,7 +30,7 @@ export function createRequestLog({ log, metrics, redactPath }: Options) {
     const { id, trace_id, operation = 'none', refused, code, cause, aborted, ...own } = request.log
     const reason = destroyed && !response.earlyEnd ? (aborted ?? 'left') : undefined
     const status = response.headersSent ? response.statusCode : undefined
-    const bytes = response.headersSent ? bytesOf(response) : undefined
+    const bytes = response.headersSent ? response.bodyBytes : undefined
     const now = performance.now()
     const ms = Math.round((now - startTime) * 1000) / 1000 // `time` less this is its begin
     const seconds = ((response.earlyEnd ?? now) - startTime) / 1000
@@ -78,12 +78,6 @@ export function createRequestLog({ log, metrics, redactPath }: Options) {
 }
 
 const HINT = 'its place is free, but not its memory; give client.signal to what it waits for'
-
-/** The size of the body. Node sends none for HEAD. */
-const bytesOf = (response: OutgoingResponse): number =>
-  response.req.method === 'HEAD'
-    ? 0
-    : Number(response.getHeader('Content-Length') ?? response.listBytes)
 
 /** No character that needs escaping anywhere, and no `@`, which addresses have. */
 const SAFE_ID = /^[\w.:/+=-]{1,128}$/
