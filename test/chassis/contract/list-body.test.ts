@@ -1,7 +1,7 @@
 // Lists as a JSON array and as lines: how they are written, and how they are streamed over HTTP.
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import net from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -14,7 +14,7 @@ import {
 import { StoreFailure, type Client } from '../../../src/chassis/index.ts'
 import { dial } from '../support/app.ts'
 import { startNotes, useNotes, type Note } from '../support/notes.ts'
-import { CLOSE, get } from '../support/requests.ts'
+import { CHUNKED, CLOSE, get } from '../support/requests.ts'
 import { anyText } from '../support/text.ts'
 
 const written = (write: ListWriter, pages: unknown[][]): string =>
@@ -190,6 +190,25 @@ test.each([
   const cause = 'a page of a list must be an array'
   const msg = status === 500 ? 'request' : 'response aborted'
   expect(service.lines).toMatchObject([{}, { status, cause, msg }])
+})
+
+test('a list that begins when its request was refused, because its body broke, is not sent', async () => {
+  const asked = new EventEmitter()
+  async function* body() {
+    asked.emit('asked')
+    await once(asked, 'refused')
+    yield [note(1)]
+  }
+  const service = await startNotes({ listNotes: () => ({ status: 200, body: body() }) })
+  const { socket, text } = dial(service.port)
+  socket.write(get('/notes', CHUNKED))
+  await once(asked, 'asked')
+  socket.write('zz\r\n')
+  await once(socket, 'data')
+  asked.emit('refused')
+  await once(socket, 'close')
+  expect(text()).toMatch(/^HTTP\/1.1 400 [^{]*{[^{]*}$/)
+  await service.close()
 })
 
 const twoNotes = useNotes(listOf(2))
