@@ -213,7 +213,7 @@ test('.env in the current folder adds to the environment, which wins, even if it
 const RULE =
   '.env must have one NAME=value on each line, in UTF-8; put a value with # or a quote in (other) quotes'
 test.each([
-  ['a name with :', '\n# PORT\nPORT: 1\nLOG_LEVEL="debug"', 3],
+  ['a name with :', '\n# PORT\rPORT: 1\nLOG_LEVEL="debug"', 3],
   ['a # in a value without quotes', `HOST=x\r\nSIGNING_SECRET=${SECRET}#1`, 2],
   ['a quote without its end', 'PORT=1\nKEY= "a\nHOST=x', 2],
   ['UTF-16', Buffer.from('PORT=1\n', 'utf16le'), 1],
