@@ -1,5 +1,5 @@
 // The service over HTTP, compared with a model in memory: any requests, with awkward values, of one client and of
-// several at a time. (Pages: users.list.test.ts.) MODEL_SEED=… repeats a run.
+// several at a time. (Pages: store/user-store.test.ts.) MODEL_SEED=… repeats a run.
 import { beforeEach, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { isDeepStrictEqual } from 'node:util'

@@ -1,32 +1,8 @@
-// The variables of the service: their defaults, and its own rules. (How variables are read: chassis/config.test.ts.)
+// The variables of the service: its own rules. (Defaults, and how variables are read: chassis/config.test.ts.)
 import { expect, test } from '@jest/globals'
 import { programVariables, variables } from '../src/config.ts'
 import { readConfig } from './chassis/support/internals.ts'
 import { SECRET } from './support/stores.ts'
-
-test('every variable has a default', () => {
-  expect(readConfig({}, variables)).toEqual({
-    HOST: '127.0.0.1',
-    PORT: 3000,
-    OPS_HOST: '127.0.0.1',
-    OPS_PORT: 9090,
-    ALLOWED_HOSTS: [],
-    BASE_PATH: '',
-    MONGODB_URI: undefined,
-    DATA_DIR: './data',
-    SIGNING_SECRET: undefined,
-    SIGNING_SECRETS: undefined,
-    TOKEN_TTL: 86_400,
-    BODY_LIMIT: 102_400,
-    MAX_CONNECTIONS: 500,
-    STOP_DELAY: 0,
-    STOP_TIMEOUT: 8_000,
-    DOCS: true,
-    LOG_LEVEL: 'info',
-    OTEL_EXPORTER_OTLP_ENDPOINT: undefined,
-    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: undefined,
-  })
-})
 
 const RULE =
   'must start with mongodb:// or mongodb+srv://; percent-encode @ (%40), / (%2F), ? (%3F) and # (%23) in a password'

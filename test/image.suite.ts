@@ -2,12 +2,10 @@
 import { afterAll, expect, test } from '@jest/globals'
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createUsersClient } from '../src/client/client.ts'
 import { makeService } from './chassis/support/package.ts'
-import { newFolder, version } from './support/readme.ts'
+import { version } from './support/readme.ts'
 import { checkedFetch } from './support/service.ts'
 import { SECRET } from './support/stores.ts'
 import { programs } from './support/scripts.ts'
@@ -67,18 +65,6 @@ test('on a volume it creates a user, keeps it after a kill, and stops with 0', a
 
   docker('stop', name)
   expect(inspect(name, '{{.State.ExitCode}}')).toBe('0')
-})
-
-test('with HOST=:: it is healthy where the kernel has no IPv6', async () => {
-  const args = [{ index: 0, value: 10, op: 'SCMP_CMP_EQ' }] // AF_INET6
-  const syscalls = [{ names: ['socket'], action: 'SCMP_ACT_ERRNO', errnoRet: 97, args }]
-  const profile = join(newFolder(), 'seccomp.json')
-  writeFileSync(profile, JSON.stringify({ defaultAction: 'SCMP_ACT_ALLOW', syscalls }))
-  const name = `${run}-without`
-  const more = ['--env', 'HOST=::', '--tmpfs', '/data:uid=1000,mode=0700']
-  docker('run', '--detach', '--name', name, `--security-opt=seccomp=${profile}`, ...more, IMAGE)
-  await healthy(name)
-  expect(docker('logs', name)).toMatch(/listening on http:\/\/0\.0\.0\.0:3000/)
 })
 
 test('its health is checked every 2 s, by bash; it is not healthy while it is not ready', async () => {

@@ -1,4 +1,4 @@
-// What operators meet: the probes and the metrics, on a port of their own. (While other programs change the database: ops.long.ts.)
+// What operators meet: the probes and the metrics, on a port of their own.
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -6,8 +6,10 @@ import { dial } from './chassis/support/app.ts'
 import { serve, usePlace, type Program } from './support/program.ts'
 import { version } from './support/readme.ts'
 import { postHead, send } from './support/service.ts'
-import { SECRET } from './support/stores.ts'
+import { databaseOf, SECRET } from './support/stores.ts'
 import { newUser } from './support/users.ts'
+import { databaseIn } from '../src/store/open.ts'
+import { createdAt } from '../src/store/user-id.ts'
 
 const place = usePlace()
 let service: Program
@@ -62,6 +64,7 @@ describe('/metrics', () => {
     expect(text).toMatch(/^nodejs_eventloop_lag_seconds /m)
     expect(text).toMatch(/^process_resident_memory_bytes /m)
     expect(text).toContain(`users_service_build_info{version="${version}"} 1\n`)
+    expect(text).toContain(`store_info{database="SQLite in ${databaseIn(place.DATA_DIR)}"} 1\n`)
     expect(text).toMatch(/^users_service_ready 1$/m)
     expect(text).toMatch(/^http_connections \d+$/m)
     expect(text).toMatch(/^http_connections_limit 10$/m)
@@ -71,8 +74,6 @@ describe('/metrics', () => {
   test.each([
     'http_request_duration_seconds_count{operation="login",method="POST",status="401"}',
     'http_request_duration_seconds_count{operation="readUser",method="GET",status="500"}',
-    'http_handlers_abandoned_total{operation="deleteUser"}',
-    'http_handlers_abandoned_total{operation="guard"}',
     'tokens_refused_total{reason="invalid"}',
   ])('has %s at 0 before the first, so that alerts see it', async (series) => {
     expect(await lines(series)).toEqual([`${series} 0`])
@@ -115,5 +116,14 @@ describe('/metrics', () => {
     await send(port, 'GET /users')
     const counts = await lines('store_operation_duration_seconds_count')
     expect(counts).toContain('store_operation_duration_seconds_count{operation="list"} 1')
+  })
+
+  test('says when the oldest user was created, also when another program deletes them', async () => {
+    const [{ id }] = (await send(port, 'GET /users')).json
+    const oldest = async () => (await lines('store_oldest'))[0]!.split(' ')[1]
+    while ((await oldest()) === '+Inf') await sleep(100)
+    expect(await oldest()).toBe(`${Number(createdAt(id)) / 1000}`)
+    databaseOf(place).exec('DELETE FROM users')
+    while ((await oldest()) !== '+Inf') await sleep(100)
   })
 })

@@ -190,7 +190,6 @@ describeBrowser('the page', () => {
   test.each([
     ['turned upright', TURNED, PHONE],
     ['turned on its side', PHONE, TURNED],
-    ['zoomed', DESKTOP, ZOOMED],
   ])('keeps what was typed and received when it is %s', async (_, before, after) => {
     await visit({ viewport: before })
     await logIn()

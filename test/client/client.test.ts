@@ -49,14 +49,6 @@ test('the global fetch is looked up at each call: tests and monitoring replace i
 })
 
 describe('with an email', () => {
-  test('it logs in once, when a token is first needed', async () => {
-    const users = client({ email })
-    expect(sent).toEqual([])
-    expect((await users.GET('/users')).data).toMatchObject([{ name: 'Ada' }])
-    await users.GET('/users')
-    expect(sent).toEqual([LOG_IN, 'GET /users 200', 'GET /users 200'])
-  })
-
   test('after a 401 it logs in again and repeats the call with its body', async () => {
     const users = client({ email, token: REFUSED })
     const { data } = await users.POST('/users', { body: newUser({ name: 'Grace' }) })
@@ -112,17 +104,6 @@ describe('with an email', () => {
     const refused = { error, response: { status: 401 } }
     expect(calls).toMatchObject([refused, refused])
     await store().create(newUser({ email }))
-    expect(await list(users)).toBe(200)
-  })
-
-  test('a call rejects when the service cannot be reached, and the next call tries again', async () => {
-    let down = true
-    const users = client({
-      email,
-      fetch: (request) => (down ? Promise.reject(new TypeError('fetch failed')) : noted(request)),
-    })
-    await expect(users.GET('/users')).rejects.toThrow('fetch failed')
-    down = false
     expect(await list(users)).toBe(200)
   })
 

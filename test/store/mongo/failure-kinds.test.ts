@@ -19,10 +19,6 @@ test.each([
   ['replica set not found', selection([])],
   ['ECONNREFUSED', selection(['Unknown'], network)],
   ['EAI_AGAIN', failure('getaddrinfo', 'EAI_AGAIN')],
-  [
-    'CERT_HAS_EXPIRED',
-    new mongodb.MongoNetworkError('no', { cause: failure('', 'CERT_HAS_EXPIRED') }),
-  ],
   ['MongoNetworkError', new mongodb.MongoNetworkError('connection 1 closed')],
   ['MongoServerError 18', refusal(18)],
   ['AtlasError', refusal(8000, 'AtlasError')],
