@@ -22,11 +22,6 @@ afterAll(() => process.chdir(before))
 
 const OTHER = `another ${SECRET}`
 
-test('an empty variable counts as not set', () => {
-  const empty = { PORT: '', NOTES_URI: '', SIGNING_SECRET: '', TOKEN_TTL: '', LOG_LEVEL: '' }
-  expect(readConfig(empty)).toEqual(readConfig({}))
-})
-
 test('a variable of the chassis cannot be one of the service, too', () => {
   const taken = 'the service cannot have PORT as its own: the chassis has it'
   expect(() => config.readConfig({}, { PORT: text()({ default: 'x' }) })).toThrow(taken)
@@ -87,14 +82,7 @@ const TEMPLATES = [
 ].map((text) => text.replace(/\w+/, (word) => word.padEnd(32, '_')))
 
 /** What is no URL for the exporter: without a scheme, a URL of another scheme or of none, or not one. */
-const NOT_URLS = ['10.0.0.5:4318', 'localhost:4317', 'true', '//x', 'grpc://x', 'http://']
-NOT_URLS.push(
-  'http://a b',
-  'http://x:4318:4318',
-  'https//me:pw@x',
-  'x?api-key=pw',
-  'http://x/y?api-key=pw',
-)
+const NOT_URLS = ['10.0.0.5:4318', 'grpc://x', 'http://', 'https//me:pw@x', 'http://x?key=pw']
 const NO_URL = 'must be a URL that begins with http:// or https://'
 
 const notReplaced = (name: string, texts: string[]) =>
@@ -145,6 +133,7 @@ test.each([
   ),
   ...notReplaced('DATA_DIR', ['~/notes', '/srv/{{ name }}']),
   ...notReplaced('NOTES_URI', ['notes://ada:$PASSWORD@host', 'notes://host/<database>?x=y']),
+  ...notReplaced('NOTES_URI', ['"a\nb"', `'/api'`, '`80`']), // docker run --env-file keeps quotes
 ])('%s=%s is refused, and shown unless it may be a secret', (name, text, reason) => {
   const isSecret = /^(SIGNING|NOTES)|[@?]/.test(name + text)
   const line = `${name} ${reason}${isSecret ? '' : `, not "${text}"`}`
@@ -175,12 +164,6 @@ test('both variables for the secret are refused, at once with others', () => {
     'PORT must be between 0 and 65535, not "x"',
     expect.stringMatching(/^SIGNING_SECRETS must not be set with SIGNING_SECRET; /),
   ])
-})
-
-const QUOTABLE = ['PORT', 'SIGNING_SECRET', 'NOTES_URI']
-test.each(QUOTABLE)('%s in quotes is refused, as docker run --env-file keeps them', (name) => {
-  for (const value of ['"80"', `'/api'`, '`80`', '"a\nb"'])
-    expect(problems({ [name]: value }).join()).toContain(`${name} ${NOT_REPLACED}`)
 })
 
 writeFileSync('secret', `${SECRET}\n`)

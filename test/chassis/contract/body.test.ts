@@ -26,12 +26,9 @@ const fail = () => {
 const broken = useNotes({ addNote: fail, changeNote: fail })
 
 test.each<[string, Request]>([
-  ['a media type with parameters', json(NOTE, typed('application/json; Charset="utf-8"'))],
   ['a media type with empty parameters', json(NOTE, typed('application/json ; ;;x=";;"; '))],
   ['no content coding, in another letter case', json(NOTE, coded('IDENTITY'))],
   ['an empty content coding', json(NOTE, coded(''))],
-  ['a media type twice, which Node joins with a space', json(NOTE, typed([JSON_TYPE, JSON_TYPE]))],
-  ['a media type twice, in one field', json(NOTE, typed(`${JSON_TYPE},${JSON_TYPE}`))],
   [
     'types of JSON',
     json(NOTE, typed([JSON_TYPE, 'Application/JSON ;x="text/plain, \\"";; charset=utf-8'])),
@@ -172,7 +169,6 @@ test.each([100, 1_000_000])('a limit of %d bytes is exact', async (bodyLimit) =>
       (await service.send('POST /notes', json(NOTE.padEnd(size), headers))).status
     expect([await status(bodyLimit), await status(bodyLimit + 1)]).toEqual([201, 413])
   }
-  await service.close()
 })
 
 test('a body in chunks of one byte keeps its characters', async () => {
@@ -194,10 +190,9 @@ test('a handler has the body, and the context of Koa does not keep it', async ()
     kept.push(request?.body, request?.rawBody)
     return added(input)
   }
-  const { send, close } = await startNotes({ addNote }, { guard })
+  const { send } = await startNotes({ addNote }, { guard })
   expect((await send('POST /notes', { json: { text: 'x' } })).json).toMatchObject({ text: 'x' })
   expect(kept).toEqual([undefined, ''])
-  await close()
 })
 
 test.each<[string, (request: Parameters<Guard<string>>[0]['req']) => unknown]>([

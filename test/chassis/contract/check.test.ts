@@ -52,6 +52,7 @@ test.each<[string, object, string]>([
   ['a misspelt method', { '/a': { gte: {} } }, '/a: gte is not a method'],
   ['a path in another file', { '/a': { $ref: 'a.yaml' } }, '/a: $ref is not a method'],
   ['a reference to another file', at('/a', { $ref: './paths' }), './paths leads nowhere'],
+  ['a reference to nothing', at('/a', { $ref: '#/none/Note' }), '#/none/Note leads nowhere'],
   ['an undeclared parameter', at('/{id}'), `get /{id}: ${NAMES}`],
   ['a parameter that the path lacks', at('/a', id()), NAMES],
   ['a parameter twice in a path', at('/{id}/{id}', id()), NAMES],

@@ -79,7 +79,6 @@ describe.each(TYPES)('a list as %s', (type) => {
     const service = await startNotes(listOf(2_000))
     const { json } = await service.send('GET /notes', { headers: { accept: type } })
     expect(json).toEqual(Array.from({ length: 2_000 }, (_, i) => note(i)))
-    await service.close()
   })
 
   const VERSIONS = ['HTTP/1.0', 'HTTP/1.1'] // proxies speak 1.0 to the service
@@ -126,7 +125,6 @@ describe.each(TYPES)('a list as %s', (type) => {
     const service = await startNotes({ listNotes })
     const { status, text } = await service.send('HEAD /notes', { headers: { accept: type } })
     expect([status, text, seen.fetched <= 2]).toEqual([200, '', true])
-    await service.close()
   })
 
   test('has no page in memory while the client reads its bytes', async () => {
@@ -144,7 +142,6 @@ describe.each(TYPES)('a list as %s', (type) => {
     const service = await startNotes({ listNotes: () => ({ status: 200, body }) })
     const { json } = await service.send('GET /notes', { headers: { accept: type } })
     expect([json.length, kept]).toEqual([3, []])
-    await service.close()
   })
 
   test('may have the same page again, also in the next response', async () => {
@@ -154,7 +151,6 @@ describe.each(TYPES)('a list as %s', (type) => {
     const service = await startNotes({ listNotes: () => ({ status: 200, body }) })
     const ask = () => service.send('GET /notes', { headers: { accept: type } })
     for (const { json } of [await ask(), await ask()]) expect(json).toEqual(pages.flat())
-    await service.close()
   })
 
   test('is sent to its end when the service closes, and then its connection closes', async () => {

@@ -83,5 +83,4 @@ test('all paths are 404, and name no other, when DOCS is false', async () => {
   const json = { message: 'path not found', code: 'path_not_found' }
   for (const path of ['/', ...PATHS])
     expect(await without.send(`GET ${path}`)).toMatchObject({ status: 404, json })
-  await without.close()
 })

@@ -90,11 +90,6 @@ test.each([
   expect(statusesIn(await service().exchange(`GET /nothing ${rest}\r\n`))).toEqual([404])
 })
 
-test('a response says that its connection is kept longer than load balancers keep theirs', async () => {
-  const { headers } = await fetch(`http://127.0.0.1:${service().port}/nothing`)
-  expect(headers.get('keep-alive')).toBe('timeout=620')
-})
-
 test('an offer to upgrade is ignored, and what follows it is not taken for a request', async () => {
   const offer = get('/nothing', 'Connection: Upgrade\r\nUpgrade: h2c\r\n')
   const text = await service().exchange(offer + SLOW)
@@ -166,14 +161,13 @@ test.each([
   'a client that reads only after it has sent too much gets the response: %s %j',
   async (line, headers, expected) => {
     const hostCheck = () => (host: string) => host === 'localhost'
-    const { port, close } = await startNotes({}, { hostCheck })
+    const { port } = await startNotes({}, { hostCheck })
     const { socket, text } = dial(port)
     socket.pause().write(`${line} HTTP/1.1\r\nHost: localhost\r\n${headers}${CLOSE}\r\n`)
     const body = `186a0\r\n${'x'.repeat(100_000)}\r\n`.repeat(100)
     await new Promise((sent) => socket.write(`${body}0\r\n\r\n`, sent))
     await once(socket.resume(), 'close')
     expect(statusLinesOf(text())).toEqual(expected)
-    await close()
   },
 )
 

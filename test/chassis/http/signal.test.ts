@@ -89,12 +89,11 @@ test('listeners run in the async context of their request', async () => {
     await once(signal, 'abort')
     return list
   }
-  const { port, close } = await startNotes({ listNotes }, { guard })
+  const { port } = await startNotes({ listNotes }, { guard })
   const names = ['Ada', 'Grace', 'Mary']
   const sockets = names.map((name) => says(get('/notes', `X-Name: ${name}\r\n`))(port))
   await until(() => begun === 3)
   for (const socket of sockets) socket.resetAndDestroy()
   await until(() => seen.length === 3)
   expect(seen.sort()).toEqual(names.map((name) => [name, 'ABORT_ERR']))
-  await close()
 })

@@ -1,5 +1,5 @@
 // A service with a contract of its own, notes.yaml: for tests of what is the same in every service.
-import { expect } from '@jest/globals'
+import { afterEach, expect } from '@jest/globals'
 import type { Reply } from '../../../src/chassis/contract/reply.ts'
 import {
   HttpError,
@@ -60,8 +60,21 @@ type Options = app.Options &
     contract?: typeof notesContract
   }
 
-/** A service of notes that runs, until `close`. */
-export function startNotes(own: Partial<typeof HANDLERS> = {}, options: Options = {}) {
+const open = new Set<(timeoutMs: number) => Promise<unknown>>()
+afterEach(() => Promise.all(Array.from(open, (close) => close(0))))
+
+/** A service of notes that runs, until `close` or the end of the test. */
+export async function startNotes(...options: Parameters<typeof start>) {
+  const service = await start(...options)
+  const close = (timeoutMs?: number) => {
+    open.delete(close)
+    return service.close(timeoutMs)
+  }
+  open.add(close)
+  return { ...service, close }
+}
+
+function start(own: Partial<typeof HANDLERS> = {}, options: Options = {}) {
   const { contract = notesContract, guard = identifyAll, toHttpError, ...more } = options
   const handlers = { ...HANDLERS, ...own } as unknown as Handlers<
     Record<Operation, unknown>,
@@ -73,7 +86,7 @@ export function startNotes(own: Partial<typeof HANDLERS> = {}, options: Options 
 
 /** Starts one service of notes for the tests of a suite. */
 export const useNotes = (handlers?: Partial<typeof HANDLERS>, options?: Options) =>
-  app.useStarted(() => startNotes(handlers, options))
+  app.useStarted(() => start(handlers, options))
 
 export const addNoteHead = (headers: string) => postHead(headers, '/notes')
 export const addNote = (body: string | Partial<Note>, headers = '') =>
