@@ -8,14 +8,33 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { freePort, serve, useUndo, type Program } from './support/program.ts'
-import { listen, type Request } from './chassis/support/app.ts'
+import { exchange, listen, type Request } from './chassis/support/app.ts'
+import { many } from './chassis/support/clients.ts'
+import { CLOSE, get, post } from './chassis/support/requests.ts'
 import { send } from './support/service.ts'
 import type { Place } from './support/stores.ts'
 import { createAt, describeStores, SECRET, sqlitePlace, usePlaces } from './support/stores.ts'
 import { newUser } from './support/users.ts'
+import type { User } from '../src/store/user-store.ts'
+
+interface Span {
+  name: string
+  traceId: string
+  spanId: string
+  parentSpanId?: string
+}
 
 /** The spans in what a collector got. */
-const spansIn = (sent: string): string[] => sent.match(/"spanId":/g) ?? []
+const spansIn = (sent: string): Span[] =>
+  sent
+    .split('\n')
+    .filter(Boolean)
+    .flatMap((body) => JSON.parse(body).resourceSpans)
+    .flatMap(({ scopeSpans }) => scopeSpans)
+    .flatMap(({ spans }) => spans)
+
+/** The body of a large user. */
+const LARGE = JSON.stringify({ name: 'x'.repeat(6_000) })
 
 /** Headers, each with a value that no span may have. */
 const MARKED = {
@@ -153,6 +172,50 @@ test.each<[string, Record<string, string>, string[], boolean]>([
 })
 
 describeStores((kind) => {
+  /** Uses a new service. @returns all that it sends to the collector, and its log */
+  async function trace(place: Place, use: (port: number) => Promise<unknown>) {
+    const { got, to } = await recorder()
+    const { service, port } = await serveTraced(place, to, { HOST: '0.0.0.0' })
+    await use(port)
+    await service.probe('/readyz')
+    expect(await service.stop()).toBe(0)
+    return { sent: got.text, log: service.output.stdout }
+  }
+
+  test.each<[string, string, (user: User, headers: string) => string]>([
+    ['GET /users/{id}', 'find', ({ id }, headers) => get(`/users/${id}`, headers)],
+    ['GET /users', 'list', (_, headers) => get('/users?limit=9', headers)],
+    ['POST /users', 'create', (_, headers) => post(LARGE, headers, '/users')],
+    [
+      'PUT /users/{id}',
+      'rename',
+      ({ id }, headers) => post(LARGE, headers, `/users/${id}`).replace('POST', 'PUT'),
+    ],
+  ])(
+    'each of 32 %s at once, eight on a connection, has its own spans, in the trace that it came with',
+    async (name, call, request) => {
+      const place = at(kind)
+      const [user] = await createAt(place, newUser())
+      const idOf = (i: number) => (i + 1).toString(16).padStart(32, 'a')
+      const requestOf = (i: number) =>
+        request(user!, `traceparent: 00-${idOf(i)}-b7ad6b7169203331-01\r\n`)
+      const { sent } = await trace(place, (port) =>
+        many(4, (i) => {
+          const requests = Array.from({ length: 8 }, (_, j) => requestOf(8 * i + j))
+          return exchange(port, requests.join('') + get('/nothing', CLOSE))
+        }),
+      )
+      const spans = spansIn(sent)
+      expect(spans).toHaveLength(64 + 4)
+      for (let i = 0; i < 32; i += 1) {
+        const [child, root] = spans.filter(({ traceId }) => traceId === idOf(i))
+        expect(root?.parentSpanId).toBe('b7ad6b7169203331')
+        expect(child?.parentSpanId).toBe(root!.spanId)
+        expect([root!.name, child!.name]).toEqual([name, call])
+      }
+    },
+  )
+
   // SECURITY.md: The service reveals nothing.
   test('no email, name or token leaves through traces or the log', async () => {
     const place = at(kind)
@@ -172,18 +235,15 @@ describeStores((kind) => {
       ['GET /users', { authorization: 'Bearer the-token' }],
       ['POST /login', { body: '{"secret', headers: { 'content-type': 'application/json' } }],
     ]
-    const { got, to } = await recorder()
-    const { service, port } = await serveTraced(place, to, { HOST: '0.0.0.0' })
-    for (const [line, request] of requests) {
-      const headers = { ...MARKED, ...request?.headers }
-      statuses.push((await send(port, line, { ...request, headers })).status)
-    }
-    await service.probe('/readyz')
-    expect(await service.stop()).toBe(0)
+    const { sent, log } = await trace(place, async (port) => {
+      for (const [line, request] of requests) {
+        const headers = { ...MARKED, ...request?.headers }
+        statuses.push((await send(port, line, { ...request, headers })).status)
+      }
+    })
     expect(statuses).toEqual([200, 200, 400, 404, 404, 400, 201, 401, 204, 401, 400])
-    for (const name of ['create', 'find', 'findByEmail', 'rename', 'GET /users/{id}'])
-      expect(got.text).toContain(`"name":"${name}"`)
-    for (const text of [got.text, service.output.stdout]) {
+    expect(spansIn(sent).length).toBeGreaterThan(requests.length)
+    for (const text of [sent, log]) {
       expect(text).toContain(id)
       expect(text.match(/[^"]*(secret|the-name|the-token|eyJ)[^"]*/g)).toBeNull()
     }

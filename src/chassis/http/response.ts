@@ -18,7 +18,7 @@ export class OutgoingResponse extends ServerResponse<IncomingRequest> {
   override end(content?: unknown, ...rest: unknown[]): this {
     if (this.isEnded) return this
     this.isEnded = true
-    if (content && this.req.method !== 'HEAD')
+    if (content && typeof content !== 'function' && this.req.method !== 'HEAD')
       this.bodyBytes += Buffer.byteLength(content as string | Buffer)
     const isReceived = this.req.complete || this.req.headers.expect
     if (isReceived && !(content && this.hasHeader('Content-Length')))

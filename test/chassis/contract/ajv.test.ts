@@ -30,6 +30,11 @@ test.each([
   },
 )
 
+test('a format has the words of its schema, if there are any', () => {
+  const schema = { type: 'string', format: 'date', 'x-message': 'must be a birthday' }
+  expect(() => read(schema, 'x')).toThrow('field `x` must be a birthday')
+})
+
 const text = { type: 'string' }
 const REMOVED = ['allOf', 'anyOf', 'oneOf', 'not', 'additionalProperties', 'readOnly', 'writeOnly']
 

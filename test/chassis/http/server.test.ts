@@ -90,6 +90,18 @@ test.each([
   expect(statusesIn(await service().exchange(`GET /nothing ${rest}\r\n`))).toEqual([404])
 })
 
+test('a response says that its connection is kept longer than load balancers keep theirs', async () => {
+  const { headers } = await fetch(`http://127.0.0.1:${service().port}/nothing`)
+  expect(headers.get('keep-alive')).toBe('timeout=620')
+})
+
+test('a response may end with a callback alone, as in Node', async () => {
+  const { server, close } = createServer((_, response) => void response.end(() => {}))
+  const port = await listen(server)
+  expect((await fetch(`http://127.0.0.1:${port}`)).status).toBe(200)
+  await close(FOREVER)
+})
+
 test('an offer to upgrade is ignored, and what follows it is not taken for a request', async () => {
   const offer = get('/nothing', 'Connection: Upgrade\r\nUpgrade: h2c\r\n')
   const text = await service().exchange(offer + SLOW)
