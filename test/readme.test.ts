@@ -37,6 +37,17 @@ describe('README.md', () => {
     await target.remove()
   })
 
+  test('imports a file with other columns', () => {
+    const folder = newFolder()
+    const people = 'First Name,Last Name,E-mail Address\nAda,Lovelace,ada@csv\n'
+    fs.writeFileSync(join(folder, 'people.csv'), people)
+    const { code } = blocks.find((block) => block.code.includes('{First Name}'))!
+    const inFolder = (file: string) => join(folder, file)
+    readme.bash(withoutBuild(code).replaceAll(/people.csv|problems.txt/g, inFolder))
+    const all = readme.bash(withoutBuild('npm run export-users -- --format csv -'))
+    expect(all).toContain(',Ada Lovelace,ada@csv')
+  })
+
   test('makes a .env for all instances, which only its owner can read', () => {
     const folder = newFolder()
     const { code } = blocks.find((block) => block.code.includes('>>.env'))!

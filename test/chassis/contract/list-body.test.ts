@@ -3,8 +3,6 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { EventEmitter, once } from 'node:events'
 import net from 'node:net'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import {
   arrayWriter,
@@ -13,6 +11,7 @@ import {
 } from '../../../src/chassis/contract/list-body.ts'
 import { StoreFailure, type Client } from '../../../src/chassis/index.ts'
 import { dial } from '../support/app.ts'
+import { collectGarbage } from '../support/garbage.ts'
 import { startNotes, useNotes, type Note } from '../support/notes.ts'
 import { CHUNKED, CLOSE, get } from '../support/requests.ts'
 import { anyText } from '../support/text.ts'
@@ -66,9 +65,6 @@ function listOf(count: number, atEnd?: () => void) {
   }
   return { seen, listNotes }
 }
-
-setFlagsFromString('--expose-gc')
-const collectGarbage = runInNewContext('gc') as () => void
 
 const fail = () => {
   throw new StoreFailure(new Error('the cause'))
@@ -131,7 +127,7 @@ describe.each(TYPES)('a list as %s', (type) => {
     const made: WeakRef<Note[]>[] = []
     const kept: unknown[] = []
     const next = async () => {
-      await nextTurn() // a WeakRef keeps what it is made of until the next turn
+      await nextTurn()
       collectGarbage()
       kept.push(...made.map((page) => page.deref()).filter(Boolean))
       const value = [note(made.length)]

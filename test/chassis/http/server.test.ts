@@ -2,10 +2,12 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals'
 import { once } from 'node:events'
 import net from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { IncomingRequest } from '../../../src/chassis/http/request.ts'
 import { createServer } from '../../../src/chassis/http/server.ts'
 import { LIMITS } from '../../../src/chassis/http/limits.ts'
 import { dial, listen } from '../support/app.ts'
+import { collectGarbage } from '../support/garbage.ts'
 import { added, addNote, addNoteHead, startNotes, useNotes } from '../support/notes.ts'
 import { responsesIn, statusesIn } from '../support/notes.ts'
 import { CHUNKED, CLOSE, get } from '../support/requests.ts'
@@ -93,6 +95,24 @@ test.each([
 test('a response says that its connection is kept longer than load balancers keep theirs', async () => {
   const { headers } = await fetch(`http://127.0.0.1:${service().port}/nothing`)
   expect(headers.get('keep-alive')).toBe('timeout=620')
+})
+
+test('half a body is not kept when its client has left, whatever keeps the request', async () => {
+  const request = new IncomingRequest(new net.Socket())
+  request.bodyLimit = 10
+  const push = () => {
+    const piece = Buffer.alloc(10)
+    request.push(piece)
+    return new WeakRef(piece)
+  }
+  const pieces = push()
+  await nextTurn()
+  collectGarbage()
+  expect(pieces.deref()).toBeDefined()
+  request.destroy()
+  await nextTurn()
+  collectGarbage()
+  expect(pieces.deref()).toBeUndefined()
 })
 
 test('a response may end with a callback alone, as in Node', async () => {
