@@ -1,4 +1,5 @@
 // The process: reads the environment, runs the service.
+import { executionAsyncResource } from 'node:async_hooks'
 import { loadConfig } from './config/config.ts'
 import type { Variables } from './config/validators.ts'
 import type { Service } from './service.ts'
@@ -11,6 +12,7 @@ const NO_ARGUMENTS =
 export async function serve<Operations, Own extends Variables, Caller>(
   service: Service<Operations, Own, Caller>,
 ): Promise<never> {
+  process.nextTick(() => ticks.push(executionAsyncResource()))
   // Further signals change nothing: npm, systemd and tini send them twice. Listens from the start, because without a
   // listener, process 1 of a container ignores signals.
   const stop = new Promise<NodeJS.Signals>((resolve) => {
@@ -36,6 +38,12 @@ export async function serve<Operations, Own extends Variables, Caller>(
     fail(error)
   }
 }
+
+/**
+ * One of Node's ticks, kept: when a garbage collection finds none, V8 forgets their shape, and is slow to make each that
+ * follows. A GET by id, which has eight, then takes 5 % more.
+ */
+const ticks: object[] = []
 
 const UNCAUGHT = 'an error that nobody has caught: a promise without await, or a callback'
 
