@@ -1,4 +1,4 @@
-// The environment variables of the service, beside those of the chassis. README.md has a table of all.
+// The environment variables of the service, beside those of the chassis. README.md has a list of all.
 import { secret, text, tokenVariables } from './chassis/index.ts'
 
 /** Credentials, hosts, a database and options. An unescaped `@` or `/` in the password would be parsed as the host. */

@@ -41,6 +41,8 @@ const writes = ['PUT', 'DELETE'].flatMap((method): Row[] => [
   [method, { 'if-none-match': OTHER }, 204, 404],
   [method, { 'if-none-match': OTHER, 'if-match': 'TAG' }, 204, 404],
   [method, { 'if-match': OTHER }, 412, 404],
+  [method, { 'if-match': '' }, 412, 404], // it names no ETag
+  [method, { 'if-none-match': '' }, 204, 404],
   [method, { 'if-match': OTHER, 'if-none-match': OTHER }, 412, 404],
   [method, { 'if-match': 'W/"x"' }, 412, 404],
   [method, { 'if-none-match': 'W/TAG' }, 412, 404],

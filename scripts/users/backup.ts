@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Copies the SQLite database to a file or to standard output, also while the service runs.
-import fs, { createReadStream, existsSync } from 'node:fs'
+import fs, { createReadStream } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -28,7 +28,8 @@ await program(USAGE, {}, async (_, [path, ...more]) => {
   const { DATA_DIR, MONGODB_URI } = loadConfig(programVariables)
   if (MONGODB_URI) throw new Error('the users are in MongoDB: use mongodump or export-users')
   const database = databaseIn(DATA_DIR)
-  if (!existsSync(database)) throw new Error(`there are no users in ${DATA_DIR}: check DATA_DIR`)
+  if (!fs.statSync(database, { throwIfNoEntry: false }))
+    throw new Error(`there are no users in ${DATA_DIR}: check DATA_DIR`)
   const signal = stopSignal()
   async function copyTo(copy: string): Promise<string> {
     checkSpace(database, dirname(copy))

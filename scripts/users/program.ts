@@ -31,7 +31,9 @@ export async function program<O extends Options>(
   const text = isRunByNpm() ? usage.replace(/^usage: (\S+)/, 'usage: npm run $1 --') : usage
   try {
     const all = { ...options, ...more }
-    const { values, positionals } = parseArgs({ options: all, allowPositionals: true })
+    const parsed = parseArgs({ options: all, allowPositionals: true, tokens: true })
+    const { values, positionals } = parsed
+    checkOnce(parsed.tokens)
     checkTaken(options, values)
     const info =
       'help' in values ? text : 'version' in values && contract.contents().document.info.version
@@ -46,6 +48,13 @@ export async function program<O extends Options>(
     warn(`${text.split('\n', 1)[0]}\nsee --help`)
     return exit(2)
   }
+}
+
+/** @throws UsageError an option was given twice: only the last one would count */
+function checkOnce(tokens: { kind: string; name?: string }[]): void {
+  const names = tokens.filter(({ kind }) => kind === 'option').map(({ name }) => name)
+  const twice = names.find((name, i) => names.indexOf(name) < i)
+  if (twice) throw new UsageError(`--${twice} was given twice`)
 }
 
 /** Whether npm has begun this program, and no other script of package.json. */

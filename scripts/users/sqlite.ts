@@ -19,7 +19,9 @@ export async function copySqlite(file: string, copy: string): Promise<number> {
   const db = new DatabaseSync(file)
   await retryWhileBusy(() => db.prepare('VACUUM INTO ?').run(copy), `back up SQLite in ${file}`)
   db.close()
-  return countUsers(new DatabaseSync(copy))
+  const copied = new DatabaseSync(copy)
+  checkTable(copied)
+  return countUsers(copied)
 }
 
 function countUsers(db: DatabaseSyncInstance): number {
@@ -39,10 +41,15 @@ export function checkBackup(file: string): number {
   const [fault] = db.prepare('PRAGMA integrity_check(1)').all()
   const { integrity_check: found } = fault as { integrity_check: string }
   if (found !== 'ok') throw new Error(found.split('\n').at(-1))
-  if (!db.prepare(TABLE).get()) throw new Error('it has no table of users of this service')
+  checkTable(db)
   migrate(db)
   if (!isAsMade(db)) throw new Error('its table of users is not as a service makes it')
   return countUsers(db)
+}
+
+/** @throws Error another program made the database */
+function checkTable(db: DatabaseSyncInstance): void {
+  if (!db.prepare(TABLE).get()) throw new Error('it has no table of users of this service')
 }
 
 const TABLE = "SELECT 1 FROM pragma_table_list('users') WHERE type = 'table' AND strict"

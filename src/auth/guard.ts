@@ -1,7 +1,7 @@
 // Decides which requests may pass: the first app.use. Never reads a body, never calls a store.
 import { HttpError, type Guard, type Tokens } from '../chassis/index.ts'
 
-/** Paths that match are protected: see the path of a request in CONTRIBUTING.md. Tested as the client sent it. */
+/** Paths that match are protected, as the client sent them: `/users` anywhere in one, however it is routed. */
 export const PROTECTED = /\/users/
 
 /** What a 401 has (RFC 6750 §3). */
@@ -29,7 +29,8 @@ export function guard(tokens: Pick<Tokens, 'verify'>): Guard<Caller> {
     ctx.set('Cache-Control', 'private, no-cache')
     // Node joins several headers of this name, and the result is not a token.
     const result = tokens.verify(ctx.req.headers.authorization)
-    if (result.id !== undefined) ctx.req.log[CALLER] = USER_ID.test(result.id) ? result.id : '…'
+    const id = result.valid ? result.id : result.signedFor
+    if (id !== undefined) ctx.req.log[CALLER] = USER_ID.test(id) ? id : '…'
     if (result.valid) {
       ctx.req.identify(result)
       return next()

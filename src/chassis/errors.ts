@@ -12,7 +12,7 @@ function toHttpError(error: unknown, translate?: Parts<unknown>['toHttpError']):
   try {
     if (error instanceof HttpError) return error
     const known: unknown = translate?.(error)
-    if (known instanceof HttpError) return known
+    if (known instanceof HttpError) return known.status < 500 ? known : causedBy(known, error)
     if (known) error = new Error(NO_HTTP_ERROR, { cause: error })
   } catch (thrown) {
     error = new Error(`\`toHttpError\` has thrown: ${messageOf(thrown)}`, { cause: error })
@@ -20,6 +20,10 @@ function toHttpError(error: unknown, translate?: Parts<unknown>['toHttpError']):
   const message = error instanceof StoreFailure ? 'the data store failed' : 'internal error'
   return new HttpError(500, 'internal_error', message, { cause: error ?? String(error) })
 }
+
+/** `known` with the error that it comes from, for the log. */
+const causedBy = ({ status, code, message, headers, cause }: HttpError, error: unknown) =>
+  new HttpError(status, code, message, { headers, cause: cause ?? error })
 
 /** Makes `app` respond to everything that is thrown in it, and emit `error` for a 5xx. @param translate knows more errors */
 export function respondToErrors(app: Koa, translate?: Parts<unknown>['toHttpError']): void {

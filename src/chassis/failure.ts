@@ -6,7 +6,7 @@ export class StoreFailure extends Error {
   readonly kind: string
 
   constructor(cause: unknown, task = 'use the data store', kind?: string) {
-    const message = withoutValues((cause as Error).message)
+    const message = withoutValues(String(Object(cause).message ?? cause))
     super(`cannot ${task}: ${kind ? `${kind}: ` : ''}${message}`, { cause })
     this.kind = kind ?? 'error'
   }

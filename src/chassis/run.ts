@@ -64,7 +64,11 @@ export async function run<Operations, Own extends Variables, Caller>(
     await listen(operator.server, OPS_HOST, OPS_PORT, 'OPS_HOST (or HOST) and OPS_PORT')
 
     const measured: Tools['measure'] = (store, methods) => measure(store, methods, metrics, tracing)
-    const opened = await Promise.race([service.open(config, { log, measure: measured }), stop])
+    const slow = setInterval(() => log.warn('`open` has not ended'), SLOW_MS).unref()
+    closers.unshift(async () => clearInterval(slow))
+    const tools = { log: toolsLog(log), measure: measured }
+    const opened = await Promise.race([service.open(config, tools), stop])
+    clearInterval(slow)
     if (typeof opened === 'string')
       return log.info(`${opened}: stopped before the service was open`)
     if (!Object(opened).store)
@@ -99,9 +103,22 @@ export async function run<Operations, Own extends Variables, Caller>(
   log.info('stopped')
 }
 
+/** How often a line says that `open` has not ended, in milliseconds. */
+const SLOW_MS = 10_000
+
+/** What `open` gets: also as callbacks, without pino as `this`. */
+const toolsLog = (log: Logger): Tools['log'] => ({
+  info: (text) => log.info(text),
+  warn: (text) => log.warn(text),
+  error: (text) => log.error(text),
+})
+
 /** Starts traces if they have an endpoint. Without one, nothing of OpenTelemetry is loaded. */
 async function tracingOf(options: Config<Variables> & SpanOptions, log: Logger) {
-  if (!options.OTEL_EXPORTER_OTLP_ENDPOINT && !options.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) return
+  const endpoint = options.OTEL_EXPORTER_OTLP_ENDPOINT ?? options.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
+  if (!endpoint && /otlp/i.test(process.env['OTEL_TRACES_EXPORTER'] ?? ''))
+    log.warn('traces: OTEL_TRACES_EXPORTER is ignored without OTEL_EXPORTER_OTLP_ENDPOINT')
+  if (!endpoint) return
   return (await import('./telemetry/tracing.ts')).startTracing(options, log)
 }
 

@@ -19,11 +19,12 @@ export async function serve<Operations, Own extends Variables, Caller>(
     process.on('SIGTERM', resolve).on('SIGINT', resolve)
   })
   let log: Logger | undefined
+  let isListening = false
   // A mistake of a guard, a handler or a store in a promise that nobody awaits, or in a callback, is a line in the log:
-  // Node would end the process, and with it all other requests. While there is no log, it is a failure of the start.
+  // Node would end the process, and with it all other requests. Before it listens, it is a failure of the start.
   const onError = (error: unknown) => {
-    if (!log) fail(error)
-    log.error({ err: error ?? String(error) }, UNCAUGHT)
+    log?.error({ err: error ?? String(error) }, UNCAUGHT)
+    if (!isListening) fail(error)
   }
   process.on('unhandledRejection', onError).on('uncaughtException', onError)
   try {
@@ -31,7 +32,10 @@ export async function serve<Operations, Own extends Variables, Caller>(
     if (argument) throw new Error(`${argument}: ${NO_ARGUMENTS}`)
     const config = loadConfig(service.variables)
     const { run } = await import('./run.ts') // only now: a signal is heard a quarter of a second earlier
-    await run(service, config, stop, { onLog: (opened) => void (log = opened) })
+    await run(service, config, stop, {
+      onLog: (opened) => void (log = opened),
+      onListening: () => void (isListening = true),
+    })
     process.exit()
   } catch (error) {
     log?.error({ err: error ?? String(error) }, 'the service ends') // not `fatal`, which would wait for a full disk

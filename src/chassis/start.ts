@@ -28,6 +28,8 @@ export async function start<Operations, Own extends Variables, Caller>(
   variables: NodeJS.ProcessEnv,
 ): Promise<Running> {
   const config = readConfig(variables, service.variables, DEFAULTS)
+  if (config.OTEL_EXPORTER_OTLP_ENDPOINT || config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT)
+    throw new Error(NO_TRACES)
   const stopping = new AbortController()
   const stop = once(stopping.signal, 'abort').then(() => 'stop')
   const output = { write: (line: string) => process.stdout.write(line) } // no listener for each service
@@ -42,3 +44,7 @@ export async function start<Operations, Own extends Variables, Caller>(
     ended.catch(reject)
   })
 }
+
+/** OpenTelemetry reads `process.env`, once in a process. */
+const NO_TRACES =
+  '`start` has no traces: leave out their endpoint, and test them with `serve` in a process'

@@ -18,7 +18,10 @@ type Method = Lowercase<(typeof METHODS)[number]>
 type PathOf<M extends Method> = ClientPathsWithMethod<Client<paths>, M>
 type InitOf<Path extends keyof paths, M extends Method> = MaybeOptionalInit<paths[Path], M>
 type Args<Init> = undefined extends Init ? [(Init & Others)?] : [Init & Others]
-type Others = Record<string, unknown>
+/** Other options of a call, but none that belongs in `params`: it would not be sent, and a condition would be lost. */
+type Others = Record<string, unknown> & {
+  [Misplaced in 'header' | 'path' | 'query']?: never
+} & { params?: { headers?: never } }
 
 /** What openapi-fetch returns, with `ErrorMessage`: its own types make an object of a `code` that editors complete. */
 type Completion<Path extends keyof paths, M extends Method, Init> = Promise<

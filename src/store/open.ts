@@ -1,5 +1,5 @@
 // Picks the store. The only file that knows every store; loads only the one in use.
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { StoreOptions, UserStore } from './user-store.ts'
 
@@ -23,7 +23,8 @@ export async function openStore(
 
 /** Opens the store to read, only if it exists. @throws StoreFailure, also if MongoDB has no such collection */
 export async function openExisting(config: Config): Promise<UserStore | undefined> {
-  const exists = config.MONGODB_URI || existsSync(databaseIn(config.DATA_DIR))
+  const file = databaseIn(config.DATA_DIR)
+  const exists = config.MONGODB_URI || statSync(file, { throwIfNoEntry: false }) // throws if it may not look there
   return exists ? openStore(config, { readOnly: true }) : undefined
 }
 

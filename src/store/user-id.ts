@@ -17,7 +17,7 @@ export function continueAfter(id: string): void {
   last = Math.max(last, Number.parseInt(id.slice(0, 12), 16))
 }
 
-/** Ids begin with seconds in 32 bits, which end on 2106-02-07. Those of the last day are not continued: too few are left. */
+/** Ids begin with seconds in 32 bits, which end on 2106-02-07. Those of its last 18 hours are not continued: too few are left. */
 export const LAST_ID = 'ffff'
 
 /**

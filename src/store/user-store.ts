@@ -66,7 +66,7 @@ export type ListQuery = Filter & Pick<Parameters, 'limit'>
 export interface Page {
   /** A new array, which the caller may change. */
   users: User[]
-  /** The id after which the list goes on, if users follow: they did when `users` were read, not before or after. */
+  /** The id of the last of `users`, if more users followed it when they were read. */
   next: string | undefined
 }
 

@@ -48,6 +48,19 @@ const causesOf = (error: unknown): string[] => {
   return message === undefined ? [] : [message, ...causesOf(cause)]
 }
 
+test('a guard that identifies a promise, without await, is a 500 that says so', async () => {
+  const identify: Untyped = (next, ctx) => {
+    ;(ctx as unknown as { req: { identify: (caller: unknown) => void } }).req.identify(
+      Promise.resolve(),
+    )
+    return next()
+  }
+  const said = 'the guard has identified a promise: await it'
+  expect(await ask(identify, 'GET /notes/1')).toEqual(
+    [500, 'internal error', said].filter((x) => x !== 'internal error'),
+  )
+})
+
 test.each<[string, Untyped]>([
   ['await next(), and more', async (next) => [await next()]],
   ['return next()', (next) => next()],

@@ -1,6 +1,7 @@
 // The environment as configuration, with variables of the chassis and of a service of notes.
 import { afterAll, expect, test } from '@jest/globals'
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import * as config from '../../src/chassis/config/config.ts'
 import { integer, secret, text, type Variables } from '../../src/chassis/config/validators.ts'
 import { VARIABLES } from '../../src/chassis/config/variables.ts'
@@ -82,7 +83,14 @@ const TEMPLATES = [
 ].map((text) => text.replace(/\w+/, (word) => word.padEnd(32, '_')))
 
 /** What is no URL for the exporter: without a scheme, a URL of another scheme or of none, or not one. */
-const NOT_URLS = ['10.0.0.5:4318', 'grpc://x', 'http://', 'https//me:pw@x', 'http://x?key=pw']
+const NOT_URLS = [
+  '10.0.0.5:4318',
+  'grpc://x',
+  'http://',
+  'https//me:pw@x',
+  'http://x?key=pw',
+  'http://x/v1/traces/',
+]
 const NO_URL = 'must be a URL that begins with http:// or https://'
 
 const notReplaced = (name: string, texts: string[]) =>
@@ -105,21 +113,20 @@ test.each([
   ['TOKEN_TTL', 'soon', 'must be a duration between 1s and 10y'],
   ['MAX_CONNECTIONS', '1e3', 'must be between 1 and 100000'],
   ['BODY_LIMIT', '0', 'must be a size between 1b and 1mb'],
-  ['ALLOWED_HOSTS', 'a:80', 'must be host names without ports, separated by commas'],
+  ...['a:80', '.a'].map((host): [string, string, string] => [
+    'ALLOWED_HOSTS',
+    host,
+    'must be host names without ports or wildcards, separated by commas',
+  ]),
   ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
   ['DOCS', 'maybe', 'must be true or false'],
   ['NOTES_URI', 'localhost', 'must start with notes:'],
   ...NOT_URLS.map((text): [string, string, string] => [
     'OTEL_EXPORTER_OTLP_ENDPOINT',
     text,
-    `${NO_URL}, without ? or #`,
+    `${NO_URL}, without /v1/traces, ? or #`,
   ]),
   ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'x:4318', NO_URL],
-  [
-    'SIGNING_SECRET',
-    `${SECRET}\n${SECRET}`,
-    'must be one line; SIGNING_SECRETS takes several secrets',
-  ],
   ['SIGNING_SECRET', 'x'.repeat(31), 'must have at least 32 bytes (RFC 7518 §3.2)'],
   [
     'SIGNING_SECRETS',
@@ -138,6 +145,47 @@ test.each([
   const isSecret = /^(SIGNING|NOTES)|[@?]/.test(name + text)
   const line = `${name} ${reason}${isSecret ? '' : `, not "${text}"`}`
   expect(problems({ [name]: text })).toEqual([line])
+})
+
+writeFileSync('secret', `${SECRET}\n`)
+const PATHS = [
+  resolve('secret').padStart(40, '/'),
+  '/run/secrets/users/SIGNING_SECRET',
+  '/var/run/secrets/x/SIGNING_SECRET',
+]
+
+test.each([
+  ...PATHS.flatMap((path) => [
+    [
+      'SIGNING_SECRET',
+      path,
+      'must be the secret itself; put the path of a file in SIGNING_SECRET_FILE',
+    ],
+    [
+      'SIGNING_SECRETS',
+      `${SECRET}, ${path}`,
+      'must be the secret itself; put the path of a file in SIGNING_SECRETS_FILE',
+    ],
+  ]),
+  ...['\n', ',', ';', ' '].map((separator) => [
+    'SIGNING_SECRET',
+    SECRET + separator + SECRET,
+    'must be one secret, on one line; SIGNING_SECRETS takes several',
+  ]),
+  ...[`${SECRET} ${SECRET}`, `${SECRET};${SECRET},${SECRET}`, `["${SECRET}","${SECRET}"]`].map(
+    (list) => [
+      'SIGNING_SECRETS',
+      list,
+      'must be separated by commas or lines, without brackets and quotes',
+    ],
+  ),
+  ...['file:///x', 'sqlite:x', ':memory:'].map((url) => [
+    'DATA_DIR',
+    url,
+    'must be a folder, not a URL',
+  ]),
+])('%s=%s, which means something else, is refused', (name, text, reason) => {
+  expect(problems({ [name]: text })).toEqual([`${name} ${reason}`])
 })
 
 test.each([
@@ -166,7 +214,6 @@ test('both variables for the secret are refused, at once with others', () => {
   ])
 })
 
-writeFileSync('secret', `${SECRET}\n`)
 writeFileSync('binary', Buffer.from(SECRET + '\xff', 'latin1'))
 
 test('a secret in a file is read without the line end, also through a link, as Kubernetes mounts it', () => {
@@ -203,6 +250,23 @@ test.each([
 ])('a .env with %s is refused, with the number of the line', (_, content, line) => {
   writeFileSync('.env', content)
   expect(() => loadConfig()).toThrow(new Error(`${RULE}: see line ${line}`))
+})
+
+test.each(['HOST=x\nPORT=1\nHOST=y', 'export HOST=x\n\n HOST = y'])(
+  'a .env that has a name twice is refused: %j',
+  (content) => {
+    writeFileSync('.env', content)
+    expect(() => loadConfig()).toThrow(new Error('.env has HOST twice: see line 3'))
+  },
+)
+
+test('a variable of the environment, even an empty one, wins over the file that .env names for it', () => {
+  writeFileSync('.env', 'NOTES_URI_FILE=none\nSIGNING_SECRET_FILE=none')
+  Object.assign(process.env, { NOTES_URI: '', SIGNING_SECRET: SECRET })
+  expect(loadConfig()).toMatchObject({ NOTES_URI: undefined, SIGNING_SECRET: SECRET })
+  delete process.env['NOTES_URI']
+  expect(() => loadConfig()).toThrow('NOTES_URI_FILE cannot be read')
+  for (const name of ['NOTES_URI_FILE', 'SIGNING_SECRET']) delete process.env[name]
 })
 
 test('a .env that cannot be read is refused; one that is missing is not', () => {

@@ -70,6 +70,13 @@ async function failWith(thrown: unknown, toHttpError?: typeof translate) {
   return { response: [status, text], lines: service.lines }
 }
 
+test('a 5xx of a handler is a line, also without a cause', async () => {
+  const { response, lines } = await failWith(new HttpError(500, 'internal_error', 'could not list'))
+  expect(response).toEqual([500, INTERNAL_ERROR.replace('internal error', 'could not list')])
+  const err = { message: 'could not list', stack: expect.stringContaining('errors.test') }
+  expect(lines).toMatchObject([{ err }, { cause: 'could not list' }])
+})
+
 test('when the store fails, the response is a 500; only the log has the cause', async () => {
   const { response, lines } = await failWith(new StoreFailure(new Error('the cause')))
   expect(response).toEqual([500, INTERNAL_ERROR.replace('internal error', 'the data store failed')])
@@ -82,6 +89,9 @@ class Taken extends Error {}
 const translate = (error: unknown) => (error instanceof Taken ? taken : undefined)
 
 const WHY = new Error('why')
+const UNAVAILABLE = new HttpError(500, 'internal_error', 'come back', {
+  headers: { 'Retry-After': '9' },
+})
 
 test.each<[string, unknown, (error: unknown) => unknown, HttpError | 500, string]>([
   ['an error of the service', new Taken(), translate, taken, ''],
@@ -89,6 +99,7 @@ test.each<[string, unknown, (error: unknown) => unknown, HttpError | 500, string
   ['an HttpError', INVALID, () => taken, INVALID, ''],
   ['an error in toHttpError', WHY, () => JSON.parse('['), 500, '`toHttpError` has thrown: Unexp'],
   ['a promise', WHY, async () => taken, 500, '`toHttpError` must return'],
+  ['an error of which it makes a 5xx', WHY, () => UNAVAILABLE, UNAVAILABLE, 'why'],
 ])(
   'with toHttpError, %s becomes the right response',
   async (_, thrown, toHttpError, expected, said) => {
@@ -100,6 +111,9 @@ test.each<[string, unknown, (error: unknown) => unknown, HttpError | 500, string
   },
 )
 
+const fail = () => {
+  throw new Error('no')
+}
 const endless = new Error('it is its own cause')
 endless.cause = endless
 const headers = { 'X-Why': 'a\nb' }
@@ -112,6 +126,8 @@ test.each([
   ['whose message is no text', Object.assign(new Error(), { message: 7 }), /no message/],
   ['that cannot be a text', Object.create(null), /no message/],
   ['that is undefined', undefined, 'undefined'],
+  ['whose stack is no text', Object.assign(new Error('odd'), { stack: [1] }), 'odd'],
+  ['whose code throws', Object.defineProperty(new Error('odd'), 'code', { get: fail }), 'odd'],
   ['that is a text', 'a text', 'a text'],
   ['that cannot be sent', new HttpError(401, 'x', 'x', { headers }), 'header content ["X-Why"]'],
 ])('an error %s is a 500 with a line', async (_, error, said) => {

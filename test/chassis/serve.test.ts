@@ -25,8 +25,11 @@ const MAIN = `
     if (process.env.REASON === 'undefined') throw undefined
     if (process.env.REASON === 'nothing') return
     if (process.env.REASON) throw new Error(process.env.REASON)
+    if (process.env.FORGOTTEN) void Promise.reject(new Error(process.env.FORGOTTEN))
     await ask('open')
-    log.info('STOP_TIMEOUT ' + config.STOP_TIMEOUT)
+    if (process.env.FORGOTTEN) await hang()
+    const { info } = log
+    info('STOP_TIMEOUT ' + config.STOP_TIMEOUT)
     return { guard: async (ctx, next) => (await ask('guard')) || next(), handlers, store }
   }
   const variables = () => {
@@ -62,6 +65,7 @@ test.each([
   [{ REASON: 'undefined' }, /^the start failed without a message: undefined\n$/],
   [{ REASON: 'nothing' }, /^`open` must return a guard, handlers and a store\n$/],
   [{ EARLY: 'nobody awaits it' }, /^nobody awaits it\n$/],
+  [{ FORGOTTEN: 'not migrated' }, /^not migrated\n$/],
 ])(
   'a service that cannot start exits with 1 and one line, also in the log if it is open: %j',
   async (variables, line) => {

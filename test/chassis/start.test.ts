@@ -1,5 +1,5 @@
 // A service in the process of its tests.
-import { afterEach, expect, test } from '@jest/globals'
+import { afterEach, expect, jest, test } from '@jest/globals'
 import { defineService, integer, start, type Parts } from '../../src/chassis/index.ts'
 import { until } from './support/clients.ts'
 import { identifyAll, notesContract } from './support/notes.ts'
@@ -57,6 +57,8 @@ const fail = () => {
 
 test.each<[string, Partial<Parts<Operations, string>>, NodeJS.ProcessEnv, boolean]>([
   ['SIZE must be between 1 and 9, not "10"', {}, { SIZE: '10' }, false],
+  ['`start` has no traces', {}, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://x' }, false],
+  ['`start` has no traces', {}, { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://x' }, false],
   ['cannot listen on OPS_HOST', {}, { OPS_HOST: '192.0.2.1' }, false],
   ['cannot listen on HOST and PORT: ', {}, { HOST: '192.0.2.1', OPS_HOST: '127.0.0.1' }, true],
   ['listNotes has no handler', { handlers: {} as typeof all }, {}, true],
@@ -66,4 +68,24 @@ test.each<[string, Partial<Parts<Operations, string>>, NodeJS.ProcessEnv, boolea
   await expect(start(service, variables)).rejects.toThrow(message)
   expect(events).toEqual(isOpened ? ['closed'] : [])
   await until(() => !isListening())
+})
+
+test('an `open` that does not end is a warning every 10 s', async () => {
+  const tick = jest.spyOn(globalThis, 'setInterval')
+  const written = jest.spyOn(process.stdout, 'write').mockReturnValue(true)
+  const { service } = serviceOf()
+  let go = () => {}
+  const opening = new Promise<void>((resolve) => (go = resolve))
+  const open = async (...[config, tools]: Parameters<typeof service.open>) => {
+    await opening
+    return service.open(config, tools)
+  }
+  const running = start({ ...service, open }, {})
+  await until(() => tick.mock.calls.some(([, ms]) => ms === 10_000))
+  tick.mock.calls.find(([, ms]) => ms === 10_000)![0]()
+  const lines = written.mock.calls.map(([line]) => String(line))
+  jest.restoreAllMocks()
+  go()
+  await (await running).stop()
+  expect(lines.at(-1)).toContain('"msg":"`open` has not ended"')
 })

@@ -28,6 +28,20 @@ export function misuse(users: UsersClient, id: string) {
   void users.PUT('/users/{id}', { params: { path: { id } } })
   // @ts-expect-error no parameters
   void users.request('delete', '/users/{id}')
+
+  const path = { id }
+  const header = { 'If-Match': '"x"' }
+  void users.DELETE('/users/{id}', {
+    params: { path, header },
+    headers: { x: 'y' },
+    cache: 'no-store',
+  })
+  // @ts-expect-error the condition would not be sent
+  void users.DELETE('/users/{id}', { params: { path }, header })
+  // @ts-expect-error nor this one
+  void users.DELETE('/users/{id}', { params: { path, headers: header } })
+  // @ts-expect-error all users would come
+  void users.GET('/users', { query: { email: 'ada@example.com' } })
 }
 
 // @ts-expect-error a code is a text

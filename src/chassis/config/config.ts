@@ -17,7 +17,9 @@ export type Config<Own extends Variables> = CleanedEnv<typeof VARIABLES> & Clean
  * @throws Error with a line for each variable that is wrong
  */
 export function loadConfig<Own extends Variables>(variables: Own): Config<Own> {
-  for (const [name, value = ''] of Object.entries({ ...readEnvFile(), ...process.env }))
+  const file = readEnvFile()
+  for (const name of Object.keys(process.env)) delete file[`${name}_FILE`] // NAME, also an empty one, wins
+  for (const [name, value = ''] of Object.entries({ ...file, ...process.env }))
     process.env[name] = value.trim()
   return readConfig(process.env, variables)
 }
@@ -52,7 +54,7 @@ export function readConfig<Own extends Variables>(
   return { ...env } // envalid's own object throws when an unknown property is read
 }
 
-/** Of others, npm could have an option of the same name. */
+/** Variables whose names no option of npm has. */
 const NO_OPTIONS = [...Object.keys(VARIABLES), 'DATA_DIR']
 const TAKEN = 'is a variable, and no option: npm takes the option for itself'
 

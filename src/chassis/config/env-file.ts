@@ -9,12 +9,17 @@ export function readEnvFile(): NodeJS.Dict<string> {
   if (!existsSync('.env')) return {}
   const lines = readTextFile('.env', '.env').split(/\r\n?|\n/)
   const wrong = lines.map((line) => line.trim()).findIndex((line) => !LINE.test(line))
-  if (wrong === -1) return parse(lines.join('\n'))
-  throw new Error(`${RULE}: see line ${wrong + 1}`)
+  if (wrong !== -1) throw new Error(`${RULE}: see line ${wrong + 1}`)
+  const names = lines.map((line) => NAME.exec(line)?.[1])
+  const twice = names.findIndex((name, i) => name && names.indexOf(name) < i)
+  if (twice !== -1) throw new Error(`.env has ${names[twice]} twice: see line ${twice + 1}`)
+  return parse(lines.join('\n'))
 }
 
 const RULE =
   '.env must have one NAME=value on each line, in UTF-8; put a value with # or a quote in (other) quotes'
+
+const NAME = /^\s*(?:export\s+)?([\w.-]+)\s*=/
 
 /** Empty, a comment, or a variable: its value is in quotes, or has neither quotes nor `#`; a comment may follow. */
 const LINE = /^(#.*|(export\s+)?[\w.-]+\s*=(\s*"[^"]*"|\s*'[^']*'|[^"'`#]*)(\s#.*)?)?$/

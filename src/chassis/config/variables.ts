@@ -11,8 +11,8 @@ const size = number('a size between 1b and 1mb', 1, 1_048_576, (text) =>
   /^\d+(\.\d+)?([km]?b)?$/i.test(text) ? bytes.parse(text)! : NaN,
 )
 
-const HOST = /^([\w.-]+|\[[\da-f:.]+\])$/i
-const hosts = list('host names without ports', (name) => HOST.test(name))
+const HOST = /^(\w[\w.-]*|\[[\da-f:.]+\])$/i
+const hosts = list('host names without ports or wildcards', (name) => HOST.test(name))
 
 /** Segments of characters that are not encoded, and no `.` or `..`: proxies change these. */
 const BASE_PATH = /^(\/|(\/(?!\.{1,2}(\/|$))[\w.~-]+)+)$/
@@ -33,7 +33,8 @@ const URL_RULE = 'be a URL that begins with http:// or https://'
 const isHttpUrl = (url: string) => /^https?:\/\//i.test(url) && URL.canParse(url)
 const httpUrl = text(URL_RULE, isHttpUrl)
 /** OpenTelemetry adds `/v1/traces` at its end. */
-const httpBase = text(`${URL_RULE}, without ? or #`, (url) => isHttpUrl(url) && !/[?#]/.test(url))
+const BASE_RULE = `${URL_RULE}, without /v1/traces, ? or #`
+const httpBase = text(BASE_RULE, (url) => isHttpUrl(url) && !/[?#]|\/v1\/traces\/?$/.test(url))
 
 export const VARIABLES = {
   HOST: text()({ default: '127.0.0.1' }),

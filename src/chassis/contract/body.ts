@@ -50,7 +50,7 @@ export function bodyReader(
   }
 }
 
-/** Calls `respond` when fewer large bodies than may be are parsed and stored. */
+/** Calls `respond` when one of the `LIMITS.maxLargeBodies` places is free. */
 async function respondToLarge(respond: () => Promise<void>, request: IncomingRequest) {
   let response: Promise<void> | undefined
   await limitLarge(() => {

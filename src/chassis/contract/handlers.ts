@@ -31,8 +31,8 @@ type Places<Parameters> = {
 }
 
 /**
- * One of the documented responses, never `default`. An array may also be an async iterable of pages, which is not
- * closed when the client leaves.
+ * One of the documented responses, never `default`. An array may also be an async iterable of pages: its generator ends
+ * with the response, as in `for await`.
  */
 export type Reply<Responses> = {
   [Status in keyof Responses & number]: { status: Status } & HeadersOf<Responses[Status]> &

@@ -11,15 +11,10 @@ export function headerReader({ id, parameters }: Pick<Operation, 'id' | 'paramet
   const validate = parameterValidator(id, declared, malformed)
   return (headers: IncomingHttpHeaders) => {
     const values: Record<string, unknown> = Object.create(null)
-    for (const [name, key] of names)
-      if (Object.hasOwn(headers, key) && !EMPTY_LIST.test(String(headers[key])))
-        values[name] = headers[key]
+    for (const [name, key] of names) if (Object.hasOwn(headers, key)) values[name] = headers[key]
     return validate(values)
   }
 }
-
-/** A list without elements is as if it were absent (RFC 9110 §5.6.1). */
-const EMPTY_LIST = /^[ \t,]*$/
 
 const malformed = (name: string, problem: string, code = 'header_invalid') =>
   new HttpError(400, code, `${name} ${problem}`)

@@ -1,5 +1,6 @@
 // Writes what a handler returns as the response. A list is streamed.
 import type { ServerResponse } from 'node:http'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Context } from '../http/context.ts'
 import { contentOfText } from '../http/json.ts'
 import type { IncomingRequest } from '../http/request.ts'
@@ -42,7 +43,7 @@ export function replyWriter({ id, responses }: Operation) {
       if (hasChoice) ctx.vary('Accept')
       if (body !== undefined) res.setHeader('Content-Type', contentType(type))
     }
-    if (isAsyncIterable(body)) return stream(partsOf(body, type, ctx.req), ctx, begin)
+    if (isAsyncIterable(body)) return streamAll(partsOf(body, type, ctx.req), ctx, begin)
     const content = body === undefined ? undefined : contentOf(body, type)
     begin()
     if (content !== undefined) ctx.body = content // undefined would make it a 204
@@ -83,12 +84,29 @@ async function* partsOf(list: AsyncIterable<unknown[]>, type: string, request: I
   // In a variable of this generator, the page would stay in memory until the client has read its bytes.
   const next = async () => {
     const { value, done } = await pages.next()
+    if (done && value !== undefined) throw new TypeError(RETURNED)
     if (!done && !Array.isArray(value)) throw new TypeError('a page of a list must be an array')
+    if (value?.length === 0) await nextTurn() // a list without end would stop all else
     request.lastProgress = performance.now() // the client has read the page before
     return done ? undefined : Buffer.from(write(value))
   }
-  for (let bytes = await next(); bytes; bytes = await next()) yield bytes
-  yield Buffer.from(write())
+  try {
+    for (let bytes = await next(); bytes; bytes = await next()) yield bytes
+    yield Buffer.from(write())
+  } finally {
+    await pages.return?.() // runs what its author wrote as `finally`
+  }
+}
+
+const RETURNED = 'a list has returned its last page: it must yield it'
+
+/** Also ends the list, whatever ends the response. */
+async function streamAll(parts: AsyncGenerator<Buffer>, ctx: Context, begin: () => void) {
+  try {
+    await stream(parts, ctx, begin)
+  } finally {
+    await parts.return(undefined)
+  }
 }
 
 /**

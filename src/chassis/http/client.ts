@@ -1,15 +1,17 @@
 // The client that waits for the response to one request, as a service sees it.
 
-export interface Client<Caller = unknown> {
+/** A class, so that `{ ...client }`, which would lose all of it, has another type. */
+// oxlint-disable-next-line no-unnecessary-type-parameters -- handlers say who calls
+export declare abstract class Client<Caller = unknown> {
   /** Whether it has left: then work that has not begun can be skipped. To look is cheaper than to listen. */
-  readonly hasLeft: boolean
+  get hasLeft(): boolean
   /**
    * For what the handler waits for, such as `fetch`. Aborts when the client has left, and 25 s after the request has arrived.
    * Made at its first use.
    */
-  readonly signal: AbortSignal
+  get signal(): AbortSignal
   /** Who calls, as the guard said. @throws Error the guard has not said it */
-  readonly caller: Caller
+  get caller(): Caller
   /** The line of its request in the log. */
   readonly log: LogFields
 }

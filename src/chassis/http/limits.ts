@@ -1,4 +1,4 @@
-// The limits on what clients can make the service hold or do, with their reasons. SECURITY.md has the table of all
+// The limits on what clients can make the service hold or do, with their reasons. SECURITY.md has a list of all
 // limits. Times are in milliseconds, sizes in bytes.
 
 /** Limits of every server. */

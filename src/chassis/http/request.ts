@@ -32,6 +32,8 @@ export class IncomingRequest extends IncomingMessage implements Omit<Client, 'lo
 
   /** Says who calls. @param caller anything but null and undefined, which are nobody */
   identify(caller: unknown): void {
+    if (caller instanceof Promise)
+      throw new TypeError('the guard has identified a promise: await it')
     this.#caller = caller ?? undefined
   }
 

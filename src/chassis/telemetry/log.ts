@@ -63,8 +63,18 @@ const escapeControlCharacters = (text: string): string =>
 function serializeError(error: unknown, depth = 0): object {
   const message = messageOf(error)
   if (!(error instanceof Error)) return { message }
-  const { name: type, stack, cause, code } = error as NodeJS.ErrnoException
-  const fields = { type, message, code, stack: stack?.replace(error.message, () => message) }
+  try {
+    return fieldsOf(error, message, depth)
+  } catch {
+    return { message } // one of its properties throws
+  }
+}
+
+function fieldsOf(error: Error, message: string, depth: number): object {
+  const { name: type, cause, code } = error as NodeJS.ErrnoException
+  const { stack }: { stack?: unknown } = error // no text, if somebody has set Error.prepareStackTrace
+  const shown = typeof stack === 'string' ? stack.replace(error.message, () => message) : undefined
+  const fields = { type, message, code, stack: shown }
   const isLast = cause === undefined || depth === MAX_CAUSES
   return isLast ? fields : { ...fields, cause: serializeError(cause, depth + 1) }
 }

@@ -69,7 +69,8 @@ export function createRequestLog({ log, metrics, redactPath }: Options) {
       log.warn({ id, remoteAddress, status, bytes, code }, 'rejected malformed HTTP')
     },
     /** The service failed to serve a request. The line of the request has the cause; only of a bug, the stack is logged. */
-    onFailure: ({ message, cause }: HttpError, { req: { log: fields } }: Context): void => {
+    onFailure: (error: HttpError, { req: { log: fields } }: Context): void => {
+      const { message, cause = error } = error
       fields.cause = messageOf(cause)
       if (cause instanceof StoreFailure) return // an outage would fill the disk with stacks
       log.error({ id: fields.id, trace_id: fields.trace_id, err: cause }, message)

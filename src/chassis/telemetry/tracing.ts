@@ -4,9 +4,10 @@ import { context, diag, DiagLogLevel, propagation, trace } from '@opentelemetry/
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
-import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
+import * as resources from '@opentelemetry/resources'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import type { Logger } from './log.ts'
+import { checkVariables, valueOf } from './otel-variables.ts'
 import { createSpans, type SpanOptions } from './spans.ts'
 
 export type Tracing = NonNullable<ReturnType<typeof startTracing>>
@@ -23,23 +24,26 @@ export function startTracing(options: SpanOptions, log: Logger) {
   if (!isFirst) log.warn(`traces: ${OTHER_SDK}`)
   if (!isFirst) return
   const said = new Set<string>()
-  const warn = (text: string) => {
-    if (said.size < said.add(text).size) log.warn(text)
+  const warn = (text: string, more = '') => {
+    if (said.size < said.add(text).size) log.warn(text + more)
   }
-  for (const [variable, values] of Object.entries(VALUES))
-    if (!['', ...values].includes(valueOf(variable)))
-      warn(`traces: ${variable}=${valueOf(variable)} is ignored: it must be ${values.join(' or ')}`)
+  checkVariables((problem) => warn(`traces: ${problem}`))
   const report = ({ code, message }: Error & { code?: number | string }) =>
     warn(`traces cannot be sent: ${code ?? message}`) // the message of an error with a code can have a credential
   setGlobalErrorHandler((error) => report(error as Error))
-  const diagnose = (text: string) => warn(`traces: ${text.replace(/\d+ spans/, 'spans')}`)
+  const diagnose = (text: string, reason?: unknown) => {
+    if (text.includes('duplicate registration')) return warn(`traces: ${SECOND_SDK}`)
+    if (!text.startsWith(REFUSED)) return warn(`traces: ${text.replace(NO_TWO_ALIKE, '')}`)
+    warn(`traces: the collector has refused some: `, String(reason)) // its reasons may be of any number
+  }
   const debug = (text: string) => text.startsWith('EnvDetector failed') && diagnose(BAD_PAIR)
   const logger = { error: diagnose, warn: diagnose, info() {}, debug, verbose() {} }
   diag.setLogger(logger, { logLevel: DiagLogLevel.DEBUG, suppressOverrideMessage: true })
 
-  const name = resourceFromAttributes({ 'service.name': options.name })
+  const name = resources.resourceFromAttributes({ 'service.name': options.name })
+  const environment = resources.detectResources({ detectors: [resources.envDetector] })
   const provider = new BasicTracerProvider({
-    resource: name.merge(detectResources({ detectors: [envDetector] })),
+    resource: resources.defaultResource().merge(name).merge(environment),
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   })
   context.setGlobalContextManager(new AsyncLocalStorageContextManager())
@@ -52,15 +56,9 @@ export function startTracing(options: SpanOptions, log: Logger) {
 }
 
 const OTHER_SDK = 'another OpenTelemetry SDK was started in this process: the service has no spans'
+const SECOND_SDK =
+  'another OpenTelemetry SDK is in this process: spans of both may go to one collector'
+const REFUSED = 'Received Partial Success'
+/** What differs each time: a number of spans, and the text of a response. */
+const NO_TWO_ALIKE = /\b\d+ (?=spans)|(?<=^Failed to parse trace export response): .*/s
 const BAD_PAIR = 'OTEL_RESOURCE_ATTRIBUTES is ignored: it must be name=value, percent-encoded'
-
-/** The values that variables can have here. */
-const VALUES = {
-  OTEL_SDK_DISABLED: ['true', 'false'],
-  OTEL_TRACES_EXPORTER: ['otlp', 'none'],
-  OTEL_EXPORTER_OTLP_PROTOCOL: ['http/json'],
-  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: ['http/json'],
-  OTEL_PROPAGATORS: ['tracecontext'],
-}
-
-const valueOf = (variable: string): string => process.env[variable]?.toLowerCase() ?? ''

@@ -33,10 +33,10 @@ export function openSecrets(
   try {
     makeFolder(DATA_DIR)
     if (!fs.existsSync(file) && createFile(file)) log.info(`made a secret in ${file}`)
+    checkPrivate(fs.statSync(file))
     const secrets = readTextFile(file, 'it')
       .trim()
       .split(/\s*\n\s*/)
-    checkPrivate(fs.statSync(file))
     if (secrets.every(isLongEnough)) return secrets
     throw new Error(`each line must have at least ${MIN_SECRET_BYTES} bytes (RFC 7518 §3.2)`)
   } catch (error) {

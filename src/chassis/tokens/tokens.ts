@@ -7,7 +7,7 @@ export type Tokens = ReturnType<typeof createTokens>
 
 export type VerifyResult =
   | { valid: true; id?: string } // the claim `id`: for whom the token was issued
-  | { valid: false; reason: Untimely | 'missing' | 'invalid'; id?: string } // if a secret has signed it
+  | { valid: false; reason: Untimely | 'missing' | 'invalid'; signedFor?: string } // its `id`, if a secret has signed it
 
 type Untimely = 'expired' | 'premature'
 
@@ -31,9 +31,9 @@ export function createTokens(secrets: readonly string[], ttl: number) {
     for (const key of keys) {
       try {
         const { claims, untimely: reason } = readClaims(token, key)
-        const id = typeof claims['id'] === 'string' ? { id: claims['id'] } : {}
-        if (reason) return { valid: false, reason, ...id }
-        const result = { valid: true, ...id } as const
+        const id = typeof claims['id'] === 'string' ? claims['id'] : undefined
+        if (reason) return { valid: false, reason, ...(id !== undefined && { signedFor: id }) }
+        const result = { valid: true, ...(id !== undefined && { id }) } as const
         const { exp = Infinity } = claims
         if (authorization.length <= MAX_CACHED_LENGTH) cache.set(authorization, { result, exp })
         return result

@@ -27,7 +27,7 @@ export function lister(execute: Execute): UserStore['list'] {
       const fits = Math.floor((PAGE_BYTES * documents.length) / bytes) // as many of the same average length
       size = Math.max(1, Math.min(MAX_PAGE_SIZE, Math.max(size, 4 * limit), fits))
     }
-    // The guess was too small: all that are wanted fit, or twice as many.
+    // Too few were asked for, and all that are wanted fit, or twice as many: asks again.
     if (limit < wanted && !isLast && size >= Math.min(wanted, 2 * limit)) return readPage(query)
     // What does not fit is read again, so that it is not in memory while the client reads this page.
     while (documents.length > limit || (bytes > PAGE_BYTES && documents.length > 1)) {

@@ -47,7 +47,7 @@ export function watchFiles(db: DatabaseSyncInstance, file: string, warn: (text: 
   let folder: fs.Stats | undefined
   const left = () => files.filter((name, i) => inodeOf(name) === opened[i])
   return {
-    /** Whether a file was deleted or replaced since this call. */
+    /** Whether a file was deleted or replaced since `watchFiles` was called. */
     isGone: (): boolean => {
       // The files are looked at only when the folder's ctime has changed: on Linux 6.18, a stat of the WAL makes its next
       // write 35 µs slower. Deleting or renaming a file changes that ctime, and no tool can set it back.

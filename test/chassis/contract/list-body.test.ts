@@ -11,6 +11,7 @@ import {
 } from '../../../src/chassis/contract/list-body.ts'
 import { StoreFailure, type Client } from '../../../src/chassis/index.ts'
 import { dial } from '../support/app.ts'
+import { until } from '../support/clients.ts'
 import { collectGarbage } from '../support/garbage.ts'
 import { startNotes, useNotes, type Note } from '../support/notes.ts'
 import { CHUNKED, CLOSE, get } from '../support/requests.ts'
@@ -66,6 +67,7 @@ function listOf(count: number, atEnd?: () => void) {
   return { seen, listNotes }
 }
 
+const LEAVES = 'its client leaves'
 const fail = () => {
   throw new StoreFailure(new Error('the cause'))
 }
@@ -116,6 +118,61 @@ describe.each(TYPES)('a list as %s', (type) => {
     expect(service.lines).toMatchObject([{ aborted: 'left', remoteAddress: '127.0.0.1' }])
   })
 
+  test.each<[string, string, (page: number) => unknown]>([
+    [LEAVES, 'GET', (i) => [note(i)]],
+    ['it is HEAD', 'HEAD', (i) => [note(i)]],
+    ['a page is none', 'GET', (i) => (i < 9 ? [note(i)] : 'x')],
+    ['it is at its end', 'GET', (i) => (i < 9 ? [note(i)] : undefined)],
+  ])('runs the `finally` of its generator when %s', async (why, method, pageOf) => {
+    let ended = 0
+    async function* pages() {
+      try {
+        for (let i = 0; ; i += 1) {
+          const page = pageOf(i)
+          if (page === undefined) return
+          yield page as Note[]
+        }
+      } finally {
+        ended += 1
+      }
+    }
+    const service = await startNotes({ listNotes: () => ({ status: 200, body: pages() }) })
+    const { socket } = dial(service.port)
+    socket.on('error', () => {}).on('data', () => why === LEAVES && socket.destroy())
+    socket.write(asking(type).replace('GET', method))
+    await until(() => ended > 0)
+    socket.destroy()
+    await service.close()
+    expect(ended).toBe(1)
+  })
+
+  test('of empty pages without end stops no other request, and ends with its client', async () => {
+    async function* pages(): AsyncGenerator<Note[]> {
+      for (;;) yield []
+    }
+    const service = await startNotes({ listNotes: () => ({ status: 200, body: pages() }) })
+    const { socket } = dial(service.port)
+    socket.write(asking(type))
+    await sleep(50)
+    expect((await service.send('GET /nothing')).status).toBe(404)
+    socket.destroy()
+    await service.close()
+    expect(service.lines.at(-1)).toMatchObject({ aborted: 'left' })
+  })
+
+  test('that returns its last page breaks off with a line', async () => {
+    async function* pages(): AsyncGenerator<Note[]> {
+      yield [note(1)]
+      return [note(2)]
+    }
+    const service = await startNotes({ listNotes: () => ({ status: 200, body: pages() }) })
+    await expect(service.send('GET /notes', { headers: { accept: type } })).rejects.toThrow(
+      'terminated',
+    )
+    const message = 'a list has returned its last page: it must yield it'
+    expect(service.lines[0]).toMatchObject({ err: { message } })
+  })
+
   test('is read for HEAD no further than its first page and the next', async () => {
     const { listNotes, seen } = listOf(100)
     const service = await startNotes({ listNotes })
@@ -130,9 +187,10 @@ describe.each(TYPES)('a list as %s', (type) => {
       await nextTurn()
       collectGarbage()
       kept.push(...made.map((page) => page.deref()).filter(Boolean))
+      if (made.length === 3) return { value: undefined, done: true }
       const value = [note(made.length)]
       made.push(new WeakRef(value))
-      return { value, done: made.length > 3 }
+      return { value, done: false }
     }
     const body = { [Symbol.asyncIterator]: () => ({ next }) }
     const service = await startNotes({ listNotes: () => ({ status: 200, body }) })

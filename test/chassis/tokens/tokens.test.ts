@@ -13,7 +13,7 @@ const sign = (claims: object, options?: SignOptions) => jwt.sign(claims, key, op
 const verify = (token: string) => tokens.verify(`Bearer ${token}`)
 
 const valid = expect.objectContaining({ valid: true })
-const refused = (reason: string, id?: string) => ({ valid: false, reason, id })
+const refused = (reason: string, signedFor?: string) => ({ valid: false, reason, signedFor })
 
 afterEach(() => void jest.restoreAllMocks())
 

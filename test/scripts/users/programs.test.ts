@@ -1,7 +1,7 @@
 // Exit codes that must not say that all is well. (The rest of the programs: *.long.ts.)
 import { expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
-import { chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { checkTaken, escapeControls } from '../../../scripts/users/program.ts'
 import { databaseIn } from '../../../src/store/open.ts'
 import { dist, run, UNSET } from '../../support/program.ts'
@@ -20,6 +20,19 @@ test.each([
   const { status, stderr } = spawnSync('sh', ['-c', command], { cwd: dist, encoding: 'utf8', env })
   const said = expect.stringMatching(/^the name or the email is not UTF-8/)
   expect([status, stderr]).toEqual([2, said])
+  expect(existsSync(databaseIn(place.DATA_DIR))).toBe(false)
+})
+
+test.each([
+  ['create-user', ['--name', 'Ada', '--email', 'a@x', '--email', 'b@x'], '--email'],
+  ['export-users', ['q.csv', '--format=csv', '--format=ndjson'], '--format'],
+])('an option of %s that is given twice is refused', async (script, args, option) => {
+  const place = at(sqlitePlace)
+  const { ended, output } = run(`scripts/users/${script}`, place, {}, args)
+  expect([await ended, output.stderr]).toEqual([
+    2,
+    expect.stringMatching(`^${option} was given twice`),
+  ])
   expect(existsSync(databaseIn(place.DATA_DIR))).toBe(false)
 })
 
@@ -95,6 +108,26 @@ testAsRoot.each([
   expect([code, stderr]).toEqual([1, expect.stringMatching('belongs to the uid 1000: run this as')])
   expect(readdirSync(place.DATA_DIR)).toEqual([])
 })
+
+testAsRoot('create-user makes no secret in a folder of another account', async () => {
+  const place = at(sqlitePlace)
+  await createAt(place)
+  chownSync(place.DATA_DIR, 1_000, 1_000)
+  const { code, stderr } = await done('create-user', place, ['--email', 'b@x'])
+  expect([code, stderr]).toEqual([1, expect.stringMatching('belongs to the uid 1000: run this as')])
+  expect(readdirSync(place.DATA_DIR)).not.toContain('signing-secret')
+})
+
+test.each(['backup', 'export-users'])(
+  '%s does not say that there are no users where it cannot look',
+  async (script) => {
+    const place = at(sqlitePlace)
+    rmSync(place.DATA_DIR, { recursive: true, force: true })
+    symlinkSync(place.DATA_DIR, place.DATA_DIR)
+    const { code, stderr } = await done(script, place, ['-'])
+    expect([code, stderr]).toEqual([1, expect.stringMatching('ELOOP')])
+  },
+)
 
 test('a template beside which --name is missing says so', async () => {
   const args = ['--email', '{email}', file('people.csv', 'name,email\n')]

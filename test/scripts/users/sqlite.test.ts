@@ -133,3 +133,16 @@ testAsRoot('a database or a folder of another account is refused', () => {
   fs.chownSync(place.DATA_DIR, 1_000, 1_000)
   for (const file of [database, `${place.DATA_DIR}/new/users.db`]) refused(file, place.DATA_DIR)
 })
+
+test.each(['CREATE TABLE users (id, name)', 'CREATE TABLE notes (id)'])(
+  'a database of another program is not copied as users: %s',
+  async (table) => {
+    fs.mkdirSync(place.DATA_DIR, { recursive: true })
+    const db = new DatabaseSync(database)
+    db.exec(table)
+    db.close()
+    fs.rmSync(copy)
+    const copied = copySqlite(database, copy)
+    await expect(copied).rejects.toThrow('it has no table of users of this service')
+  },
+)
