@@ -1,12 +1,14 @@
 #!/usr/bin/env node
 // Creates a user in the configured store and prints the user with a token. This is how to create the first user.
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { openTokens, type Config } from '../../src/chassis/index.ts'
 import { loadConfig, validator } from '../../src/chassis/programs.ts'
 import { programVariables } from '../../src/config.ts'
 import { contract } from '../../src/contract.ts'
 import { openStore } from '../../src/store/open.ts'
 import { newUser } from '../../src/users.ts'
-import { checkPlace } from './file.ts'
+import { checkFolder, checkPlace } from './file.ts'
 import { print, program, STORE, UsageError, warn } from './program.ts'
 
 const USAGE = `usage: create-user [--name NAME] --email EMAIL
@@ -32,8 +34,8 @@ await program(USAGE, OPTIONS, async ({ name, email }, [extra]) => {
   validator(contract.operationOf('createUser'))(fields) // as POST /users
   const config = loadConfig(programVariables)
   checkPlace(config)
-  const store = await openStore(config, { isProgram: true })
   const authorization = await authorizer(config) // before anything is stored: the secret may be refused
+  const store = await openStore(config, { isProgram: true })
   const user = await store.create(newUser(fields))
   await store.close()
   warn(`stored in ${store.description}`)
@@ -49,6 +51,9 @@ async function authorizer(config: Config<typeof programVariables>) {
     return () =>
       'No token: SIGNING_SECRET is not set. The service issues one: POST /login {"email": "…"}'
   }
+  const isMade = !config.SIGNING_SECRET && !config.SIGNING_SECRETS
+  if (isMade && !existsSync(join(config.DATA_DIR, 'signing-secret')))
+    checkFolder(resolve(config.DATA_DIR))
   const tokens = await openTokens(config, { info: warn })
   return (id: string) => `Authorization: Bearer ${tokens.issue(id)}`
 }

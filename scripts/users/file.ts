@@ -1,7 +1,7 @@
 // Files to read and to write, where `-` is standard input or output; and whose they would be.
 import fs from 'node:fs'
 import { Socket } from 'node:net'
-import { dirname, join, resolve } from 'node:path'
+import { dirname } from 'node:path'
 import type { Readable } from 'node:stream'
 import { renameNoReplace } from '../../src/chassis/programs.ts'
 import { databaseIn } from '../../src/store/open.ts'
@@ -42,10 +42,10 @@ export async function withTemporary<T>(file: string, use: (temporary: string) =>
   }
 }
 
-/** @throws Error the service could not open a file that this process would make, a database or a secret */
+/** @throws Error there is no database, and the service could not open the one that this process would make */
 export function checkPlace(config: { MONGODB_URI: string | undefined; DATA_DIR: string }): void {
-  const files = [databaseIn(config.DATA_DIR), join(config.DATA_DIR, 'signing-secret')]
-  if (!config.MONGODB_URI && !files.every(fs.existsSync)) checkFolder(resolve(config.DATA_DIR))
+  const database = databaseIn(config.DATA_DIR)
+  if (!config.MONGODB_URI && !fs.existsSync(database)) checkFolder(dirname(database))
 }
 
 /** @throws Error the account of the service, which owns the folder, could not open what this process makes there */

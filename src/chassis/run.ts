@@ -28,6 +28,8 @@ interface Options {
   output?: DestinationStream
   /** Called with the log as soon as there is one. */
   onLog?: (log: Logger) => void
+  /** Called when the service is open: a client may be there from now on. */
+  onOpen?: () => void
   /** Called with the URLs of the service and of its port for operators when both listen. */
   onListening?: (url: string, opsUrl: string) => void
 }
@@ -41,7 +43,7 @@ export async function run<Operations, Own extends Variables, Caller>(
   service: Service<Operations, Own, Caller>,
   config: Config<Own>,
   stop: Promise<string>,
-  { output, onLog, onListening }: Options,
+  { output, onLog, onOpen, onListening }: Options,
 ): Promise<void> {
   const { name, document, operations } = service.contract.contents()
   const { version } = document.info
@@ -65,10 +67,9 @@ export async function run<Operations, Own extends Variables, Caller>(
 
     const measured: Tools['measure'] = (store, methods) => measure(store, methods, metrics, tracing)
     const slow = setInterval(() => log.warn('`open` has not ended'), SLOW_MS).unref()
-    closers.unshift(async () => clearInterval(slow))
-    const tools = { log: toolsLog(log), measure: measured }
-    const opened = await Promise.race([service.open(config, tools), stop])
-    clearInterval(slow)
+    const opening = service.open(config, { log: toolsLog(log), measure: measured })
+    const opened = await Promise.race([opening, stop]).finally(() => clearInterval(slow))
+    onOpen?.()
     if (typeof opened === 'string')
       return log.info(`${opened}: stopped before the service was open`)
     if (!Object(opened).store)
@@ -116,7 +117,8 @@ const toolsLog = (log: Logger): Tools['log'] => ({
 /** Starts traces if they have an endpoint. Without one, nothing of OpenTelemetry is loaded. */
 async function tracingOf(options: Config<Variables> & SpanOptions, log: Logger) {
   const endpoint = options.OTEL_EXPORTER_OTLP_ENDPOINT ?? options.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
-  if (!endpoint && /otlp/i.test(process.env['OTEL_TRACES_EXPORTER'] ?? ''))
+  const { OTEL_TRACES_EXPORTER = '', OTEL_SDK_DISABLED = '' } = process.env
+  if (!endpoint && /otlp/i.test(OTEL_TRACES_EXPORTER) && !/^true$/i.test(OTEL_SDK_DISABLED))
     log.warn('traces: OTEL_TRACES_EXPORTER is ignored without OTEL_EXPORTER_OTLP_ENDPOINT')
   if (!endpoint) return
   return (await import('./telemetry/tracing.ts')).startTracing(options, log)

@@ -19,12 +19,12 @@ export async function serve<Operations, Own extends Variables, Caller>(
     process.on('SIGTERM', resolve).on('SIGINT', resolve)
   })
   let log: Logger | undefined
-  let isListening = false
+  let isOpen = false
   // A mistake of a guard, a handler or a store in a promise that nobody awaits, or in a callback, is a line in the log:
-  // Node would end the process, and with it all other requests. Before it listens, it is a failure of the start.
+  // Node would end the process, and with it all other requests. Before the service is open, it is a failure of the start.
   const onError = (error: unknown) => {
     log?.error({ err: error ?? String(error) }, UNCAUGHT)
-    if (!isListening) fail(error)
+    if (!isOpen) fail(error)
   }
   process.on('unhandledRejection', onError).on('uncaughtException', onError)
   try {
@@ -34,7 +34,7 @@ export async function serve<Operations, Own extends Variables, Caller>(
     const { run } = await import('./run.ts') // only now: a signal is heard a quarter of a second earlier
     await run(service, config, stop, {
       onLog: (opened) => void (log = opened),
-      onListening: () => void (isListening = true),
+      onOpen: () => void (isOpen = true),
     })
     process.exit()
   } catch (error) {

@@ -89,6 +89,7 @@ class Taken extends Error {}
 const translate = (error: unknown) => (error instanceof Taken ? taken : undefined)
 
 const WHY = new Error('why')
+const CAUSED = new HttpError(500, 'internal_error', 'later', { cause: WHY })
 const UNAVAILABLE = new HttpError(500, 'internal_error', 'come back', {
   headers: { 'Retry-After': '9' },
 })
@@ -100,6 +101,7 @@ test.each<[string, unknown, (error: unknown) => unknown, HttpError | 500, string
   ['an error in toHttpError', WHY, () => JSON.parse('['), 500, '`toHttpError` has thrown: Unexp'],
   ['a promise', WHY, async () => taken, 500, '`toHttpError` must return'],
   ['an error of which it makes a 5xx', WHY, () => UNAVAILABLE, UNAVAILABLE, 'why'],
+  ['an error of which it makes a 5xx with a cause', new Error('x'), () => CAUSED, CAUSED, 'why'],
 ])(
   'with toHttpError, %s becomes the right response',
   async (_, thrown, toHttpError, expected, said) => {

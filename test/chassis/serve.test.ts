@@ -17,7 +17,10 @@ const MAIN = `
   const handlers = Object.fromEntries(contract.contents().operations.map(({ id }) => [id, () => void eval(process.env.MISTAKE)]))
   const hang = () => new Promise(() => {})
   const ask = async (name) => process.env.HANG === name && hang(console.error(name))
-  const oldest = async () => Promise.reject(await ask('oldest'))
+  const oldest = async () => {
+    if (process.env.LATER) void Promise.reject(new Error(process.env.LATER))
+    return Promise.reject(await ask('oldest'))
+  }
   const closing = () => process.env.HANG && (process.env.HANG === 'guard' ? sleep(20) : hang())
   const close = () => (process.env.MISTAKE ? JSON.parse('') : closing())
   const store = { description: 'nothing', oldest, close }
@@ -95,6 +98,14 @@ test.each([
     await printed('closing the store failed') // it throws at once
   },
 )
+
+test('a mistake while the service is open, and has not checked its store, does not end it', async () => {
+  const { child, printed } = start({ LATER: 'nobody awaits it' })
+  await printed('an error that nobody has caught')
+  await printed('listening on ')
+  child.kill()
+  expect(await once(child, 'close')).toEqual([0, null])
+})
 
 const LATE = 'STOP_TIMEOUT is over: the store was not closed, or traces were not sent'
 const CUT_OFF = 'STOP_TIMEOUT is over: requests in flight were cut off'

@@ -72,6 +72,7 @@ test.each<[string, Partial<Parts<Operations, string>>, NodeJS.ProcessEnv, boolea
 
 test('an `open` that does not end is a warning every 10 s', async () => {
   const tick = jest.spyOn(globalThis, 'setInterval')
+  const cleared = jest.spyOn(globalThis, 'clearInterval')
   const written = jest.spyOn(process.stdout, 'write').mockReturnValue(true)
   const { service } = serviceOf()
   let go = () => {}
@@ -82,10 +83,15 @@ test('an `open` that does not end is a warning every 10 s', async () => {
   }
   const running = start({ ...service, open }, {})
   await until(() => tick.mock.calls.some(([, ms]) => ms === 10_000))
-  tick.mock.calls.find(([, ms]) => ms === 10_000)![0]()
+  const i = tick.mock.calls.findIndex(([, ms]) => ms === 10_000)
+  const timer = tick.mock.results[i]!.value as NodeJS.Timeout
+  tick.mock.calls[i]![0]()
   const lines = written.mock.calls.map(([line]) => String(line))
-  jest.restoreAllMocks()
+  written.mockRestore()
   go()
-  await (await running).stop()
+  const { stop } = await running
+  expect(cleared).toHaveBeenCalledWith(timer)
+  jest.restoreAllMocks()
+  await stop()
   expect(lines.at(-1)).toContain('"msg":"`open` has not ended"')
 })

@@ -38,7 +38,9 @@ export function misuse(users: UsersClient, id: string) {
   })
   // @ts-expect-error the condition would not be sent
   void users.DELETE('/users/{id}', { params: { path }, header })
-  // @ts-expect-error nor this one
+  // @ts-expect-error nor this id
+  void users.DELETE('/users/{id}', { params: { path }, path })
+  // @ts-expect-error nor this condition
   void users.DELETE('/users/{id}', { params: { path, headers: header } })
   // @ts-expect-error all users would come
   void users.GET('/users', { query: { email: 'ada@example.com' } })

@@ -3,7 +3,7 @@
 import { cleanEnv, type CleanedEnv } from 'envalid'
 import { readTextFile } from '../files.ts'
 import { readEnvFile } from './env-file.ts'
-import type { Variables } from './validators.ts'
+import type { Variable, Variables } from './validators.ts'
 import { VARIABLES } from './variables.ts'
 
 /** The configuration: the variables of the chassis and of the service, by their names. */
@@ -18,7 +18,8 @@ export type Config<Own extends Variables> = CleanedEnv<typeof VARIABLES> & Clean
  */
 export function loadConfig<Own extends Variables>(variables: Own): Config<Own> {
   const file = readEnvFile()
-  for (const name of Object.keys(process.env)) delete file[`${name}_FILE`] // NAME, also an empty one, wins
+  for (const [name, { isSecret }] of Object.entries<Variable>(variables))
+    if (isSecret && name in process.env) delete file[`${name}_FILE`] // the environment wins, also if it is empty
   for (const [name, value = ''] of Object.entries({ ...file, ...process.env }))
     process.env[name] = value.trim()
   return readConfig(process.env, variables)

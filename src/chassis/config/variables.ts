@@ -33,8 +33,7 @@ const URL_RULE = 'be a URL that begins with http:// or https://'
 const isHttpUrl = (url: string) => /^https?:\/\//i.test(url) && URL.canParse(url)
 const httpUrl = text(URL_RULE, isHttpUrl)
 /** OpenTelemetry adds `/v1/traces` at its end. */
-const BASE_RULE = `${URL_RULE}, without /v1/traces, ? or #`
-const httpBase = text(BASE_RULE, (url) => isHttpUrl(url) && !/[?#]|\/v1\/traces\/?$/.test(url))
+const httpBase = text(`${URL_RULE}, without ? or #`, (url) => isHttpUrl(url) && !/[?#]/.test(url))
 
 export const VARIABLES = {
   HOST: text()({ default: '127.0.0.1' }),

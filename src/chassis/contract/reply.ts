@@ -82,8 +82,11 @@ async function* partsOf(list: AsyncIterable<unknown[]>, type: string, request: I
   const write: ListWriter = type === LINES_TYPE ? writeLines : arrayWriter()
   const pages = list[Symbol.asyncIterator]()
   // In a variable of this generator, the page would stay in memory until the client has read its bytes.
+  const state = { isOver: false }
   const next = async () => {
-    const { value, done } = await pages.next()
+    state.isOver = true // also if it throws
+    const { value, done = false } = await pages.next()
+    state.isOver = done
     if (done && value !== undefined) throw new TypeError(RETURNED)
     if (!done && !Array.isArray(value)) throw new TypeError('a page of a list must be an array')
     if (value?.length === 0) await nextTurn() // a list without end would stop all else
@@ -94,7 +97,7 @@ async function* partsOf(list: AsyncIterable<unknown[]>, type: string, request: I
     for (let bytes = await next(); bytes; bytes = await next()) yield bytes
     yield Buffer.from(write())
   } finally {
-    await pages.return?.() // runs what its author wrote as `finally`
+    if (!state.isOver) await pages.return?.() // runs what its author wrote as `finally`
   }
 }
 

@@ -1,6 +1,8 @@
 // The environment variables of OpenTelemetry that its SDK would misread, or take as they are, without a word.
 // https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
 
+import { parseKeyPairsIntoRecord } from '@opentelemetry/core'
+
 /** The value of a variable, whose letter case means nothing. */
 export const valueOf = (name: string): string => process.env[name]?.toLowerCase() ?? ''
 
@@ -17,11 +19,15 @@ export function checkVariables(warn: (problem: string) => void): void {
     for (const name of names) {
       const value = process.env[name]
       if (!value) continue
-      if (rule !== PAIRS) process.env[name] = value.toLowerCase()
+      process.env[name] = value.toLowerCase()
       if (isValid(valueOf(name))) continue
       delete process.env[name]
-      warn(`${rule === PAIRS ? name : `${name}=${value}`} is ignored: it must be ${rule}`)
+      warn(`${name}=${value} is ignored: it must be ${rule}`)
     }
+  for (const name of ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'])
+    if (!arePairs(process.env[name] ?? '')) warn(`${name} is not sent as it is: ${PAIRS}`)
+  const isWhole = /\/v1\/traces\/?$/.test(valueOf('OTEL_EXPORTER_OTLP_ENDPOINT'))
+  if (isWhole && !valueOf('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT')) warn(TWICE)
   if (valueOf('OTEL_TRACES_SAMPLER').endsWith('ratio'))
     process.env['OTEL_TRACES_SAMPLER_ARG'] ||= '1'
 }
@@ -37,10 +43,14 @@ const oneOf = (values: string[], ...names: string[]): Rule => [
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio']
 const PROPAGATORS = ['tracecontext', 'baggage']
 
-/** A list of `name=value`, percent-encoded: some are keys. */
-const PAIRS = 'name=value, separated by commas and percent-encoded'
-const isPair = (pair: string) =>
-  /^\s*[^=;\s]+\s*=[^=]*\S/.test(pair) && !/%(?![\da-f]{2})/i.test(pair)
+/** Whether the SDK takes each pair, and all of its value. */
+const arePairs = (text: string): boolean =>
+  !text.includes(';') &&
+  Object.keys(parseKeyPairsIntoRecord(text)).length ===
+    text.split(',').filter((pair) => pair.trim()).length
+
+const PAIRS = 'it must be name=value, separated by commas and percent-encoded'
+const TWICE = 'OTEL_EXPORTER_OTLP_ENDPOINT must be without /v1/traces, which is added to it'
 
 const RULES: Rule[] = [
   oneOf(['true', 'false'], 'OTEL_SDK_DISABLED'),
@@ -78,10 +88,5 @@ const RULES: Rule[] = [
       'OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT',
       'OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT',
     ],
-  ],
-  [
-    PAIRS,
-    (value) => value.split(',').every(isPair),
-    ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'],
   ],
 ]

@@ -16,7 +16,9 @@ export const tokenVariables = {
   DATA_DIR: {
     ...text(NOT_REPLACED, isFolder)({ default: './data' }),
     conflict: ({ DATA_DIR = '' }: NodeJS.ProcessEnv) =>
-      /^[\w+.-]*:/.test(DATA_DIR) ? 'must be a folder, not a URL' : undefined,
+      /^([\w+.-]+:\/\/|file:|sqlite:|:memory:)/.test(DATA_DIR)
+        ? 'must be a folder, not a URL'
+        : undefined,
   },
   SIGNING_SECRET: {
     ...secret(text(`have ${LONG_ENOUGH} (RFC 7518 §3.2)`, isLongEnough)({ default: undefined })),
@@ -31,7 +33,9 @@ export const tokenVariables = {
       if (SIGNING_SECRET && SIGNING_SECRETS) return SECRET_TWICE
       const secrets = SIGNING_SECRETS.split(/\s*[,\n]\s*/)
       if (secrets.some(isPath)) return `${PATH} SIGNING_SECRETS_FILE`
-      return /^\s*\[/.test(SIGNING_SECRETS) || secrets.some(hasSeveral) ? ONE_ITEM : undefined
+      return /^\s*\[\s*["']/.test(SIGNING_SECRETS) || secrets.some(hasSeveral)
+        ? ONE_ITEM
+        : undefined
     },
   },
   /** In seconds. */
@@ -42,9 +46,9 @@ export const tokenVariables = {
 const isPath = (secret: string): boolean =>
   /^(\/var)?\/run\//.test(secret) || (secret.startsWith('/') && existsSync(secret))
 
-/** Whether several secrets became one, with which no token would be valid. */
+/** Whether several secrets, as `openssl rand` prints them, became one, with which no token would be valid. */
 const hasSeveral = (secret: string): boolean =>
-  secret.split(/[\s,;]+/).filter(isLongEnough).length > 1
+  /^[\w+/=-]{32,}(\s*[\s,;]\s*[\w+/=-]{32,})+$/.test(secret)
 
 /**
  * Issues and verifies tokens with the secrets of `openSecrets`.

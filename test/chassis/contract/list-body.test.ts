@@ -146,6 +146,21 @@ describe.each(TYPES)('a list as %s', (type) => {
     expect(ended).toBe(1)
   })
 
+  test('is whole, and its own error is said, whatever `return` does after its end', async () => {
+    const list = (next: () => Promise<IteratorResult<Note[]>>) => ({
+      status: 200 as const,
+      body: {
+        [Symbol.asyncIterator]: () => ({ next, return: () => Promise.reject(new Error('closed')) }),
+      },
+    })
+    const ends = [async () => ({ value: undefined, done: true as const }), async () => fail()]
+    const service = await startNotes({ listNotes: () => list(ends.shift()!) })
+    const options = { headers: { accept: type } }
+    for (const status of [200, 500])
+      expect((await service.send('GET /notes', options)).status).toBe(status)
+    expect(service.lines.at(-1)).toMatchObject({ cause: expect.stringContaining('the cause') })
+  })
+
   test('of empty pages without end stops no other request, and ends with its client', async () => {
     async function* pages(): AsyncGenerator<Note[]> {
       for (;;) yield []
