@@ -4,12 +4,8 @@ import { HttpError } from './chassis/index.ts'
 import { EmailTaken } from './store/user-store.ts'
 
 export const USER_NOT_FOUND = new HttpError(404, 'user_not_found', 'no user has this id')
-export const UNKNOWN_EMAIL = new HttpError(
-  401,
-  'email_not_found',
-  'no user has this email',
-  CHALLENGE,
-)
+const NO_USER = 'no user has this email'
+export const UNKNOWN_EMAIL = new HttpError(401, 'email_not_found', NO_USER, CHALLENGE)
 
 /** The response to an error of the store's port. */
 export const toHttpError = (error: unknown): HttpError | undefined =>

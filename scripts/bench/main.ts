@@ -11,25 +11,22 @@ import type { Fixtures, Next } from './scenarios.ts'
 import { start, type Program } from './server.ts'
 import { METHOD, showHead, showRow, type Measurable, type Pair } from './table.ts'
 
-const HELP = `npm run bench -- [--seconds 1] [--only TEXT] [--against FOLDER]
-  --seconds  how long each measurement takes
+const HELP = `npm run bench -- [--only TEXT] [--against FOLDER]
   --only     measure only the rows whose title has TEXT, such as "MongoDB" or "embedded: log-in, 64"
   --against  compare with the service that is built in another checkout, not with Fastify
 PUT and pages are measured with --against: the Fastify peer has neither.
-MongoDB is measured if MONGODB_URI is set. A row takes about a minute; both stores have 36 rows.`
+MongoDB is measured if MONGODB_URI is set. A row takes about a minute; both stores have 32 rows.`
 
 const { values } = parseArgs({
   options: {
-    seconds: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },
     against: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 })
-const seconds = Number(values.seconds)
-if (values.help || !(seconds > 0)) {
+if (values.help) {
   console.log(HELP)
-  process.exit(values.help ? 0 : 2)
+  process.exit()
 }
 
 /** How many connections send requests at once. */
@@ -48,7 +45,7 @@ const programs: Pair<Version> = [service, peer]
 const scenarios = { ...SCENARIOS, ...(values.against && OWN_SCENARIOS) }
 
 console.log(`Node ${process.version}, ${os.cpus().length} × ${os.cpus()[0]?.model ?? 'CPU'}
-Medians of ${METHOD}, ${seconds} s at a time:
+Medians of ${METHOD}, a second at a time:
 µs of CPU time per request.
 ÷ is the median of the ratios of two measurements in turn: below 1, the service takes less.`)
 const uri = process.env['MONGODB_URI']
@@ -93,10 +90,10 @@ async function serve(program: Filled, next: Next, count: number): Promise<Measur
   const { port, cpuTime, stop } = await start(program)
   const connections = Array.from({ length: count }, () => connect(port))
   const send = (seconds: number) => load(connections, seconds, () => next(program.fixtures))
-  await send(3 * seconds) // until V8 has compiled what is called often
+  await send(3) // until V8 has compiled what is called often
   const measure = async () => {
     const before = await cpuTime()
-    const requests = await send(seconds)
+    const requests = await send(1)
     return ((await cpuTime()) - before) / requests
   }
   const end = async () => {

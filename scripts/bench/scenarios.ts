@@ -53,10 +53,6 @@ const create: Next = ({ tokens }) => {
   return { line: 'POST /users', token: pick(tokens), body, status: 201, contains: body.email }
 }
 
-/** Seven GETs, a log-in, a POST and a request that is refused. */
-const mixture = [...Array<Next>(7).fill(read), login, create, refused]
-const mixed: Next = (fixtures) => pick(mixture)(fixtures)
-
 /** The list comes first: later there are more users. */
 export const SCENARIOS = {
   'list of 10,000': list,
@@ -64,7 +60,6 @@ export const SCENARIOS = {
   'log-in': login,
   'refused (401)': refused,
   POST: create,
-  mixed,
 }
 
 /** What the Fastify peer does not have. */

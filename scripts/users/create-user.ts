@@ -1,14 +1,12 @@
 #!/usr/bin/env node
 // Creates a user in the configured store and prints the user with a token. This is how to create the first user.
-import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
 import { openTokens, type Config } from '../../src/chassis/index.ts'
 import { loadConfig, validator } from '../../src/chassis/programs.ts'
 import { programVariables } from '../../src/config.ts'
 import { contract } from '../../src/contract.ts'
-import { openStore } from '../../src/store/open.ts'
+import { databaseIn, openStore } from '../../src/store/open.ts'
 import { newUser } from '../../src/users.ts'
-import { checkFolder, checkPlace } from './file.ts'
+import { checkPlace } from './file.ts'
 import { print, program, STORE, UsageError, warn } from './program.ts'
 
 const USAGE = `usage: create-user [--name NAME] --email EMAIL
@@ -33,7 +31,7 @@ await program(USAGE, OPTIONS, async ({ name, email }, [extra]) => {
   if (/\ufffd/.test(fields.name + email)) throw new UsageError(NO_UTF8) // Node reads wrong bytes as U+FFFD
   validator(contract.operationOf('createUser'))(fields) // as POST /users
   const config = loadConfig(programVariables)
-  checkPlace(config)
+  if (!config.MONGODB_URI) checkPlace(databaseIn(config.DATA_DIR))
   const authorization = await authorizer(config) // before anything is stored: the secret may be refused
   const store = await openStore(config, { isProgram: true })
   const user = await store.create(newUser(fields))
@@ -51,9 +49,8 @@ async function authorizer(config: Config<typeof programVariables>) {
     return () =>
       'No token: SIGNING_SECRET is not set. The service issues one: POST /login {"email": "…"}'
   }
-  const isMade = !config.SIGNING_SECRET && !config.SIGNING_SECRETS
-  if (isMade && !existsSync(join(config.DATA_DIR, 'signing-secret')))
-    checkFolder(resolve(config.DATA_DIR))
+  if (!config.SIGNING_SECRET && !config.SIGNING_SECRETS)
+    checkPlace(`${config.DATA_DIR}/signing-secret`)
   const tokens = await openTokens(config, { info: warn })
   return (id: string) => `Authorization: Bearer ${tokens.issue(id)}`
 }

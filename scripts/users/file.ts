@@ -1,10 +1,9 @@
 // Files to read and to write, where `-` is standard input or output; and whose they would be.
 import fs from 'node:fs'
 import { Socket } from 'node:net'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { renameNoReplace } from '../../src/chassis/programs.ts'
-import { databaseIn } from '../../src/store/open.ts'
 
 /** @throws Error the file cannot be read */
 export function openInput(file: string): Readable {
@@ -42,10 +41,9 @@ export async function withTemporary<T>(file: string, use: (temporary: string) =>
   }
 }
 
-/** @throws Error there is no database, and the service could not open the one that this process would make */
-export function checkPlace(config: { MONGODB_URI: string | undefined; DATA_DIR: string }): void {
-  const database = databaseIn(config.DATA_DIR)
-  if (!config.MONGODB_URI && !fs.existsSync(database)) checkFolder(dirname(database))
+/** @throws Error there is no such file, and the service could not open the one that this process would make */
+export function checkPlace(file: string): void {
+  if (!fs.existsSync(file)) checkFolder(dirname(resolve(file)))
 }
 
 /** @throws Error the account of the service, which owns the folder, could not open what this process makes there */

@@ -2,7 +2,7 @@
 // Stores the users of a file in the configured store, in constant memory.
 import { loadConfig } from '../../src/chassis/programs.ts'
 import { programVariables } from '../../src/config.ts'
-import { openStore } from '../../src/store/open.ts'
+import { databaseIn, openStore } from '../../src/store/open.ts'
 import type { NewUser, User, UserStore } from '../../src/store/user-store.ts'
 import { fileAt, print, program, STOPPED, stopSignal, STORE, UsageError, warn } from './program.ts'
 import { parseTemplate } from './transfer/columns.ts'
@@ -81,7 +81,7 @@ await program(USAGE, OPTIONS, async (options, [path, ...more]) => {
     const columns = fields.map((field) => `${field} ${texts[field as 'name'] ?? ''}`.trim())
     await print(`columns: ${columns.join(', ')}\nfirst user: ${JSON.stringify(user)}`)
     if (isDryRun) return undefined
-    checkPlace(config)
+    if (!config.MONGODB_URI) checkPlace(databaseIn(config.DATA_DIR))
     store = await openStore(config, { isProgram: true })
     await print(`users are kept in ${store.description}`)
     return store
