@@ -130,9 +130,20 @@ test('spans that a collector refuses are one warning, with its first reason', as
   const { service, port } = await serveTraced(at(sqlitePlace), await collector(server))
   for (let sent = 0; sent < 3; sent = count) await send(port, 'GET /nothing').then(() => sleep(50))
   expect(await service.stop()).toBe(0)
-  const reason = 'warn traces: the collector has refused some: '
+  const reason = 'warn traces: the collector has refused some spans: '
   expect(said(service)).toEqual([expect.stringContaining(reason)])
   expect(said(service)[0]).toMatch(/too old 1\b/)
+})
+
+test('responses of a collector that are no JSON are one warning, without their text', async () => {
+  let count = 0
+  const server = http.createServer((request, response) => {
+    request.resume().on('end', () => response.end(`x${(count += 1)}y`))
+  })
+  const { service, port } = await serveTraced(at(sqlitePlace), await collector(server))
+  for (let sent = 0; sent < 3; sent = count) await send(port, 'GET /nothing').then(() => sleep(50))
+  expect(await service.stop()).toBe(0)
+  expect(said(service)).toEqual(['warn traces: Failed to parse trace export response'])
 })
 
 test('another SDK that starts later is one warning', async () => {
@@ -148,14 +159,19 @@ test('another SDK that starts later is one warning', async () => {
   expect(said(service)).toEqual([warning])
 })
 
-test('OTEL_TRACES_EXPORTER without an endpoint is a warning', async () => {
-  const service = serve(at(sqlitePlace), { SIGNING_SECRET: SECRET, OTEL_TRACES_EXPORTER: 'otlp' })
-  await service.listening()
-  expect(await service.stop()).toBe(0)
-  expect(said(service)).toEqual([
-    'warn traces: OTEL_TRACES_EXPORTER is ignored without OTEL_EXPORTER_OTLP_ENDPOINT',
-  ])
-})
+test.each([
+  ['false', ['warn traces: OTEL_TRACES_EXPORTER is ignored without OTEL_EXPORTER_OTLP_ENDPOINT']],
+  ['True', []],
+])(
+  'OTEL_TRACES_EXPORTER without an endpoint is a warning unless traces are turned off: OTEL_SDK_DISABLED=%s',
+  async (OTEL_SDK_DISABLED, warnings) => {
+    const env = { SIGNING_SECRET: SECRET, OTEL_TRACES_EXPORTER: 'otlp', OTEL_SDK_DISABLED }
+    const service = serve(at(sqlitePlace), env)
+    await service.listening()
+    expect(await service.stop()).toBe(0)
+    expect(said(service)).toEqual(warnings)
+  },
+)
 
 const resolved = (name: string) =>
   pathToFileURL(createRequire(import.meta.url).resolve(`@opentelemetry/${name}`)).href

@@ -1,4 +1,4 @@
-// The environment variables of OpenTelemetry that its SDK would misread, or take as they are, without a word.
+// The environment variables of OpenTelemetry whose wrong values its SDK would use, or ignore, without a word.
 // https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
 
 import { parseKeyPairsIntoRecord } from '@opentelemetry/core'

@@ -34,7 +34,7 @@ export function startTracing(options: SpanOptions, log: Logger) {
   const diagnose = (text: string, reason?: unknown) => {
     if (text.includes('duplicate registration')) return warn(`traces: ${SECOND_SDK}`)
     if (!text.startsWith(REFUSED)) return warn(`traces: ${text.replace(NO_TWO_ALIKE, '')}`)
-    warn(`traces: the collector has refused some: `, String(reason)) // its reasons may be of any number
+    warn(`traces: the collector has refused some spans: `, String(reason)) // its reasons may be of any number
   }
   const debug = (text: string) => text.startsWith('EnvDetector failed') && diagnose(BAD_PAIR)
   const logger = { error: diagnose, warn: diagnose, info() {}, debug, verbose() {} }

@@ -76,7 +76,7 @@ test.each([
   expect(check({ [name]: value })).toEqual({ said: [], left: { [name]: taken } })
 })
 
-test('a variable of all signals is nothing beside that of traces', () => {
+test('a variable of all signals counts only without that of traces', () => {
   const variables = { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_EXPORTER_OTLP_COMPRESSION: 'zstd' }
   const ofTraces = {
     OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json',
