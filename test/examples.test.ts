@@ -145,6 +145,11 @@ test.each(queries)(
   },
 )
 
+test('a user has each of its fields: all are required', () => {
+  const { required, properties } = components.schemas.User
+  expect(required).toEqual(Object.keys(properties))
+})
+
 test('the examples of lines, and of a link to the next page, are those of the users', () => {
   const { headers, content } = paths['/users'].get.responses['200']
   const lines: string[] = content['application/x-ndjson'].examples.two.value.trim().split('\n')

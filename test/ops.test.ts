@@ -116,6 +116,9 @@ describe('/metrics', () => {
     await send(port, 'GET /users')
     const counts = await lines('store_operation_duration_seconds_count')
     expect(counts).toContain('store_operation_duration_seconds_count{operation="list"} 1')
+    const failures = await lines('store_operation_failures_total')
+    const names = failures.map((line) => /"(\w+)"/.exec(line)![1])
+    expect(names.sort()).toEqual(['create', 'find', 'findByEmail', 'list', 'remove', 'rename'])
   })
 
   test('says when the oldest user was created, also when another program deletes them', async () => {

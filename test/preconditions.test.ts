@@ -80,6 +80,15 @@ test('PUT with If-Match of a user that already has the name is 204, so that a cl
   expect((await ask('PUT', id, { ...headers, 'if-none-match': '*' })).status).toBe(412)
 })
 
+test('every operation of one user takes both preconditions', () => {
+  const ofUser = contract.contents().operations.filter(({ path }) => path === '/users/{id}')
+  const taken = ofUser.map(({ id, parameters }) => [
+    id,
+    ...parameters.filter((one) => one.in === 'header').map(({ name }) => name),
+  ])
+  expect(taken).toEqual(ofUser.map(({ id }) => [id, 'If-Match', 'If-None-Match']))
+})
+
 const read = headerReader(contract.operationOf('deleteUser'))
 
 test.each([

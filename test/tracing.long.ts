@@ -191,6 +191,7 @@ test.each<[string, Record<string, string>, string[], boolean]>([
       OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
       OTEL_PROPAGATORS: 'b3',
       OTEL_TRACES_SAMPLER: 'x',
+      OTEL_SERVICE_NAME: 'mine',
       OTEL_RESOURCE_ATTRIBUTES: 'a=b,c',
     },
     [
@@ -222,6 +223,7 @@ test.each<[string, Record<string, string>, string[], boolean]>([
     warnings.map((text) => expect.stringContaining(`warn traces: ${text}`)),
   )
   expect(spansIn(got.text)).toHaveLength(Number(isSent))
+  expect(got.text.includes('"service.name","value":{"stringValue":"mine"')).toBe(isSent)
 })
 
 describeStores((kind) => {

@@ -1,9 +1,10 @@
 // GET /users on each store: the email filter. (Pages: store/user-store.test.ts and client/client.test.ts. How a query is
 // read, lines, long lists and slow readers: chassis/contract/query.test.ts and list-body.test.ts.)
 import { expect, test } from '@jest/globals'
+import { newUser as withDefaults } from '../src/users.ts'
 import { useService } from './support/service.ts'
 import { createIn, describeStores, sqlitePlace, useStore } from './support/stores.ts'
-import { newUser } from './support/users.ts'
+import { FILTERS, newUser } from './support/users.ts'
 
 const LAST = 'f'.repeat(24) // an id after all others
 
@@ -20,6 +21,13 @@ describeStores((place) => {
     expect(await listed(`${ada!.email}&after=${before!.id}`)).toEqual([ada])
     for (const none of [`${ada!.email}&after=${ada!.id}`, `X${ada!.email}`, ''])
       expect(await listed(none)).toEqual([])
+    const byDefault: Record<string, unknown> = withDefaults({} as never)
+    for (const field of FILTERS) {
+      const filtered = (value: unknown) =>
+        listed(`${ada!.email}&${field}=${encodeURIComponent(String(value))}`)
+      expect([field, await filtered(ada![field])]).toEqual([field, [ada]])
+      expect([field, await filtered(byDefault[field])]).toEqual([field, []])
+    }
   })
 })
 

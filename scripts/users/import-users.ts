@@ -2,8 +2,9 @@
 // Stores the users of a file in the configured store, in constant memory.
 import { loadConfig } from '../../src/chassis/programs.ts'
 import { programVariables } from '../../src/config.ts'
+import type { components } from '../../src/openapi.ts'
 import { databaseIn, openStore } from '../../src/store/open.ts'
-import type { NewUser, User, UserStore } from '../../src/store/user-store.ts'
+import type { NewUser, UserStore } from '../../src/store/user-store.ts'
 import { fileAt, print, program, STOPPED, stopSignal, STORE, UsageError, warn } from './program.ts'
 import { parseTemplate } from './transfer/columns.ts'
 import { checkPlace, openInput } from './file.ts'
@@ -40,9 +41,11 @@ const OPTIONS = {
   update: { type: 'boolean' },
   'new-ids': { type: 'boolean' },
   format: { type: 'string' },
-} as const satisfies Flags & Partial<Record<keyof User | 'format', { type: 'string' }>>
+} as const satisfies Flags & Record<keyof Fields | 'format', { type: 'string' }>
 
-/** All other options are the format, and templates with the names of their fields. */
+/** There is a template for each. */
+type Fields = components['schemas']['UserFields']
+
 type Flags = Record<'dry-run' | 'update' | 'new-ids', { type: 'boolean' }>
 
 const CONVERT = `\nSave a spreadsheet as CSV (UTF-8). Unpack with gunzip FILE.\n${USE_JQ}`

@@ -213,8 +213,10 @@ describeStores((kind) => {
       const old = (await own.find(id))!
       expect(old).toEqual({ ...user({ id, name: '', email: '' }), ...old })
       expect(await usersIn(own)).toEqual([old])
+      const other = await own.create(newUser())
       for (const field of FILTERS)
-        expect(await usersIn(own, { [field]: old[field] })).toEqual([old])
+        for (const one of [old, other])
+          expect([field, await usersIn(own, { [field]: one[field] })]).toEqual([field, [one]])
       expect(await own.rename(id, { name: 'x' }, (one) => isDeepStrictEqual(one, old))).toBe('done')
     })
 

@@ -1,4 +1,4 @@
-// The users that tests create. A new field of `User` is given here, and in no other test.
+// The users that tests create. A new field of `User` is given here, with a value that is not its default, and in no other test.
 import { newUserId } from '../../src/store/user-id.ts'
 import { contract } from '../../src/contract.ts'
 import type { User } from '../../src/store/user-store.ts'

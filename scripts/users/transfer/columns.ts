@@ -2,6 +2,7 @@
 import { COLUMNS } from '../../../src/store/sqlite/schema.ts'
 import type { User } from '../../../src/store/user-store.ts'
 import { UsageError } from '../program.ts'
+import type { Texts } from './lines.ts'
 
 /** The fields of a user, in the order of an export, with those that only the service sets. */
 export const FIELDS = Object.keys(COLUMNS) as (keyof User)[]
@@ -56,8 +57,7 @@ function columnsIn(names: string[], templates: Template[], hasPlaces: boolean) {
     const columns = titles.map((title) => all.indexOf(title) % names.length)
     return (values: unknown[]) => [field, fill(field, texts, columns, values)]
   })
-  return (values: unknown[]): Partial<User> =>
-    Object.fromEntries(fillers.map((filler) => filler(values)))
+  return (values: unknown[]): Texts => Object.fromEntries(fillers.map((filler) => filler(values)))
 }
 
 /** Leaves out a part that is empty, and the text before the first part. @throws Error a value is not a text */

@@ -2,6 +2,9 @@
 import { isUtf8 } from 'node:buffer'
 import type { User } from '../../../src/store/user-store.ts'
 
+/** The fields of a user in a file, which has only texts. */
+export type Texts = Partial<Record<keyof User, string>>
+
 /** A record of CSV, or a line of NDJSON. */
 export interface Row {
   /** The number of the line where it begins, from 1. */
@@ -9,7 +12,7 @@ export interface Row {
   /** As it is in the file, without the end of its last line. */
   text: string
   /** Absent if it cannot be read. Throws an Error if a value is not a text. */
-  fields?: () => Partial<User>
+  fields?: () => Texts
   /** Why it is refused, unless export-users wrote it. */
   problem?: string
 }

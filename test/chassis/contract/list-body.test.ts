@@ -279,7 +279,7 @@ const twoNotes = useNotes(listOf(2))
 
 test.each([
   ['application/x-ndjson', true],
-  ['text/html;charset=utf-8, application/x-ndjson;charset=utf-8', true],
+  ['text/html;charset=utf-8, application/x-ndjson;Charset=UTF-8', true],
   ['application/json, application/x-ndjson', false],
 ])('a list with Accept: %s is of lines: %s', async (accept, isLines) => {
   const { status, headers } = await twoNotes().send('GET /notes', { headers: { accept } })

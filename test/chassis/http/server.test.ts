@@ -170,6 +170,17 @@ describe('a client that closes its half of the connection', () => {
   })
 })
 
+test('a request that is answered early is timed until its response; its line comes when its rest is over', async () => {
+  const { port, metrics, lines, close } = await startNotes()
+  const { socket } = dial(port)
+  socket.write(addNoteHead('Content-Length: 9\r\n').replace('/notes', '/nothing'))
+  await once(socket, 'close') // after LIMITS.linger, 1 s
+  await close()
+  const [, seconds] = /_duration_seconds_sum\{.*\} (\S+)/.exec((await metrics.expose()).text)!
+  const [line] = lines as { ms: number }[]
+  expect(line!.ms - Number(seconds) * 1000).toBeGreaterThan(500)
+})
+
 test('garbage ends the connection, even of a client that does not', async () => {
   const socket = net.connect({ port: service().port, host: '127.0.0.1', allowHalfOpen: true })
   const reset = once(socket, 'error')

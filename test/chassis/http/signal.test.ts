@@ -54,6 +54,20 @@ test('at the time limit of a request, what the handler waits for is aborted: a 5
   expect(lines.at(-1)).toMatchObject({ operation: 'listNotes', status: 500, cause })
 })
 
+test('the time limit counts from the arrival of the request, not from the first use of the signal', async () => {
+  jest.replaceProperty(LIMITS, 'signalTimeout', 200)
+  let first: unknown
+  const listNotes: ListNotes = async (_, client) => {
+    await sleep(200)
+    first = await Promise.race([once(client.signal, 'abort'), sleep(100, 'later')])
+    return list
+  }
+  const { send, close } = await startNotes({ listNotes })
+  await send('GET /notes')
+  await close()
+  expect(first).not.toBe('later')
+})
+
 test('the end of a response aborts nothing, also not later; once the client has left, a signal is aborted from the start', async () => {
   jest.replaceProperty(LIMITS, 'signalTimeout', 200)
   const clients: Client[] = []

@@ -26,6 +26,7 @@ test.each([
   write(`${image}/kustomization.yaml`, 'newTag: 1.0.0')
   write('k8s/README.md', '')
   expect(run('release', `${major}.0.0`, contract).status).toBe(0)
+  expect(run('release', `${major}.1.0-0`, contract.replace('/login:', '/log-in:')).status).toBe(0)
   const { status, stderr } = run('check-contract', version, contract.replace('/login:', '/log-in:'))
   expect([status, stderr]).toEqual([code, expect.stringMatching(/^paths \/login: is gone/)])
 })

@@ -30,7 +30,7 @@ test.each([
 })
 
 test('a field that is not used may have line breaks, but no rows, and must end', async () => {
-  const file = 'name,email,note\nAda,a@x,"a\nb"\nBob,b@x,"n\nCy,c@x,n\nDan,d@x,n"\nEve,e@x,"\n'
+  const file = 'name,email,note\nAda,a@x,"a, c\nb"\nBob,b@x,"n\nCy,c@x,n\nDan,d@x,n"\nEve,e@x,"\n'
   const lines = await readAnyhow('csv', file, { name: '{name}', email: '{email}' })
   const open = '7: a quote is not closed, up to the end of the file'
   expect(lines).toEqual(['2 Ada <a@x>', `4: ${HIDDEN}, up to line 6`, open])

@@ -4,7 +4,12 @@ import { formatOf } from '../../../../scripts/users/transfer/formats.ts'
 import { importUsers } from '../../../../scripts/users/transfer/import.ts'
 import { userIn } from '../../../../scripts/users/transfer/users.ts'
 import { batched, StoreFailure } from '../../../../src/chassis/index.ts'
-import type { NewUser, User } from '../../../../src/store/user-store.ts'
+import {
+  EmailTaken,
+  type NewUser,
+  type User,
+  type UserStore,
+} from '../../../../src/store/user-store.ts'
 import { failing } from '../../../support/failing-store.ts'
 import { inChunks } from '../../../support/transfers.ts'
 
@@ -14,8 +19,8 @@ function many(count: number, length: number): string {
   return `name,email\n${lines.join('')}`
 }
 
-/** Imports a file; the size of each batch, how many were created, and the failure. */
-async function importFile(text: string, update = false) {
+/** Imports a file; the size of each batch, the counts, and the failure. */
+async function importFile(text: string, update = false, own: Partial<UserStore> = {}) {
   const sizes: number[] = []
   const reported: string[] = []
   const store = failing({
@@ -26,6 +31,7 @@ async function importFile(text: string, update = false) {
       },
       { maxBatchSize: Infinity },
     ),
+    ...own,
   })
   const { reader, write } = formatOf('.csv')
   const counts = { created: 0, updated: 0, unchanged: 0, duplicate: 0, refused: 0 }
@@ -39,7 +45,7 @@ async function importFile(text: string, update = false) {
   const file = inChunks(Buffer.from(text), 65_536)
   const importing = importUsers(file, { ...to, userIn: (row) => userIn(row, false, write) })
   const failure: unknown = await importing.catch((error) => error)
-  return { sizes, created: counts.created, failure, reported }
+  return { sizes, created: counts.created, counts, failure, reported }
 }
 
 test('a batch is limited in users and in length; after one that fails, nothing is tried', async () => {
@@ -61,3 +67,12 @@ test.each([
     expect(reported).toEqual([`${row[1]}: another row has its email or id, and another name`])
   },
 )
+
+test('with --update, a user who is deleted meanwhile is not counted as updated', async () => {
+  const { counts } = await importFile('name,email\nAda,a@x\n', true, {
+    create: () => Promise.reject(new EmailTaken('a@x')),
+    findByEmail: async () => ({ id: 'a'.repeat(24), name: 'Eve', email: 'a@x' }),
+    rename: async () => 'not found',
+  })
+  expect(counts).toMatchObject({ updated: 0, duplicate: 1 })
+})
