@@ -59,7 +59,7 @@ export interface paths {
         get: operations["readUser"];
         /**
          * Rename a user
-         * @description Changes only the name. The service checks the body (400), the form of the preconditions (400), the user (404) and the
+         * @description Changes only the name; an `email` in the body is ignored. The service checks the body (400), the form of the preconditions (400), the user (404) and the
          *     preconditions (412), in this order.
          *
          *     Only one of several clients with the same `If-Match` succeeds, unless they send the same name: if the user has it

@@ -8,7 +8,7 @@ import createClient, {
   type MaybeOptionalInit,
   type ParseAs,
 } from 'openapi-fetch'
-import type { components, paths } from '../openapi.js' // TypeScript 4 finds no types in a `.ts`
+import type { components, operations, paths } from '../openapi.js' // TypeScript 4 finds no types in a `.ts`
 
 export type User = components['schemas']['User']
 /** Why a call failed: `message` for people, and `code` for programs, unless the error comes from a proxy. */
@@ -18,10 +18,16 @@ type Method = Lowercase<(typeof METHODS)[number]>
 type PathOf<M extends Method> = ClientPathsWithMethod<Client<paths>, M>
 type InitOf<Path extends keyof paths, M extends Method> = MaybeOptionalInit<paths[Path], M>
 type Args<Init> = undefined extends Init ? [(Init & Others)?] : [Init & Others]
-/** Other options of a call, but none that belongs in `params`: it would not be sent, and a condition would be lost. */
+/**
+ * Other options of a call, but none that belongs in `params`: it would not be sent, and a condition would be lost. `fetch`
+ * has no `timeout`: `signal` takes `AbortSignal.timeout`.
+ */
 type Others = Record<string, unknown> & {
-  [Misplaced in 'header' | 'path' | 'query']?: never
+  [Misplaced in Place | Parameter | 'timeout']?: never
 } & { params?: { headers?: never } }
+type Place = 'header' | 'path' | 'query'
+type Parameter = KeyOf<operations[keyof operations]['parameters'][Place]>
+type KeyOf<Values> = Values extends object ? keyof Values : never
 
 /** What openapi-fetch returns, with `ErrorMessage`: its own types make an object of a `code` that editors complete. */
 type Completion<Path extends keyof paths, M extends Method, Init> = Promise<

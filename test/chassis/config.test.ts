@@ -255,6 +255,13 @@ test.each(['HOST=x\nPORT=1\nHOST=y', 'export HOST=x\n\n HOST = y'])(
   },
 )
 
+test('a .env that is a link to nothing is refused', () => {
+  rmSync('.env')
+  symlinkSync('../shared/.env', '.env')
+  expect(() => loadConfig()).toThrow('.env cannot be read: ENOENT')
+  rmSync('.env')
+})
+
 test('a variable of the environment, even an empty one, wins over the file that .env names for it', () => {
   writeFileSync('.env', 'NOTES_URI_FILE=none\nSIGNING_SECRET_FILE=none')
   Object.assign(process.env, { NOTES_URI: '', SIGNING_SECRET: SECRET })

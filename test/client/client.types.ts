@@ -44,6 +44,12 @@ export function misuse(users: UsersClient, id: string) {
   void users.DELETE('/users/{id}', { params: { path, headers: header } })
   // @ts-expect-error all users would come
   void users.GET('/users', { query: { email: 'ada@example.com' } })
+  // @ts-expect-error nor here
+  void users.GET('/users', { email: 'ada@example.com' })
+  // @ts-expect-error nor this condition
+  void users.DELETE('/users/{id}', { params: { path }, 'If-Match': '"x"' })
+  // @ts-expect-error there is no such option: `signal` takes AbortSignal.timeout()
+  void users.GET('/users', { timeout: 5_000 })
 }
 
 // @ts-expect-error a code is a text

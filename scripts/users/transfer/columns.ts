@@ -53,12 +53,17 @@ function columnsIn(names: string[], templates: Template[], hasPlaces: boolean) {
     if (same.length > 1)
       return `{${title}} is the title of {${same.join('} and {')}}, letter case aside`
   }
+  const emails = templates.find(({ field }) => field === 'email')?.titles ?? []
+  if (emails.some((title) => IS_EMAIL.test(names[all.indexOf(title) % names.length]!)))
+    return 'its first line has an email, and must have titles'
   const fillers = templates.map(({ field, titles, texts }) => {
     const columns = titles.map((title) => all.indexOf(title) % names.length)
     return (values: unknown[]) => [field, fill(field, texts, columns, values)]
   })
   return (values: unknown[]): Texts => Object.fromEntries(fillers.map((filler) => filler(values)))
 }
+
+const IS_EMAIL = /^[^\s@]+@[^\s@]+$/
 
 /** Leaves out a part that is empty, and the text before the first part. @throws Error a value is not a text */
 function fill(field: string, texts: string[], columns: number[], values: unknown[]): string {

@@ -1,12 +1,12 @@
 // Reads `.env` in the current folder. Unlike `dotenv.config`, refuses a file that cannot be read, and lines that it would
 // ignore or cut.
-import { existsSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { parse } from 'dotenv'
 import { readTextFile } from '../files.ts'
 
 /** The variables in `.env`; none if there is no such file. @throws Error it cannot be read, or has a wrong line */
 export function readEnvFile(): NodeJS.Dict<string> {
-  if (!existsSync('.env')) return {}
+  if (!lstatSync('.env', { throwIfNoEntry: false })) return {} // a link to nothing cannot be read
   const lines = readTextFile('.env', '.env').split(/\r\n?|\n/)
   const wrong = lines.map((line) => line.trim()).findIndex((line) => !LINE.test(line))
   if (wrong !== -1) throw new Error(`${RULE}: see line ${wrong + 1}`)

@@ -49,6 +49,14 @@ test.each([
   await expect(read('csv', file, { name, email: '' })).rejects.toThrow(message)
 })
 
+test.each(['{column 2}', '{A@x}', '{Ada} {column 2}'])(
+  'a file without titles is refused, so that its first user is not lost: %s',
+  async (email) => {
+    const reading = read('csv', 'Ada,a@x\nBob,b@x\n', { name: '{column 1}', email })
+    await expect(reading).rejects.toThrow('its first line has an email, and must have titles:\n')
+  },
+)
+
 test('other columns are listed beside the first record, if there is one', async () => {
   const how =
     "Name the columns: --name '{First Name} {Last Name}' --email '{E-mail Address}'\nA CSV file begins with its titles: delete lines before them, or add a first line such as name,email."
