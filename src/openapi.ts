@@ -59,8 +59,8 @@ export interface paths {
         get: operations["readUser"];
         /**
          * Rename a user
-         * @description Changes only the name; an `email` in the body is ignored. The service checks the body (400), the form of the preconditions (400), the user (404) and the
-         *     preconditions (412), in this order.
+         * @description Changes only the name; an `email` in the body is ignored. The service checks the body (400), the form of the
+         *     preconditions (400), the user (404) and the preconditions (412), in this order.
          *
          *     Only one of several clients with the same `If-Match` succeeds, unless they send the same name: if the user has it
          *     already, the response is 204, so that a request can be sent again (RFC 9110 §13.1.1).

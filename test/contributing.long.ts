@@ -30,6 +30,11 @@ const FIELD: Change[][] = [
       /email: read\('email'\)/,
       "$&, phoneNumber: read('phoneNumber')",
     ],
+    [
+      'scripts/users/import-users.ts',
+      /email: \{ type: 'string' \},/,
+      "$& phoneNumber: { type: 'string' },",
+    ],
     ['test/support/users.ts', /email: `.*,/, '$& phoneNumber: `555 ${count}`,'],
   ],
   [

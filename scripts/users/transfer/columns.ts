@@ -54,7 +54,7 @@ function columnsIn(names: string[], templates: Template[], hasPlaces: boolean) {
       return `{${title}} is the title of {${same.join('} and {')}}, letter case aside`
   }
   const emails = templates.find(({ field }) => field === 'email')?.titles ?? []
-  if (emails.some((title) => IS_EMAIL.test(names[all.indexOf(title) % names.length]!)))
+  if (emails.some((title) => HAS_EMAIL.test(names[all.indexOf(title) % names.length]!)))
     return 'its first line has an email, and must have titles'
   const fillers = templates.map(({ field, titles, texts }) => {
     const columns = titles.map((title) => all.indexOf(title) % names.length)
@@ -63,7 +63,8 @@ function columnsIn(names: string[], templates: Template[], hasPlaces: boolean) {
   return (values: unknown[]): Texts => Object.fromEntries(fillers.map((filler) => filler(values)))
 }
 
-const IS_EMAIL = /^[^\s@]+@[^\s@]+$/
+/** Also with a number or a name beside it, as `a@x (2)`. */
+const HAS_EMAIL = /[^\s@]@[^\s@]/
 
 /** Leaves out a part that is empty, and the text before the first part. @throws Error a value is not a text */
 function fill(field: string, texts: string[], columns: number[], values: unknown[]): string {

@@ -6,7 +6,7 @@ import { readTextFile } from '../files.ts'
 
 /** The variables in `.env`; none if there is no such file. @throws Error it cannot be read, or has a wrong line */
 export function readEnvFile(): NodeJS.Dict<string> {
-  if (!lstatSync('.env', { throwIfNoEntry: false })) return {} // a link to nothing cannot be read
+  if (!isThere()) return {}
   const lines = readTextFile('.env', '.env').split(/\r\n?|\n/)
   const wrong = lines.map((line) => line.trim()).findIndex((line) => !LINE.test(line))
   if (wrong !== -1) throw new Error(`${RULE}: see line ${wrong + 1}`)
@@ -14,6 +14,16 @@ export function readEnvFile(): NodeJS.Dict<string> {
   const twice = names.findIndex((name, i) => name && names.indexOf(name) < i)
   if (twice !== -1) throw new Error(`.env has ${names[twice]} twice: see line ${twice + 1}`)
   return parse(lines.join('\n'))
+}
+
+/** Also if it is a link to nothing, which cannot be read. */
+function isThere(): boolean {
+  try {
+    lstatSync('.env')
+    return true
+  } catch {
+    return false
+  }
 }
 
 const RULE =

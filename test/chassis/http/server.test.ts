@@ -176,7 +176,9 @@ test('a request that is answered early is timed until its response; its line com
   socket.write(addNoteHead('Content-Length: 9\r\n').replace('/notes', '/nothing'))
   await once(socket, 'close') // after LIMITS.linger, 1 s
   await close()
-  const [, seconds] = /_duration_seconds_sum\{.*\} (\S+)/.exec((await metrics.expose()).text)!
+  const [, seconds] = /http_request_duration_seconds_sum\{.*\} (\S+)/.exec(
+    (await metrics.expose()).text,
+  )!
   const [line] = lines as { ms: number }[]
   expect(line!.ms - Number(seconds) * 1000).toBeGreaterThan(500)
 })

@@ -49,13 +49,18 @@ test.each([
   await expect(read('csv', file, { name, email: '' })).rejects.toThrow(message)
 })
 
-test.each(['{column 2}', '{A@x}', '{Ada} {column 2}'])(
+test.each(['{column 2}', '{A@x}', '{Ada} {column 2}', '{column 3}', '{A@x (2)}'])(
   'a file without titles is refused, so that its first user is not lost: %s',
   async (email) => {
-    const reading = read('csv', 'Ada,a@x\nBob,b@x\n', { name: '{column 1}', email })
+    const reading = read('csv', 'Ada,a@x,a@x\nBob,b@x,b@x\n', { name: '{column 1}', email })
     await expect(reading).rejects.toThrow('its first line has an email, and must have titles:\n')
   },
 )
+
+test('a file without titles is refused also if another separator would leave one column', async () => {
+  const reading = read('csv', 'a@x,Ada Lovelace\n', { name: '', email: '{column 1}' })
+  await expect(reading).rejects.toThrow('its first line has an email, and must have titles:\n')
+})
 
 test('other columns are listed beside the first record, if there is one', async () => {
   const how =

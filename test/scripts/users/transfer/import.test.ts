@@ -12,6 +12,7 @@ import {
 } from '../../../../src/store/user-store.ts'
 import { failing } from '../../../support/failing-store.ts'
 import { inChunks } from '../../../support/transfers.ts'
+import { user as userOf } from '../../../support/users.ts'
 
 /** A file of users with a name of this length. */
 function many(count: number, length: number): string {
@@ -71,7 +72,7 @@ test.each([
 test('with --update, a user who is deleted meanwhile is not counted as updated', async () => {
   const { counts } = await importFile('name,email\nAda,a@x\n', true, {
     create: () => Promise.reject(new EmailTaken('a@x')),
-    findByEmail: async () => ({ id: 'a'.repeat(24), name: 'Eve', email: 'a@x' }),
+    findByEmail: async () => userOf({ name: 'Eve', email: 'a@x' }),
     rename: async () => 'not found',
   })
   expect(counts).toMatchObject({ updated: 0, duplicate: 1 })
