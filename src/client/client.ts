@@ -20,7 +20,7 @@ type InitOf<Path extends keyof paths, M extends Method> = MaybeOptionalInit<path
 type Args<Init> = undefined extends Init ? [(Init & Others)?] : [Init & Others]
 /**
  * Other options of a call, but none that belongs in `params`: it would not be sent, and a condition would be lost. `fetch`
- * has no `timeout`: `signal` takes `AbortSignal.timeout`.
+ * has no `timeout`: `signal` takes `AbortSignal.timeout()`.
  */
 type Others = Record<string, unknown> & {
   [Misplaced in Place | Parameter | 'timeout']?: never

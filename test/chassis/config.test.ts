@@ -256,7 +256,7 @@ test.each(['HOST=x\nPORT=1\nHOST=y', 'export HOST=x\n\n HOST = y'])(
 )
 
 test('a .env that is a link to nothing is refused', () => {
-  rmSync('.env')
+  rmSync('.env', { force: true })
   symlinkSync('../shared/.env', '.env')
   expect(() => loadConfig()).toThrow('.env cannot be read: ENOENT')
   rmSync('.env')

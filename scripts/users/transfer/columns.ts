@@ -47,17 +47,18 @@ export function columnsOf(titles: string[], templates: Template[], hasPlaces = t
 function columnsIn(names: string[], templates: Template[], hasPlaces: boolean) {
   const places = names.map((_, i) => `column ${i + 1}`)
   const all = hasPlaces ? [...names, ...places] : names // a title comes before a place
-  for (const title of templates.flatMap(({ titles }) => titles)) {
+  const columnOf = (title: string) => all.indexOf(title) % names.length
+  const meant = templates.flatMap(({ field, titles }) => titles.map((title) => ({ field, title })))
+  for (const { field, title } of meant) {
     if (!all.includes(title)) return `it has no column {${title}}`
     const same = places.filter((_, i) => names[i] === title)
     if (same.length > 1)
       return `{${title}} is the title of {${same.join('} and {')}}, letter case aside`
+    if (field === 'email' && HAS_EMAIL.test(names[columnOf(title)]!))
+      return 'its first line has an email, and must have titles'
   }
-  const emails = templates.find(({ field }) => field === 'email')?.titles ?? []
-  if (emails.some((title) => HAS_EMAIL.test(names[all.indexOf(title) % names.length]!)))
-    return 'its first line has an email, and must have titles'
   const fillers = templates.map(({ field, titles, texts }) => {
-    const columns = titles.map((title) => all.indexOf(title) % names.length)
+    const columns = titles.map(columnOf)
     return (values: unknown[]) => [field, fill(field, texts, columns, values)]
   })
   return (values: unknown[]): Texts => Object.fromEntries(fillers.map((filler) => filler(values)))

@@ -16,7 +16,7 @@ export function readEnvFile(): NodeJS.Dict<string> {
   return parse(lines.join('\n'))
 }
 
-/** Also if it is a link to nothing, which cannot be read. */
+/** Also if it is a link to nothing, which cannot be read; not in a folder that this account may not search. */
 function isThere(): boolean {
   try {
     lstatSync('.env')

@@ -13,6 +13,7 @@ test.each([
   ['{Name} {column 2}', '{Email}', 'Name,,Email', 'Ada,Alm,a@x', 'Ada Alm <a@x>'],
   ['{column 1}', '{Column 3}', 'Name,Email,EMAIL', 'A,a@x,b@x', 'A <b@x>'],
   ['{column 3}', '{Email}', 'Column 3,Email,Name', 'A,a@x,B', 'A <a@x>'],
+  ['{Name@Work}', '{Email}', 'name@work,Email', 'Ada,a@x', 'Ada <a@x>'],
   ['{column 1}', '{E-  Mail}', '{Name},"E-\nMail"', 'Ada,a@x', 'Ada <a@x>'],
   ['{name}', '{email}', 'id,name,email', '1,Ada,a@x', 'Ada <a@x>'],
 ])('--name "%s" --email "%s" with the titles %j', async (name, email, titles, row, user) => {
