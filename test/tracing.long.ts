@@ -148,7 +148,12 @@ test('responses of a collector that are no JSON are one warning, without their t
 
 test('another SDK that starts later is one warning', async () => {
   const { to } = await recorder()
-  const later = `setTimeout(async () => { ${OTHER_SDK.replaceAll(/import (.*?) from ('.*?')/g, 'const $1 = await import($2)')} }, 500)`
+  const start = OTHER_SDK.replaceAll(/import (.*?) from ('.*?')/g, 'const $1 = await import($2)')
+  const later = `const timer = setInterval(async () => {
+    if (!globalThis[Symbol.for('opentelemetry.js.api.1')]?.trace) return
+    clearInterval(timer)
+    ${start}
+  })`
   const { service, port } = await serveTraced(at(sqlitePlace), to, {
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(later)}`,
   })
