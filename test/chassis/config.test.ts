@@ -1,5 +1,5 @@
 // The environment as configuration, with variables of the chassis and of a service of notes.
-import { afterAll, expect, test } from '@jest/globals'
+import { afterAll, expect, jest, test } from '@jest/globals'
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import * as config from '../../src/chassis/config/config.ts'
@@ -274,6 +274,17 @@ test('a variable of the environment, even an empty one, wins over the file that 
   expect(() => loadConfig()).toThrow('NOTES_URI_FILE cannot be read')
   for (const name of ['NOTES_URI_FILE', 'SIGNING_SECRET_FILE', 'SIGNING_SECRET', 'USER_FILE'])
     delete process.env[name]
+})
+
+test('names in .env that the service does not have as variables are told, and no error: other programs can have them', () => {
+  const told = jest.spyOn(console, 'error').mockImplementation(() => {})
+  writeFileSync('.env', 'TOKEN_TLL=5s\nHOST_FILE=x\nHOST=::1\nNOTES_URI_FILE=\nOTEL_SERVICE_NAME=x')
+  loadConfig()
+  const line = '.env has TOKEN_TLL, HOST_FILE: the service has no variables of these names'
+  expect(told.mock.calls).toEqual([[line]])
+  writeFileSync('.env', 'PORT=1')
+  loadConfig()
+  expect(told).toHaveBeenCalledTimes(1)
 })
 
 test('a .env that cannot be read is refused; one that is missing is not', () => {

@@ -11,19 +11,30 @@ export type Config<Own extends Variables> = CleanedEnv<typeof VARIABLES> & Clean
 
 /**
  * Adds the variables of `.env` in the current folder to the environment, which wins, trims the
- * values, and reads the configuration.
+ * values, and reads the configuration. Names in `.env` that nothing reads are a line on standard error.
  *
  * @param variables those of the service
  * @throws Error with a line for each variable that is wrong
  */
 export function loadConfig<Own extends Variables>(variables: Own): Config<Own> {
   const file = readEnvFile()
+  const unknown = Object.keys(file).filter((name) => !isVariable(name, variables))
+  if (unknown.length > 0) console.error(`.env has ${unknown.join(', ')}: ${UNKNOWN}`)
   for (const [name, { isSecret }] of Object.entries<Variable>(variables))
     if (isSecret && name in process.env) delete file[`${name}_FILE`] // the environment wins, also if it is empty
   for (const [name, value = ''] of Object.entries({ ...file, ...process.env }))
     process.env[name] = value.trim()
   return readConfig(process.env, variables)
 }
+
+/** Whether the service has a variable, or OpenTelemetry, which reads its own. */
+const isVariable = (name: string, ofService: Variables): boolean =>
+  name in VARIABLES ||
+  name in ofService ||
+  ofService[name.replace(/_FILE$/, '')]?.isSecret === true ||
+  name.startsWith('OTEL_')
+
+const UNKNOWN = 'the service has no variables of these names'
 
 /** @param defaults for variables that are not set, or empty @throws Error as `loadConfig` does */
 export function readConfig<Own extends Variables>(
