@@ -1,4 +1,5 @@
 // The operations under /users, each by its operationId.
+import { stringify } from 'node:querystring'
 import { etagOf, ifMatch, ifNoneMatch, preconditionFailed } from './chassis/index.ts'
 import { contract, type Handlers } from './contract.ts'
 import { USER_NOT_FOUND } from './errors.ts'
@@ -17,8 +18,7 @@ export function users(store: UserStore, basePath: string): UserHandlers {
       if (limit === undefined) return { status: 200, body: pagesOf(store, filter, client) }
       const { users, next: after } = await store.list({ ...filter, limit }, client)
       if (after === undefined) return { status: 200, body: users }
-      const next = Object.entries({ limit, ...filter, after })
-      const query = next.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
+      const query = stringify({ limit, ...filter, after })
       const Link = `<${basePath}${contract.pathOf('listUsers')}?${query}>; rel="next"`
       return { status: 200, headers: { Link }, body: users }
     },

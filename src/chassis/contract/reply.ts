@@ -54,6 +54,7 @@ export function replyWriter({ id, responses }: Operation) {
 function preferred(ctx: Context, types: string[]): string | undefined {
   const { headers } = ctx.req
   const { accept } = headers
+  if (accept === undefined || accept === '*/*') return types[0]
   headers.accept &&= headers.accept.replaceAll(/;[ \t]*charset=[^,;]*/gi, '')
   const [type] = [ctx.accepts(types)].flat()
   headers.accept = accept

@@ -18,7 +18,27 @@ export function createLogger(
   const hooks = { streamWrite: escapeControlCharacters }
   const formatters = { level: (name: string) => ({ level: name }) }
   const timestamp = createTimestamp()
-  return pino({ level, base: null, serializers, hooks, formatters, timestamp }, destination)
+  const options = { level, base: null, serializers, hooks, formatters, timestamp }
+  return inOnePiece(pino(options, destination))
+}
+
+type Write = (fields: object, msg: string | undefined, level: number, time: string) => string
+
+/** Writes a line with one JSON.stringify: field by field, as pino does it, a GET by id takes 6 % more on Node 20. */
+function inOnePiece(logger: Logger): Logger {
+  const { asJsonSym } = pino.symbols // for such changes: https://getpino.io/#/docs/api?id=pino-symbols-object
+  const byField = (Reflect.get(logger, asJsonSym) as Write).bind(logger)
+  const write: Write = (fields, msg, level, time) => {
+    try {
+      if (msg === undefined || 'err' in fields) return byField(fields, msg, level, time)
+      const text = JSON.stringify(fields).slice(1, -1)
+      const end = `${text && ','}${text},"msg":${JSON.stringify(msg)}}\n`
+      return `{"level":"${logger.levels.labels[level]}"${time}${end}`
+    } catch {
+      return byField(fields, msg, level, time) // it also writes what JSON does not have
+    }
+  }
+  return Object.assign(logger, { [asJsonSym]: write })
 }
 
 /** A function that returns the field with the time, in UTC. It keeps the second: a line takes 1 µs less. */

@@ -17,6 +17,20 @@ test('lines have no control characters, and keep what they say', () => {
   expect(JSON.parse(lineOf({ path }))).toMatchObject({ path, msg: 'request' })
 })
 
+test('what JSON cannot write costs no line and no other field', () => {
+  const circle: { itself?: object } = {}
+  circle.itself = circle
+  expect(JSON.parse(lineOf({ path, big: 12n, circle }))).toMatchObject({ path, big: 12 })
+})
+
+test('a line needs no fields and no message', () => {
+  const lines: string[] = []
+  const log = createLogger('info', undefined, { write: (line) => void lines.push(line) })
+  log.info({ path })
+  log.info({}, 'x')
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ path }, { msg: 'x' }])
+})
+
 test('a line has the name of its level, and its time in UTC', () => {
   const time = jest.spyOn(Date, 'now')
   const lines: string[] = []
