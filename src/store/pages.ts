@@ -21,7 +21,8 @@ export async function* pagesOf(
   }
   while (position.query) {
     yield await readPage(position.query)
-    // V8 may have promoted what has led to the page, and then the page, too: lists of 64 clients at once would take a fifth more.
+    // Otherwise V8 keeps pages that nobody has any more, until it collects its old generation: lists of 64 clients at once
+    // take a fifth more.
     position.page?.deref()?.splice(0)
   }
 }

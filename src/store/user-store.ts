@@ -23,7 +23,10 @@ export interface UserStore extends Store {
   /** The user with exactly this email; none for the empty text. */
   findByEmail(email: string, client?: Client): Promise<User | undefined>
 
-  /** The first users of a list: at most `limit`, and at most about 64 KiB; a longer user has a page of its own. */
+  /**
+   * The first users of a list: at most `limit`, and at most about 64 KiB; a longer user has a page of its own. The
+   * array is new: the caller may empty it.
+   */
   list(query: ListQuery, client?: Client): Promise<Page>
 
   /** Replaces what can change of a user. */

@@ -17,6 +17,8 @@ const variables = {
 const readConfig = (environment: NodeJS.ProcessEnv) => config.readConfig(environment, variables)
 const loadConfig = () => config.loadConfig(variables)
 
+const told = jest.spyOn(console, 'error').mockImplementation(() => {})
+
 const before = process.cwd()
 process.chdir(newFolder())
 afterAll(() => process.chdir(before))
@@ -277,10 +279,12 @@ test('a variable of the environment, even an empty one, wins over the file that 
 })
 
 test('names in .env that the service does not have as variables are told, and no error: other programs can have them', () => {
-  const told = jest.spyOn(console, 'error').mockImplementation(() => {})
-  writeFileSync('.env', 'TOKEN_TLL=5s\nHOST_FILE=x\nHOST=::1\nNOTES_URI_FILE=\nOTEL_SERVICE_NAME=x')
+  told.mockClear()
+  const unknown = 'TOKEN_TLL=5s\nHOST_FILE=x\nport=1\ntoString=1\nc2VjcmV0IHNlY3JldCBzZQ=='
+  writeFileSync('.env', `${unknown}\nHOST=::1\nNOTES_URI_FILE=\nOTEL_SERVICE_NAME=x`)
   loadConfig()
-  const line = '.env has TOKEN_TLL, HOST_FILE: the service has no variables of these names'
+  const line =
+    'no variable of the service has these names in .env: TOKEN_TLL, HOST_FILE, port, …, …'
   expect(told.mock.calls).toEqual([[line]])
   writeFileSync('.env', 'PORT=1')
   loadConfig()

@@ -259,6 +259,14 @@ describeStores((kind) => {
       }
       expect(listed).toEqual(users)
     })
+
+    test('has pages that are emptied when the next is asked for', async () => {
+      const own = await open()
+      await createIn(own, [user({ name: 'x'.repeat(60_000) }), user({ name: 'x'.repeat(60_000) })])
+      const pages: User[][] = []
+      for await (const page of pagesOf(own)) pages.push(page)
+      expect(pages).toEqual([[], []])
+    })
   })
 
   // No more are looked up at a time: LIMITS.maxLargeBodies, with the greatest BODY_LIMIT.

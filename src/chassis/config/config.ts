@@ -11,7 +11,7 @@ export type Config<Own extends Variables> = CleanedEnv<typeof VARIABLES> & Clean
 
 /**
  * Adds the variables of `.env` in the current folder to the environment, which wins, trims the
- * values, and reads the configuration. Names in `.env` that nothing reads are a line on standard error.
+ * values, and reads the configuration. Names in `.env` that no variable has are a line on standard error.
  *
  * @param variables those of the service
  * @throws Error with a line for each variable that is wrong
@@ -19,7 +19,10 @@ export type Config<Own extends Variables> = CleanedEnv<typeof VARIABLES> & Clean
 export function loadConfig<Own extends Variables>(variables: Own): Config<Own> {
   const file = readEnvFile()
   const unknown = Object.keys(file).filter((name) => !isVariable(name, variables))
-  if (unknown.length > 0) console.error(`.env has ${unknown.join(', ')}: ${UNKNOWN}`)
+  if (unknown.length > 0)
+    console.error(
+      `no variable of the service has these names in .env: ${unknown.map(shown).join(', ')}`,
+    )
   for (const [name, { isSecret }] of Object.entries<Variable>(variables))
     if (isSecret && name in process.env) delete file[`${name}_FILE`] // the environment wins, also if it is empty
   for (const [name, value = ''] of Object.entries({ ...file, ...process.env }))
@@ -27,14 +30,15 @@ export function loadConfig<Own extends Variables>(variables: Own): Config<Own> {
   return readConfig(process.env, variables)
 }
 
-/** Whether the service has a variable, or OpenTelemetry, which reads its own. */
+/** Also one of OpenTelemetry, whose SDK reads its own. */
 const isVariable = (name: string, ofService: Variables): boolean =>
-  name in VARIABLES ||
-  name in ofService ||
+  Object.hasOwn(VARIABLES, name) ||
+  Object.hasOwn(ofService, name) ||
   ofService[name.replace(/_FILE$/, '')]?.isSecret === true ||
   name.startsWith('OTEL_')
 
-const UNKNOWN = 'the service has no variables of these names'
+/** A name, but not the second line of a secret in base64. */
+const shown = (name: string) => (/^([A-Z\d_]+|[a-z\d_]+)$/.test(name) ? name : '…')
 
 /** @param defaults for variables that are not set, or empty @throws Error as `loadConfig` does */
 export function readConfig<Own extends Variables>(

@@ -55,7 +55,7 @@ function preferred(ctx: Context, types: string[]): string | undefined {
   const { headers } = ctx.req
   const { accept } = headers
   if (accept === undefined || accept === '*/*') return types[0]
-  headers.accept &&= headers.accept.replaceAll(/;[ \t]*charset=[^,;]*/gi, '')
+  headers.accept = accept.replaceAll(/;[ \t]*charset=[^,;]*/gi, '')
   const [type] = [ctx.accepts(types)].flat()
   headers.accept = accept
   return type || undefined

@@ -21,6 +21,15 @@ test('what JSON cannot write costs no line and no other field', () => {
   const circle: { itself?: object } = {}
   circle.itself = circle
   expect(JSON.parse(lineOf({ path, big: 12n, circle }))).toMatchObject({ path, big: 12 })
+  for (const fields of [[1], new Date(0), new URL('http://x/?token=1')])
+    expect(JSON.parse(lineOf(fields))).toMatchObject({ level: 'info', msg: 'request' })
+})
+
+test('half an emoji is U+FFFD, because some readers of JSON refuse its escape', () => {
+  expect(JSON.parse(Buffer.from(lineOf({ path: 'a\ud83d' })).toString())).toHaveProperty(
+    'path',
+    'a\ufffd',
+  )
 })
 
 test('a line needs no fields and no message', () => {
