@@ -153,7 +153,7 @@ async function peakOf(
   return Number(/VmHWM:\s+(\d+)/.exec(status)![1]) / 1024
 }
 
-/** How long its main thread has waited for a CPU, in ms (https://docs.kernel.org/scheduler/sched-stats.html). */
+/** How long a program's main thread has waited for a CPU, in ms (https://docs.kernel.org/scheduler/sched-stats.html). */
 const msWithoutCpu = ({ process: { pid } }: Program): number =>
   Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6
 

@@ -149,6 +149,7 @@ test('responses of a collector that are no JSON are one warning, without their t
 test('another SDK that starts later is one warning', async () => {
   const { to } = await recorder()
   const start = OTHER_SDK.replaceAll(/import (.*?) from ('.*?')/g, 'const $1 = await import($2)')
+  // When the service's own has registered.
   const later = `const timer = setInterval(async () => {
     if (!globalThis[Symbol.for('opentelemetry.js.api.1')]?.trace) return
     clearInterval(timer)

@@ -278,13 +278,14 @@ test('a variable of the environment, even an empty one, wins over the file that 
     delete process.env[name]
 })
 
-test('names in .env that the service does not have as variables are told, and no error: other programs can have them', () => {
+test('names in .env that are no variables of the service are told, but not refused: other programs may read them', () => {
   told.mockClear()
-  const unknown = 'TOKEN_TLL=5s\nHOST_FILE=x\nport=1\ntoString=1\nc2VjcmV0IHNlY3JldCBzZQ=='
+  const unknown =
+    'TOKEN_TLL=5s\nHOST_FILE=x\nTOKEN_TTL_FILE=x\nport=1\ntoString=1\nc2VjcmV0IHNlY3JldCBzZQ=='
   writeFileSync('.env', `${unknown}\nHOST=::1\nNOTES_URI_FILE=\nOTEL_SERVICE_NAME=x`)
   loadConfig()
   const line =
-    'no variable of the service has these names in .env: TOKEN_TLL, HOST_FILE, port, …, …'
+    '.env has names that are no variables of the service: TOKEN_TLL, HOST_FILE, TOKEN_TTL_FILE, port, …, …'
   expect(told.mock.calls).toEqual([[line]])
   writeFileSync('.env', 'PORT=1')
   loadConfig()

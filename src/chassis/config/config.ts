@@ -11,7 +11,8 @@ export type Config<Own extends Variables> = CleanedEnv<typeof VARIABLES> & Clean
 
 /**
  * Adds the variables of `.env` in the current folder to the environment, which wins, trims the
- * values, and reads the configuration. Names in `.env` that no variable has are a line on standard error.
+ * values, and reads the configuration. Names in `.env` that are no variables of the service are told on
+ * standard error.
  *
  * @param variables those of the service
  * @throws Error with a line for each variable that is wrong
@@ -19,10 +20,7 @@ export type Config<Own extends Variables> = CleanedEnv<typeof VARIABLES> & Clean
 export function loadConfig<Own extends Variables>(variables: Own): Config<Own> {
   const file = readEnvFile()
   const unknown = Object.keys(file).filter((name) => !isVariable(name, variables))
-  if (unknown.length > 0)
-    console.error(
-      `no variable of the service has these names in .env: ${unknown.map(shown).join(', ')}`,
-    )
+  if (unknown.length > 0) console.error(`${UNKNOWN}: ${unknown.map(shown).join(', ')}`)
   for (const [name, { isSecret }] of Object.entries<Variable>(variables))
     if (isSecret && name in process.env) delete file[`${name}_FILE`] // the environment wins, also if it is empty
   for (const [name, value = ''] of Object.entries({ ...file, ...process.env }))
@@ -30,12 +28,14 @@ export function loadConfig<Own extends Variables>(variables: Own): Config<Own> {
   return readConfig(process.env, variables)
 }
 
-/** Also one of OpenTelemetry, whose SDK reads its own. */
+/** Whether the service has a variable, or OpenTelemetry, whose SDK reads its own. */
 const isVariable = (name: string, ofService: Variables): boolean =>
   Object.hasOwn(VARIABLES, name) ||
   Object.hasOwn(ofService, name) ||
   ofService[name.replace(/_FILE$/, '')]?.isSecret === true ||
   name.startsWith('OTEL_')
+
+const UNKNOWN = '.env has names that are no variables of the service'
 
 /** A name, but not the second line of a secret in base64. */
 const shown = (name: string) => (/^([A-Z\d_]+|[a-z\d_]+)$/.test(name) ? name : '…')

@@ -2,7 +2,7 @@
 import { withoutValues } from '../failure.ts'
 import { pino, type DestinationStream } from 'pino'
 
-/** Not `child`, which would lack the fields that it adds. */
+/** Without `child`, whose own fields `inOnePiece` would leave out. */
 export type Logger = Pick<pino.Logger, 'error' | 'info' | 'warn'>
 
 /**
