@@ -4,4 +4,4 @@
 export const redactPath = (path: string): string => path.replace(NOT_AN_ID, '…')
 
 /** `users/` twice: the base path may be `/users`. */
-const NOT_AN_ID = /(?<=\/users\/)(?!(users\/)?[\da-f]{24}$).+/i
+const NOT_AN_ID = /(?<=\/users\/)(?!(?:users\/)?[\da-f]{24}$).+/i

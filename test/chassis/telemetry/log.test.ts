@@ -13,7 +13,8 @@ function lineOf(fields: object): string {
 }
 
 test('lines have no control characters, and keep what they say', () => {
-  expect(lineOf({ path })).not.toMatch(CONTROLS)
+  for (const fields of [{ path }, { err: new Error(path) }])
+    expect(lineOf(fields)).not.toMatch(CONTROLS)
   expect(JSON.parse(lineOf({ path }))).toMatchObject({ path, msg: 'request' })
 })
 
