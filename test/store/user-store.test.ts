@@ -220,26 +220,32 @@ describeStores((kind) => {
       expect(await own.rename(id, { name: 'x' }, (one) => isDeepStrictEqual(one, old))).toBe('done')
     })
 
-    test('has pages that the store held at one time, while another process deletes and creates users', async () => {
-      const place = newPlace()
-      const own = await open(place)
-      const users = await createIn(
-        own,
-        many(501, () => user()),
-      )
-      const ids = users.map(({ id }) => id)
-      const possible = [
-        [...ids.slice(0, 500), ids[499]], // the last one follows
-        [...ids.toSpliced(1, 1), undefined], // the second one is deleted
-      ].map(String)
-      const args = JSON.stringify([place, users[1]])
-      const writer = spawn(process.execPath, ['--input-type=module', '-e', WRITER, args])
-      while (writer.exitCode === null) {
-        const { users, next } = await own.list({ limit: 500 })
-        expect(possible).toContain(String([...users.map(({ id }) => id), next]))
-      }
-      expect(writer.exitCode).toBe(0)
-    })
+    test.each([
+      ['many', 501, 1],
+      ['long', 3, 30_000],
+    ])(
+      'has pages that the store held at one time, while another process deletes and creates users: %s',
+      async (_, count, length) => {
+        const place = newPlace()
+        const own = await open(place)
+        const users = await createIn(
+          own,
+          many(count, () => user({ name: 'x'.repeat(length) })),
+        )
+        const ids = users.map(({ id }) => id)
+        const possible = [
+          [...ids.slice(0, -1), ids.at(-2)], // the last one follows
+          [...ids.toSpliced(1, 1), undefined], // the second one is deleted
+        ].map(String)
+        const args = JSON.stringify([place, users[1]])
+        const writer = spawn(process.execPath, ['--input-type=module', '-e', WRITER, args])
+        while (writer.exitCode === null) {
+          const { users, next } = await own.list({ limit: 500 })
+          expect(possible).toContain(String([...users.map(({ id }) => id), next]))
+        }
+        expect(writer.exitCode).toBe(0)
+      },
+    )
 
     // SECURITY.md: A page of a list
     test('has pages of 64 KiB at most, but for one longer user', async () => {
@@ -254,8 +260,12 @@ describeStores((kind) => {
         listed.push(...page)
         expect(page.length === 1 || lengthOf(page) <= 65_536).toBe(true)
         const { id: after } = page.at(-1)!
-        const { users } = await own.list({ after, limit: 1_001 })
-        expect(users.length <= 1 || lengthOf(users) <= 65_536).toBe(true)
+        const rest = users.slice(listed.length)
+        for (const limit of [1, 2, 3, 1_001]) {
+          const { users, next } = await own.list({ after, limit })
+          expect(users.length <= 1 || lengthOf(users) <= 65_536).toBe(true)
+          expect(next).toBe(users.length < rest.length ? users.at(-1)!.id : undefined)
+        }
       }
       expect(listed).toEqual(users)
     })

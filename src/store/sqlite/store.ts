@@ -151,24 +151,34 @@ function finder(db: Database, field: 'id' | 'email') {
   }
 }
 
-/** Implements `UserStore.list`. A page is read by one statement: between two, another process can change users. */
+/** Implements `UserStore.list`. A page is as the users were at one time: another process may change them meanwhile. */
 function lister(db: Database): UserStore['list'] {
-  const first = 'FROM users WHERE id > ?1 ORDER BY id LIMIT'
-  const bytes = `SELECT sum(bytes) FROM (SELECT ${LENGTH} AS bytes ${first} ?2)`
-  const ifShort = `iif(?2 <= 2 OR (${bytes}) <= ${PAGE_BYTES}, ?2, 0)` // 2 are read for a page of one
+  const first = 'FROM users WHERE id > ?1 ORDER BY id LIMIT ?2'
+  const sizes = `SELECT ${LENGTH} AS size ${first}`
   const columns = FIELDS.map((field) => `json_group_array(ifnull(${field}, ''))`)
-  const read = db.prepare(
-    `SELECT json_array(${columns.join()}) AS columns FROM (SELECT * ${first} ${ifShort})`,
-  )
-  const exists = db.prepare(`SELECT 1 ${first} ?2`)
+  const users = `SELECT json_array(${columns.join()}) AS json FROM (SELECT * ${first})`
+  const areShort = `(SELECT total(size) FROM (${sizes})) <= ${PAGE_BYTES}`
+  const readSizes = reader<number[]>(db, `SELECT json_group_array(size) AS json FROM (${sizes})`)
+  const readUsers = reader<unknown[][]>(db, users)
+  // Not HAVING, which would read long ones, too.
+  const shortUsers = `SELECT (${users}) AS json WHERE ${areShort}`
+  const readIfShort = reader<unknown[][] | undefined>(db, shortUsers)
+  const snapshot = transactor(db, 'BEGIN')
+  let wereShort = true // the users of the last page: then one statement is tried, with which a list takes a tenth less
+
+  const readFitting = (after: string, limit: number): Page => {
+    const sizes = readSizes(after, limit + 1) // one more shows whether a user follows
+    let bytes = 0
+    const long = sizes.findIndex((size) => (bytes += size) > PAGE_BYTES)
+    wereShort = long === -1
+    const count = wereShort ? limit : Math.min(limit, Math.max(1, long))
+    return pageOf(usersIn(readUsers(after, count)), sizes.length > count)
+  }
   const readPage = (after: string, limit: number): Page => {
-    const row = read.get(after, limit + 1) // one more shows whether a user follows
-    const columns: string[][] = JSON.parse((row as { columns: string }).columns)
-    const count = columns[0]!.length
-    const areLong = count === 0 && limit > 1 && exists.get(after, 1)
-    if (areLong) return readPage(after, limit >> 1)
-    const users = columns[0]!.slice(0, limit).map((_, i) => userIn(columns, i))
-    return { users, next: count > limit ? users.at(-1)!.id : undefined }
+    const columns = wereShort && readIfShort(after, limit + 1)
+    if (!columns) return snapshot(() => readFitting(after, limit))
+    const users = usersIn(columns)
+    return pageOf(users.slice(0, limit), users.length > limit)
   }
   const readNext = async ({ after = '', limit = PAGE_SIZE, ...rest }: ListQuery) => {
     rest satisfies Record<string, never>
@@ -181,9 +191,23 @@ function lister(db: Database): UserStore['list'] {
   })
 }
 
-/** A user of a page. SQLite and JSON.parse take a fifth longer for an array of users than for one of columns. */
-function userIn(columns: string[][], row: number): User {
-  const user: Partial<User> = {}
-  for (const [i, field] of FIELDS.entries()) user[field] = columns[i]![row]!
-  return user as User
+/** Returns a function that reads the `json` of one row. @param sql of the first users after an id */
+function reader<T>(db: Database, sql: string) {
+  const query = db.prepare(sql)
+  return (after: string, limit: number): T => {
+    const row = query.get(after, limit) as { json: string } | undefined
+    return row && JSON.parse(row.json)
+  }
+}
+
+/** The users in rows. SQLite and JSON.parse take a fifth longer for an array of users than for one of their columns. */
+const usersIn = (columns: unknown[][]): User[] =>
+  columns[0]!.map((_, row) => {
+    const user: Partial<Record<keyof User, unknown>> = {}
+    for (const [i, field] of FIELDS.entries()) user[field] = columns[i]![row]
+    return user as User
+  })
+
+const pageOf = (users: User[], isFollowed: boolean): Page => {
+  return { users, next: isFollowed ? users.at(-1)!.id : undefined }
 }

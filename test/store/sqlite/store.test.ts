@@ -34,6 +34,18 @@ test('a database is made with its folders; only its owner can read it, and its l
   expect([fs.statSync(log).size, ...modes]).toEqual([0, 0o600, 0o700, 0o700])
 })
 
+test('a page has as many users as fit, whatever their length', async () => {
+  const store = await open()
+  const lengths = [30_000, 30_000, 30_000, 1, 1, 60_000, 10_000, 1]
+  await createIn(
+    store,
+    lengths.map((length) => user({ name: 'x'.repeat(length) })),
+  )
+  const counts: number[] = []
+  for await (const page of pagesOf(store)) counts.push(page.length)
+  expect(counts).toEqual([2, 3, 1, 2])
+})
+
 // SECURITY.md: An acknowledged write is durable.
 test('a write waits for the disk: synchronous is FULL', async () => {
   const db = await openDatabase(databaseIn(newPlace().DATA_DIR))
