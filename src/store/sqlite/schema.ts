@@ -48,12 +48,9 @@ export function migrate(db: DatabaseSyncInstance, columns: Record<string, string
 const versionOf = (db: DatabaseSyncInstance): number =>
   (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
 
-/**
- * Returns a function that does `work` in one transaction: one wait for the disk. With `BEGIN`, `work` only reads, and
- * other processes can write meanwhile.
- */
-export function transactor(db: DatabaseSyncInstance, how = 'BEGIN IMMEDIATE') {
-  const begin = db.prepare(how)
+/** Returns a function that does `work` in one transaction: one wait for the disk. */
+export function transactor(db: DatabaseSyncInstance) {
+  const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   return <T>(work: () => T): T => {
     begin.run()

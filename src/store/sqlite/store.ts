@@ -151,34 +151,32 @@ function finder(db: Database, field: 'id' | 'email') {
   }
 }
 
-/** Implements `UserStore.list`. A page is as the users were at one time: another process may change them meanwhile. */
+/** Implements `UserStore.list`. One statement reads a page: between two, another process can change users. */
 function lister(db: Database): UserStore['list'] {
   const first = 'FROM users WHERE id > ?1 ORDER BY id LIMIT ?2'
   const sizes = `SELECT ${LENGTH} AS size ${first}`
   const columns = FIELDS.map((field) => `json_group_array(ifnull(${field}, ''))`)
-  const users = `SELECT json_array(${columns.join()}) AS json FROM (SELECT * ${first})`
-  const areShort = `(SELECT total(size) FROM (${sizes})) <= ${PAGE_BYTES}`
-  const readSizes = reader<number[]>(db, `SELECT json_group_array(size) AS json FROM (${sizes})`)
-  const readUsers = reader<unknown[][]>(db, users)
-  // Not HAVING, which would read long ones, too.
-  const shortUsers = `SELECT (${users}) AS json WHERE ${areShort}`
-  const readIfShort = reader<unknown[][] | undefined>(db, shortUsers)
-  const snapshot = transactor(db, 'BEGIN')
-  let wereShort = true // the users of the last page: then one statement is tried, with which a list takes a tenth less
-
-  const readFitting = (after: string, limit: number): Page => {
-    const sizes = readSizes(after, limit + 1) // one more shows whether a user follows
+  const users = `SELECT json_array(${columns.join()}) FROM (SELECT * ${first})`
+  const fit = `(SELECT total(size) FROM (${sizes})) <= ${PAGE_BYTES}`
+  const read = db.prepare(`SELECT (${users}) AS columns WHERE ?3 OR ${fit}`)
+  const readSizes = db.prepare(`SELECT json_group_array(size) AS sizes FROM (${sizes})`)
+  let areShort = true // those of the last page: the sizes of each take a tenth longer than whether all fit
+  const countFitting = (after: string, limit: number): number => {
+    const row = readSizes.get(after, limit + 1) as { sizes: string }
+    const sizes: number[] = JSON.parse(row.sizes)
     let bytes = 0
     const long = sizes.findIndex((size) => (bytes += size) > PAGE_BYTES)
-    wereShort = long === -1
-    const count = wereShort ? limit : Math.min(limit, Math.max(1, long))
-    return pageOf(usersIn(readUsers(after, count)), sizes.length > count)
+    areShort = long === -1
+    return areShort ? limit : Math.max(1, long)
   }
   const readPage = (after: string, limit: number): Page => {
-    const columns = wereShort && readIfShort(after, limit + 1)
-    if (!columns) return snapshot(() => readFitting(after, limit))
-    const users = usersIn(columns)
-    return pageOf(users.slice(0, limit), users.length > limit)
+    const count = areShort ? limit : countFitting(after, limit)
+    const row = read.get(after, count + 1, Number(!areShort)) // one more shows whether a user follows
+    areShort &&= row !== undefined
+    if (!row) return readPage(after, limit)
+    const users = usersIn(JSON.parse((row as { columns: string }).columns))
+    const [next] = users.splice(count)
+    return { users, next: next && users.at(-1)!.id }
   }
   const readNext = async ({ after = '', limit = PAGE_SIZE, ...rest }: ListQuery) => {
     rest satisfies Record<string, never>
@@ -191,15 +189,6 @@ function lister(db: Database): UserStore['list'] {
   })
 }
 
-/** Returns a function that reads the `json` of one row. @param sql of the first users after an id */
-function reader<T>(db: Database, sql: string) {
-  const query = db.prepare(sql)
-  return (after: string, limit: number): T => {
-    const row = query.get(after, limit) as { json: string } | undefined
-    return row && JSON.parse(row.json)
-  }
-}
-
 /** The users in rows. SQLite and JSON.parse take a fifth longer for an array of users than for one of their columns. */
 const usersIn = (columns: unknown[][]): User[] =>
   columns[0]!.map((_, row) => {
@@ -207,7 +196,3 @@ const usersIn = (columns: unknown[][]): User[] =>
     for (const [i, field] of FIELDS.entries()) user[field] = columns[i]![row]
     return user as User
   })
-
-const pageOf = (users: User[], isFollowed: boolean): Page => {
-  return { users, next: isFollowed ? users.at(-1)!.id : undefined }
-}

@@ -12,7 +12,10 @@ function lineOf(fields: object): string {
 }
 
 test('lines have no control characters, and keep what they say', () => {
-  for (const fields of [{ path, [path]: path }, { err: new Error(path), [path]: path }])
+  for (const fields of [
+    { path, [path]: path },
+    { err: new Error(path), [path]: path },
+  ])
     expect(lineOf(fields)).toMatch(/^\P{Cc}+\n$/u)
   expect(JSON.parse(lineOf({ path }))).toMatchObject({ path, msg: 'request' })
 })
