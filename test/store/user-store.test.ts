@@ -220,23 +220,36 @@ describeStores((kind) => {
       expect(await own.rename(id, { name: 'x' }, (one) => isDeepStrictEqual(one, old))).toBe('done')
     })
 
+    const [short, long] = [1, 100_000]
     test.each([
-      ['many', 501, 1],
-      ['long', 3, 30_000],
+      [
+        'short users',
+        many(501, () => short),
+        [many(500, (i) => i), [0, ...many(499, (i) => i + 2)]],
+      ],
+      [
+        'long users',
+        [30_000, 30_000, 30_000],
+        [
+          [0, 1],
+          [0, 2],
+        ],
+      ],
+      ['one long user', [short, short, long], [[0, 1], [0]]],
     ])(
       'has pages that the store held at one time, while another process deletes and creates users: %s',
-      async (_, count, length) => {
+      async (_, lengths, pages) => {
         const place = newPlace()
         const own = await open(place)
         const users = await createIn(
           own,
-          many(count, () => user({ name: 'x'.repeat(length) })),
+          lengths.map((length) => user({ name: 'x'.repeat(length) })),
         )
-        const ids = users.map(({ id }) => id)
-        const possible = [
-          [...ids.slice(0, -1), ids.at(-2)], // the last one follows
-          [...ids.toSpliced(1, 1), undefined], // the second one is deleted
-        ].map(String)
+        const possible = pages.map((page) => {
+          const isLast = page.at(-1) === users.length - 1
+          const ids = page.map((i) => users[i]!.id)
+          return String([...ids, isLast ? undefined : ids.at(-1)])
+        })
         const args = JSON.stringify([place, users[1]])
         const writer = spawn(process.execPath, ['--input-type=module', '-e', WRITER, args])
         while (writer.exitCode === null) {

@@ -151,32 +151,35 @@ function finder(db: Database, field: 'id' | 'email') {
   }
 }
 
-/** Implements `UserStore.list`. One statement reads a page: between two, another process can change users. */
+/**
+ * Implements `UserStore.list`. One statement checks the size of a page, and reads it: between two, another process can change
+ * users.
+ */
 function lister(db: Database): UserStore['list'] {
-  const first = 'FROM users WHERE id > ?1 ORDER BY id LIMIT ?2'
-  const sizes = `SELECT ${LENGTH} AS size ${first}`
+  const range = 'FROM users WHERE id > ?1 ORDER BY id LIMIT ?2'
+  const sizes = `SELECT ${LENGTH} AS size ${range}`
+  const fit = `?2 = 1 OR (SELECT total(size) FROM (${sizes})) <= ${PAGE_BYTES}`
   const columns = FIELDS.map((field) => `json_group_array(ifnull(${field}, ''))`)
-  const users = `SELECT json_array(${columns.join()}) FROM (SELECT * ${first})`
-  const fit = `(SELECT total(size) FROM (${sizes})) <= ${PAGE_BYTES}`
-  const read = db.prepare(`SELECT (${users}) AS columns WHERE ?3 OR ${fit}`)
+  const users = `SELECT json_array(${columns.join()}) FROM (SELECT * ${range} + 1)` // one more shows whether a user follows
+  const read = db.prepare(`SELECT (${users}) AS columns WHERE ${fit}`)
   const readSizes = db.prepare(`SELECT json_group_array(size) AS sizes FROM (${sizes})`)
-  let areShort = true // those of the last page: the sizes of each take a tenth longer than whether all fit
+  let didFit = true // whether the users of the last page did: to count those that fit takes lists a tenth longer
   const countFitting = (after: string, limit: number): number => {
-    const row = readSizes.get(after, limit + 1) as { sizes: string }
+    const row = readSizes.get(after, limit) as { sizes: string }
     const sizes: number[] = JSON.parse(row.sizes)
     let bytes = 0
-    const long = sizes.findIndex((size) => (bytes += size) > PAGE_BYTES)
-    areShort = long === -1
-    return areShort ? limit : Math.max(1, long)
+    const firstOver = sizes.findIndex((size) => (bytes += size) > PAGE_BYTES)
+    didFit = firstOver === -1
+    return didFit ? limit : Math.max(1, firstOver)
   }
   const readPage = (after: string, limit: number): Page => {
-    const count = areShort ? limit : countFitting(after, limit)
-    const row = read.get(after, count + 1, Number(!areShort)) // one more shows whether a user follows
-    areShort &&= row !== undefined
+    const count = didFit ? limit : countFitting(after, limit)
+    const row = read.get(after, count) as { columns: string } | undefined
+    didFit &&= row !== undefined
     if (!row) return readPage(after, limit)
-    const users = usersIn(JSON.parse((row as { columns: string }).columns))
-    const [next] = users.splice(count)
-    return { users, next: next && users.at(-1)!.id }
+    const users = usersOf(JSON.parse(row.columns))
+    const [follower] = users.splice(count)
+    return { users, next: follower && users.at(-1)!.id }
   }
   const readNext = async ({ after = '', limit = PAGE_SIZE, ...rest }: ListQuery) => {
     rest satisfies Record<string, never>
@@ -189,8 +192,8 @@ function lister(db: Database): UserStore['list'] {
   })
 }
 
-/** The users in rows. SQLite and JSON.parse take a fifth longer for an array of users than for one of their columns. */
-const usersIn = (columns: unknown[][]): User[] =>
+/** The users of an array for each field. SQLite and JSON.parse take a fifth longer for an array of users. */
+const usersOf = (columns: unknown[][]): User[] =>
   columns[0]!.map((_, row) => {
     const user: Partial<Record<keyof User, unknown>> = {}
     for (const [i, field] of FIELDS.entries()) user[field] = columns[i]![row]

@@ -36,14 +36,17 @@ test('a database is made with its folders; only its owner can read it, and its l
 
 test('a page has as many users as fit, whatever their length', async () => {
   const store = await open()
-  const lengths = [30_000, 30_000, 30_000, 1, 1, 60_000, 10_000, 1]
+  const exact = [32_768, 32_768]
+  const lengths = [...exact, 30_000, 30_000, 30_000, 50, 50, 60_000, ...exact]
   await createIn(
     store,
-    lengths.map((length) => user({ name: 'x'.repeat(length) })),
+    lengths.map((length) => user({ name: 'x'.repeat(length - 24), email: '' })),
   )
   const counts: number[] = []
   for await (const page of pagesOf(store)) counts.push(page.length)
-  expect(counts).toEqual([2, 3, 1, 2])
+  expect(counts).toEqual([2, 2, 3, 1, 2])
+  const { id: after } = (await usersIn(store)).at(-3)!
+  expect((await store.list({ after, limit: 2 })).users).toHaveLength(2)
 })
 
 // SECURITY.md: An acknowledged write is durable.
