@@ -163,7 +163,7 @@ function lister(db: Database): UserStore['list'] {
   const users = `SELECT json_array(${columns.join()}) FROM (SELECT * ${range} + 1)` // one more shows whether a user follows
   const read = db.prepare(`SELECT (${users}) AS columns WHERE ${fit}`)
   const readSizes = db.prepare(`SELECT json_group_array(size) AS sizes FROM (${sizes})`)
-  let didFit = true // whether the users of the last page did: to count those that fit takes lists a tenth longer
+  let didFit = true // whether all users of the last page did: a list takes a tenth longer if each page counts first
   const countFitting = (after: string, limit: number): number => {
     const row = readSizes.get(after, limit) as { sizes: string }
     const sizes: number[] = JSON.parse(row.sizes)
@@ -192,7 +192,7 @@ function lister(db: Database): UserStore['list'] {
   })
 }
 
-/** The users of an array for each field. SQLite and JSON.parse take a fifth longer for an array of users. */
+/** Users, from one array for each field: SQLite and JSON.parse take a fifth longer for one array of users. */
 const usersOf = (columns: unknown[][]): User[] =>
   columns[0]!.map((_, row) => {
     const user: Partial<Record<keyof User, unknown>> = {}

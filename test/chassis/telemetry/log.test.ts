@@ -2,7 +2,7 @@
 import { expect, jest, test } from '@jest/globals'
 import { createLogger, messageOf } from '../../../src/chassis/telemetry/log.ts'
 
-const path = '/\n\t\x9b31m\x7f\x80\x1b[2J\r\x07é'
+const path = '/\n\t\x9b31m\x7f\x80\x9f\x1b[2J\r\x07é'
 
 /** The line for some fields. */
 function lineOf(fields: object): string {
