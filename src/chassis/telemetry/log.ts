@@ -72,12 +72,15 @@ function standardOutput(onDrop: () => void): DestinationStream {
     minLength: 4_096, // in bytes: a line takes 2.1 µs of CPU time, and 3.1 µs if it is written alone
     periodicFlush: 100, // in milliseconds
     maxLength: 1024 * 1024,
+    contentMode: 'buffer', // of texts, it would count all bytes that wait again with each line: 1.5 % of a GET by id
     retryEAGAIN: () => false, // at the next flush: a retry at once would block until the reader has read
   })
   process.once('exit', () => stdout.end()) // flushSync() would try for ever if the disk is full
   // pino's own listener ends the process when the disk is full, and does not count when the reader is gone.
   stdout.removeAllListeners('error').on('error', () => {})
-  return stdout.on('drop', onDrop)
+  stdout.on('drop', onDrop)
+  const write = stdout.write.bind(stdout) as (line: unknown) => boolean // its type is that of the other mode
+  return { write: (line) => void write(Buffer.from(line)) }
 }
 
 /** Escapes the control characters that JSON does not: a terminal would obey them. */
