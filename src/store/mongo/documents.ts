@@ -25,6 +25,7 @@ const NAMES = Object.keys(FIELDS) as Name[]
 /** Matches documents whose fields have types that can be read: of others, nothing is changed. */
 export const READABLE = {
   $and: NAMES.map((field) => ({
+    [field]: { $not: { $type: 'array' } }, // the others also find an array that has such an item
     $or: [{ [field]: { $type: ['string', 'number', 'bool'] } }, { [field]: null }],
   })),
 }

@@ -164,19 +164,19 @@ function lister(db: Database): UserStore['list'] {
   const read = db.prepare(`SELECT (${users}) AS columns WHERE ${fit}`)
   const readSizes = db.prepare(`SELECT json_group_array(size) AS sizes FROM (${sizes})`)
   let didFit = true // whether all users of the last page did: a list takes a tenth longer if each page counts first
-  const countFitting = (after: string, limit: number): number => {
-    const row = readSizes.get(after, limit) as { sizes: string }
+  const countFitting = (after: string, limit: number, ...filter: string[]): number => {
+    const row = readSizes.get(after, limit, ...filter) as { sizes: string }
     const sizes: number[] = JSON.parse(row.sizes)
     let bytes = 0
     const firstOver = sizes.findIndex((size) => (bytes += size) > PAGE_BYTES)
     didFit = firstOver === -1
     return didFit ? limit : Math.max(1, firstOver)
   }
-  const readPage = (after: string, limit: number): Page => {
-    const count = didFit ? limit : countFitting(after, limit)
-    const row = read.get(after, count) as { columns: string } | undefined
+  const readPage = (after: string, limit: number, ...filter: string[]): Page => {
+    const count = didFit ? limit : countFitting(after, limit, ...filter)
+    const row = read.get(after, count, ...filter) as { columns: string } | undefined
     didFit &&= row !== undefined
-    if (!row) return readPage(after, limit)
+    if (!row) return readPage(after, limit, ...filter)
     const users = usersOf(JSON.parse(row.columns))
     const [follower] = users.splice(count)
     return { users, next: follower && users.at(-1)!.id }

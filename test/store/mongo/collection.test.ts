@@ -118,42 +118,47 @@ describeMongodb('a collection of other programs', () => {
     },
   )
 
-  test('with a name that is an object fails the calls that need this user, and no others', async () => {
-    const name = { given: 'Ada' }
-    const { place, collection } = await newCollection()
-    const store = await open(place)
-    const other = await store.create(newUser())
-    const { insertedId } = await collection.insertOne({ name, email: 'a@x' })
-    const id = insertedId.toHexString()
-    const failure = new StoreFailure(
-      new Error('its name, of type object, cannot be read'),
-      `read the user ${id}`,
-      'a field is not text',
-    )
-    const calls = [
-      () => store.find(id),
-      () => store.findByEmail('a@x'),
-      () => store.rename(id, { name: 'x' }, () => true),
-      () => store.remove(id, () => true),
-      () => store.rename(id, { name: 'x' }),
-      () => store.remove(id),
-    ]
-    const others = () => [
-      store.find(other.id),
-      store.findByEmail(other.email),
-      store.rename(other.id, { name: other.name }, () => true),
-    ]
-    const found = [other, other, 'done'].map((value) => ({ status: 'fulfilled', value }))
-    for (const call of calls) {
-      const results = await Promise.allSettled([call(), ...others()])
-      expect(results).toEqual([{ status: 'rejected', reason: failure }, ...found])
-    }
-    await expect(usersIn(store)).rejects.toEqual(failure)
-    await expect(store.create(newUser({ email: 'a@x' }))).rejects.toThrow(EmailTaken)
-    expect(await collection.findOne({ _id: insertedId })).toMatchObject({ name })
-    await collection.deleteOne({ _id: insertedId })
-    expect(await usersIn(store)).toEqual([other])
-  })
+  test.each([
+    ['object', { given: 'Ada' }],
+    ['array', ['Ada', null]],
+  ])(
+    'with a name of type %s fails the calls that need this user, and no others',
+    async (type, name) => {
+      const { place, collection } = await newCollection()
+      const store = await open(place)
+      const other = await store.create(newUser())
+      const { insertedId } = await collection.insertOne({ name, email: 'a@x' })
+      const id = insertedId.toHexString()
+      const failure = new StoreFailure(
+        new Error(`its name, of type ${type}, cannot be read`),
+        `read the user ${id}`,
+        'a field is not text',
+      )
+      const calls = [
+        () => store.find(id),
+        () => store.findByEmail('a@x'),
+        () => store.rename(id, { name: 'x' }, () => true),
+        () => store.remove(id, () => true),
+        () => store.rename(id, { name: 'x' }),
+        () => store.remove(id),
+      ]
+      const others = () => [
+        store.find(other.id),
+        store.findByEmail(other.email),
+        store.rename(other.id, { name: other.name }, () => true),
+      ]
+      const found = [other, other, 'done'].map((value) => ({ status: 'fulfilled', value }))
+      for (const call of calls) {
+        const results = await Promise.allSettled([call(), ...others()])
+        expect(results).toEqual([{ status: 'rejected', reason: failure }, ...found])
+      }
+      await expect(usersIn(store)).rejects.toEqual(failure)
+      await expect(store.create(newUser({ email: 'a@x' }))).rejects.toThrow(EmailTaken)
+      expect(await collection.findOne({ _id: insertedId })).toMatchObject({ name })
+      await collection.deleteOne({ _id: insertedId })
+      expect(await usersIn(store)).toEqual([other])
+    },
+  )
 
   test('with any values in other fields is used, and these are never read', async () => {
     const { collection, proxy, behind } = await newProxied()
