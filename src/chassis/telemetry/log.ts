@@ -69,19 +69,33 @@ function standardOutput(onDrop: () => void): DestinationStream {
   const stdout = pino.destination({
     fd: 1,
     sync: true, // an asynchronous write takes more CPU time, and the exit tears the one in flight
-    minLength: 4_096, // in bytes: a line takes 2.1 µs of CPU time, and 3.1 µs if it is written alone
-    periodicFlush: 100, // in milliseconds
     maxLength: 1024 * 1024,
-    contentMode: 'buffer', // of texts, it would count all bytes that wait again with each line: 1.5 % of a GET by id
     retryEAGAIN: () => false, // at the next flush: a retry at once would block until the reader has read
   })
-  process.once('exit', () => stdout.end()) // flushSync() would try for ever if the disk is full
+  let lines = '' // not kept by the library, which counts them all again with each line: 4 % of a GET by id on Node 24
+  const flush = () => {
+    stdout.write(lines) // an empty text, too: what could not be written before is tried again
+    lines = ''
+  }
+  setInterval(flush, FLUSH_MS).unref()
+  process.once('exit', () => {
+    flush()
+    stdout.end() // flushSync() would try for ever if the disk is full
+  })
   // pino's own listener ends the process when the disk is full, and does not count when the reader is gone.
   stdout.removeAllListeners('error').on('error', () => {})
-  stdout.on('drop', onDrop)
-  const write = stdout.write.bind(stdout) as (line: unknown) => boolean // its type is that of the other mode
-  return { write: (line) => void write(Buffer.from(line)) }
+  stdout.on('drop', (dropped: string) => dropped.match(/\n/g)?.forEach(onDrop))
+  return {
+    write(line) {
+      lines += line
+      if (lines.length >= MIN_LENGTH) flush()
+    },
+  }
 }
+
+/** How long lines wait at most, in milliseconds, and how many characters: a line takes 0.4 µs, written alone 2.2 µs. */
+const FLUSH_MS = 100
+const MIN_LENGTH = 4_096
 
 /** Escapes the control characters that JSON does not: a terminal would obey them. */
 const escapeControlCharacters = (text: string): string =>

@@ -22,10 +22,13 @@ const FIELDS: { [N in Name]: (value: Value) => User[N] | undefined } = { name: t
 type Name = Exclude<keyof User, 'id'>
 const NAMES = Object.keys(FIELDS) as Name[]
 
+/** Without it, a filter also finds an array that has such an item. */
+const NO_ARRAY = { $not: { $type: 'array' } }
+
 /** Matches documents whose fields have types that can be read: of others, nothing is changed. */
 export const READABLE = {
   $and: NAMES.map((field) => ({
-    [field]: { $not: { $type: 'array' } }, // the others also find an array that has such an item
+    [field]: NO_ARRAY,
     $or: [{ [field]: { $type: ['string', 'number', 'bool'] } }, { [field]: null }],
   })),
 }
@@ -72,7 +75,7 @@ const ONLY_OBJECT_IDS =
 
 /** Matches a document whose fields have not changed since. They are compared as they are stored, perhaps not as text. */
 export const asStored = (fields: Fields) =>
-  Object.fromEntries(NAMES.map((name) => [name, { $eq: valueOf(fields, name) }]))
+  Object.fromEntries(NAMES.map((name) => [name, { $eq: valueOf(fields, name), ...NO_ARRAY }]))
 
 /** The email, if it is text. */
 export const emailOf = ({ email }: Fields): string | undefined =>

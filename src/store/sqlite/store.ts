@@ -165,7 +165,7 @@ function lister(db: Database): UserStore['list'] {
   const readSizes = db.prepare(`SELECT json_group_array(size) AS sizes FROM (${sizes})`)
   let didFit = true // whether all users of the last page did: a list takes a tenth longer if each page counts first
   const countFitting = (after: string, limit: number, ...filter: string[]): number => {
-    const row = readSizes.get(after, limit, ...filter) as { sizes: string }
+    const row = readSizes.get(after, limit, ...filter.map(bindable)) as { sizes: string }
     const sizes: number[] = JSON.parse(row.sizes)
     let bytes = 0
     const firstOver = sizes.findIndex((size) => (bytes += size) > PAGE_BYTES)
@@ -174,7 +174,7 @@ function lister(db: Database): UserStore['list'] {
   }
   const readPage = (after: string, limit: number, ...filter: string[]): Page => {
     const count = didFit ? limit : countFitting(after, limit, ...filter)
-    const row = read.get(after, count, ...filter) as { columns: string } | undefined
+    const row = read.get(after, count, ...filter.map(bindable)) as { columns: string } | undefined
     didFit &&= row !== undefined
     if (!row) return readPage(after, limit, ...filter)
     const users = usersOf(JSON.parse(row.columns))

@@ -1,8 +1,9 @@
 // A collection that other programs have made, and go on to change.
 import { expect, jest, test } from '@jest/globals'
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { BSONRegExp, Collection, Long, MongoClient, ObjectId, UUID } from 'mongodb'
+import { BSON, BSONRegExp, Collection, Long, MongoClient, ObjectId, UUID } from 'mongodb'
 import { ensureUniqueEmail, type Users } from '../../../src/store/mongo/collection.ts'
+import { asStored, fieldsOf } from '../../../src/store/mongo/documents.ts'
 import { openExisting } from '../../../src/store/open.ts'
 import { StoreFailure } from '../../../src/chassis/index.ts'
 import { EmailTaken, IdTaken } from '../../../src/store/user-store.ts'
@@ -159,6 +160,15 @@ describeMongodb('a collection of other programs', () => {
       expect(await usersIn(store)).toEqual([other])
     },
   )
+
+  test('a name that has become an array since it was read is not changed', async () => {
+    const { collection } = await newCollection()
+    await collection.insertOne({ name: ['Ada', null], email: 'a@x' })
+    for (const name of ['Ada', null]) {
+      const read = fieldsOf(Buffer.from(BSON.serialize({ name, email: 'a@x' })))
+      expect(await collection.findOne(asStored(read))).toBeNull()
+    }
+  })
 
   test('with any values in other fields is used, and these are never read', async () => {
     const { collection, proxy, behind } = await newProxied()
