@@ -69,33 +69,16 @@ function standardOutput(onDrop: () => void): DestinationStream {
   const stdout = pino.destination({
     fd: 1,
     sync: true, // an asynchronous write takes more CPU time, and the exit tears the one in flight
+    minLength: 4_096, // in bytes: a line takes 2.1 µs of CPU time, and 3.1 µs if it is written alone
+    periodicFlush: 100, // in milliseconds
     maxLength: 1024 * 1024,
     retryEAGAIN: () => false, // at the next flush: a retry at once would block until the reader has read
   })
-  let lines = '' // not kept by the library, which counts them all again with each line: 4 % of a GET by id on Node 24
-  const flush = () => {
-    stdout.write(lines) // an empty text, too: what could not be written before is tried again
-    lines = ''
-  }
-  setInterval(flush, FLUSH_MS).unref()
-  process.once('exit', () => {
-    flush()
-    stdout.end() // flushSync() would try for ever if the disk is full
-  })
+  process.once('exit', () => stdout.end()) // flushSync() would try for ever if the disk is full
   // pino's own listener ends the process when the disk is full, and does not count when the reader is gone.
   stdout.removeAllListeners('error').on('error', () => {})
-  stdout.on('drop', (dropped: string) => dropped.match(/\n/g)?.forEach(onDrop))
-  return {
-    write(line) {
-      lines += line
-      if (lines.length >= MIN_LENGTH) flush()
-    },
-  }
+  return stdout.on('drop', onDrop)
 }
-
-/** How long lines wait at most, in milliseconds, and how many characters: a line takes 0.4 µs, written alone 2.2 µs. */
-const FLUSH_MS = 100
-const MIN_LENGTH = 4_096
 
 /** Escapes the control characters that JSON does not: a terminal would obey them. */
 const escapeControlCharacters = (text: string): string =>
