@@ -1,7 +1,8 @@
 // What the service reads of a document of any program. (On a server: collection.test.ts.)
 import { expect, test } from '@jest/globals'
 import { BSON, ObjectId } from 'mongodb'
-import { fieldsOf, READABLE, userOf } from '../../../src/store/mongo/documents.ts'
+import { asStored, fieldsOf, READABLE, userOf } from '../../../src/store/mongo/documents.ts'
+import { newUser } from '../../support/users.ts'
 
 const ID = '665f1c2e8b3f4a0012d4c001'
 
@@ -39,11 +40,20 @@ test.each<[string, unknown]>([
 ])(
   'a name of type %s is refused and never changed, and the error names the user, the field and the type',
   (type, name) => {
-    expect(JSON.stringify(READABLE.$and[0]!.$or)).not.toContain(type)
+    expect(JSON.stringify(READABLE.$and.map(({ $or }) => $or))).not.toContain(type)
     const message = `cannot read the user ${ID}: a field is not text: its name, of type ${type}, cannot be read`
     expect(() => read(name)).toThrow(message)
   },
 )
+
+test('a field that is an array is never changed, whatever its items', () => {
+  const stored = asStored(fieldsOf(Buffer.from(BSON.serialize({ name: 'Ada' }))))
+  for (const field of Object.keys(newUser())) {
+    const noArray = { [field]: expect.objectContaining({ $not: { $type: 'array' } }) }
+    expect(READABLE.$and).toContainEqual(expect.objectContaining(noArray))
+    expect(stored).toMatchObject(noArray)
+  }
+})
 
 test('a name that is not UTF-8 is refused', () => {
   const bytes = Buffer.from(BSON.serialize({ _id: new ObjectId(ID), name: 'Ada' }))
