@@ -4,7 +4,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { json } from 'node:stream/consumers'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { killPrograms, serve } from './support/program.ts'
 import { send } from './support/service.ts'
@@ -19,14 +19,22 @@ afterAll(async () => {
   await place.remove()
 })
 
-/** Logs 300 lines of 15 KB, prints how many it dropped, and goes on; once its input ends, logs the last line and exits. */
+/**
+ * Logs 300 lines of 15 KB, prints how many it dropped, and goes on; once its input ends, logs the last line, exits, and prints
+ * how many of all it dropped.
+ */
 const LOGGER = `
   import { createLogger } from '${new URL('../dist/src/chassis/telemetry/log.js', import.meta.url).href}'
   let dropped = 0
+  let all = 301
   const log = createLogger('info', () => (dropped += 1))
   for (let i = 0; i < 300; i += 1) log.info({ path: 'x'.repeat(15_000) }, 'line')
   console.error(dropped)
-  setInterval(() => log.info('more'), 1)
+  setInterval(() => {
+    all += 1
+    log.info('more')
+  }, 1)
+  process.on('exit', () => console.error(dropped, all))
   process.stdin.resume().on('end', () => {
     log.info('end')
     process.exit()
@@ -39,37 +47,51 @@ function startLogger(stdout: 'pipe' | number) {
   return logger
 }
 
-const messagesIn = (text: string): string[] =>
-  text
+const messagesIn = (log: string): string[] =>
+  log
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line).msg)
-    .filter((message) => message !== 'more')
+
+const withoutMore = (messages: string[]) => messages.filter((message) => message !== 'more')
+
+/** Ends the logger when it has printed its first number. Returns all three. */
+async function numbersOf(logger: ChildProcess): Promise<number[]> {
+  const printed = await text(logger.stderr!.once('data', () => logger.stdin!.end()))
+  return printed.trim().split(/\s/).map(Number)
+}
 
 test('a file gets all lines', async () => {
   const logger = startLogger(openSync(file, 'w'))
-  expect(await json(logger.stderr!.once('data', () => logger.stdin!.end()))).toBe(0)
-  expect(messagesIn(readFileSync(file, 'utf8'))).toEqual([...Array(300).fill('line'), 'end'])
+  const [, dropped, all] = await numbersOf(logger)
+  const messages = messagesIn(readFileSync(file, 'utf8'))
+  expect(withoutMore(messages)).toEqual([...Array(300).fill('line'), 'end'])
+  expect([dropped, messages.length]).toEqual([0, all])
 })
 
 // SECURITY.md: Log lines that cannot be written
 test('a pipe gets whole lines when its reader is slow, also while others are logged, except those that are counted as dropped', async () => {
   const logger = startLogger('pipe')
-  const [dropped] = await once(logger.stderr!, 'data')
+  const [first] = await once(logger.stderr!, 'data')
   await sleep(500) // the short lines have taken all space, and are dropped, too
-  let text = ''
+  const numbers = text(logger.stderr!)
+  let read = ''
   for await (const chunk of logger.stdout!.setEncoding('utf8')) {
-    text += chunk
-    if (text.split('"line"').length > 300 - Number(dropped)) logger.stdin!.end()
+    read += chunk
+    if (read.split('"line"').length > 300 - Number(first)) logger.stdin!.end()
   }
-  expect(Number(dropped)).toBeGreaterThan(200)
-  expect(messagesIn(text)).toEqual([...Array(300 - Number(dropped)).fill('line'), 'end'])
+  const [dropped, all] = (await numbers).split(/\s/).map(Number)
+  const messages = messagesIn(read)
+  expect(Number(first)).toBeGreaterThan(200)
+  expect(withoutMore(messages)).toEqual([...Array(300 - Number(first)).fill('line'), 'end'])
+  expect(dropped).toBeGreaterThan(Number(first))
+  expect(dropped! + messages.length).toBe(all)
 })
 
 test('when the disk is full, lines are counted as dropped, and the program ends', async () => {
   const logger = startLogger(openSync('/dev/full', 'w'))
   const ended = once(logger, 'exit')
-  const dropped = await json(logger.stderr!.once('data', () => logger.stdin!.end()))
+  const [dropped] = await numbersOf(logger)
   expect(dropped).toBeGreaterThan(200)
   expect(await ended).toEqual([0, null])
 })
