@@ -19,17 +19,25 @@ afterAll(async () => {
   await place.remove()
 })
 
+const LINES = 30_000
+
 /**
- * Logs 300 lines of 15 KB, prints how many it dropped, and goes on, unless it has an argument; once its input ends, logs the
- * last line, exits, and prints how many of all it dropped.
+ * Logs `LINES` lines, prints how many it dropped and how much memory it took, in bytes, and goes on, unless it has an argument;
+ * once its input ends, logs the last line, exits, and prints how many of all it dropped.
  */
 const LOGGER = `
   import { createLogger } from '${new URL('../dist/src/chassis/telemetry/log.js', import.meta.url).href}'
   let dropped = 0
-  let all = 301
+  let all = ${LINES} + 1
   const log = createLogger('info', () => (dropped += 1))
-  for (let i = 0; i < 300; i += 1) log.info({ path: 'x'.repeat(15_000) }, 'line')
-  console.error(dropped)
+  const memory = () => {
+    gc()
+    const { heapUsed, external } = process.memoryUsage()
+    return heapUsed + external
+  }
+  const before = memory()
+  for (let i = 0; i < ${LINES}; i += 1) log.info({ path: 'x'.repeat(100) }, 'line')
+  console.error(dropped, memory() - before)
   setInterval(() => {
     if (process.argv[1]) return // nothing more is logged
     all += 1
@@ -42,7 +50,7 @@ const LOGGER = `
   })`
 
 function startLogger(stdout: 'pipe' | number, ...quiet: string[]) {
-  const args = ['--input-type=module', '--eval', LOGGER, ...quiet]
+  const args = ['--expose-gc', '--input-type=module', '--eval', LOGGER, ...quiet]
   const logger = spawn(process.execPath, args, { stdio: ['pipe', stdout, 'pipe'] })
   loggers.push(logger)
   return logger
@@ -56,7 +64,7 @@ const messagesIn = (log: string): string[] =>
 
 const withoutMore = (messages: string[]) => messages.filter((message) => message !== 'more')
 
-/** Ends the logger when it has printed its first number. Returns all three. */
+/** Ends the logger when it has printed its first numbers. Returns all four. */
 async function numbersOf(logger: ChildProcess): Promise<number[]> {
   const printed = await text(logger.stderr!.once('data', () => logger.stdin!.end()))
   return printed.trim().split(/\s/).map(Number)
@@ -64,9 +72,9 @@ async function numbersOf(logger: ChildProcess): Promise<number[]> {
 
 test('a file gets all lines', async () => {
   const logger = startLogger(openSync(file, 'w'))
-  const [, dropped, all] = await numbersOf(logger)
+  const [, , dropped, all] = await numbersOf(logger)
   const messages = messagesIn(readFileSync(file, 'utf8'))
-  expect(withoutMore(messages)).toEqual([...Array(300).fill('line'), 'end'])
+  expect(withoutMore(messages)).toEqual([...Array(LINES).fill('line'), 'end'])
   expect([dropped, messages.length]).toEqual([0, all])
 })
 
@@ -78,19 +86,21 @@ test.each([
   'a pipe gets whole lines when its reader is slow, while %s, except those that are counted as dropped',
   async (_, quiet) => {
     const logger = startLogger('pipe', ...quiet)
-    const [first] = await once(logger.stderr!, 'data')
-    await sleep(500) // the short lines have taken all space, and are dropped, too
+    const [printed] = await once(logger.stderr!.setEncoding('utf8'), 'data')
+    const [first, memory] = printed.split(' ').map(Number)
+    await sleep(500) // all space is taken: if more lines are logged, they are dropped, too
     const numbers = text(logger.stderr!)
     let read = ''
     for await (const chunk of logger.stdout!.setEncoding('utf8')) {
       read += chunk
-      if (read.split('"line"').length > 300 - Number(first)) logger.stdin!.end()
+      if (read.split('"line"').length > LINES - first) logger.stdin!.end()
     }
     const [dropped, all] = (await numbers).split(/\s/).map(Number)
     const messages = messagesIn(read)
-    expect(Number(first)).toBeGreaterThan(200)
-    expect(withoutMore(messages)).toEqual([...Array(300 - Number(first)).fill('line'), 'end'])
-    if (quiet.length === 0) expect(dropped).toBeGreaterThan(Number(first))
+    expect(first).toBeGreaterThan(20_000)
+    expect(memory).toBeLessThan(2 * 1024 * 1024)
+    expect(withoutMore(messages)).toEqual([...Array(LINES - first).fill('line'), 'end'])
+    if (quiet.length === 0) expect(dropped).toBeGreaterThan(first)
     expect(dropped! + messages.length).toBe(all)
   },
 )
@@ -99,7 +109,7 @@ test('when the disk is full, lines are counted as dropped, and the program ends'
   const logger = startLogger(openSync('/dev/full', 'w'))
   const ended = once(logger, 'exit')
   const [dropped] = await numbersOf(logger)
-  expect(dropped).toBeGreaterThan(200)
+  expect(dropped).toBeGreaterThan(20_000)
   expect(await ended).toEqual([0, null])
 })
 
