@@ -103,6 +103,7 @@ test.each([
     if (quiet.length === 0) expect(dropped).toBeGreaterThan(first)
     expect(dropped! + messages.length).toBe(all)
   },
+  20_000,
 )
 
 test('when the disk is full, lines are counted as dropped, and the program ends', async () => {
