@@ -1,4 +1,4 @@
-// The lines of the log. (How a process writes them: log.long.ts. What is logged of a request: http/server.test.ts.)
+// The lines of the log. (How a process writes them: service.log.test.ts. What is logged of a request: http/server.test.ts.)
 import { expect, jest, test } from '@jest/globals'
 import { createLogger, messageOf } from '../../../src/chassis/telemetry/log.ts'
 

@@ -36,7 +36,7 @@ const LOGGER = `
     return heapUsed + external
   }
   const before = memory()
-  for (let i = 0; i < ${LINES}; i += 1) log.info({ path: 'x'.repeat(100) }, 'line')
+  for (let i = 0; i < ${LINES}; i += 1) log.info({ path: 'x'.repeat(i % 100 ? 100 : 15_000) }, 'line')
   console.error(dropped, memory() - before)
   setInterval(() => {
     if (process.argv[1]) return // nothing more is logged
